@@ -1,0 +1,41 @@
+// Profiler files to Kernels, by the metric tables in data/metrics. Computes no verdict.
+// A bad kernel is a row with a reason; a file that cannot be read at all is an Error naming file, place and value.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gambrel/error.hpp>
+#include <gambrel/kernel.hpp>
+#include <gambrel/machine.hpp>
+
+namespace gambrel {
+
+// corrected: packed FP16 counts 2, 2, 4 and tensor work by operation counters, else by instruction shape and architecture.
+// paper: 1, 1, 2 and 512 FLOP per tensor instruction, as arXiv 2009.05257 and the NERSC scripts have it.
+enum class FlopRule : std::uint8_t { corrected, paper };
+
+struct IngestOptions {
+    FlopRule flop_rule = FlopRule::corrected;
+    int nvtx_depth = 1;  // how many NVTX ranges, from the outermost, make the phase
+    // Keep only launches whose full or short name this accepts; filtered launches cost no evaluation.
+    std::function<bool(const std::string&)> keep;
+};
+
+struct Ingested {
+    std::vector<Kernel> launches;    // in file order; a per-kernel summary row is one Kernel with launches > 1
+    std::vector<Machine> machines;   // one for each device named in the files, built from what the files say of it
+    std::vector<Error> notes;        // truncated, joined, refused: where and what; the launches stand all the same
+    std::uint64_t filtered_launches = 0;
+};
+
+// Files, or folders of files with one metric each. Formats are recognised by content, never by name; .gz is unpacked.
+Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions& options = {});
+
+// What `gambrel profile` asks ncu for on a GPU of this compute capability: exactly the metrics that the rules prefer.
+std::vector<std::string> metrics_to_collect(ComputeCapability cc);
+
+}  // namespace gambrel

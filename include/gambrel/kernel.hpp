@@ -1,0 +1,68 @@
+// What one launch, or a group of launches, did: time, work by pipe, bytes by level, launch shape. Every amount carries its
+// origin and the rule that made it. An absent amount is unknown, never zero. Reads no file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gambrel/symbol.hpp>
+#include <gambrel/units.hpp>
+#include <gambrel/vocabulary.hpp>
+
+namespace gambrel {
+
+template <class Q>
+struct Amount {
+    Q value{};
+    Origin origin = Origin::measured;
+    Symbol rule;  // the id of the metric rule or model equation, for --explain
+};
+template <class Q>
+using Known = std::optional<Amount<Q>>;
+
+struct LaunchShape {
+    std::array<std::uint32_t, 3> grid{};
+    std::array<std::uint32_t, 3> block{};
+    bool operator==(const LaunchShape&) const = default;
+};
+
+struct Kernel {
+    Symbol name;        // in full, as the profiler gave it
+    Symbol phase;       // NVTX range or the file's phase; empty if none
+    Symbol source;      // the file it came from
+    Symbol device;      // as the profiler names it; empty if it did not
+    std::uint64_t launches = 1;
+    std::uint64_t zero_flop_launches = 0;  // launches whose work is known to be zero
+
+    Known<Seconds> time;
+    PerPipe<Known<Flops>> work;
+    Known<Flops> sparse_work;          // the part of the tensor work done in sparse mode, already in `work`
+    PerLevel<Known<Bytes>> bytes;
+    Known<Frequency> clock;            // of the SMs while it ran; over a group, weighted by time
+
+    std::optional<LaunchShape> shape;  // absent over a group of different shapes
+    // Why an amount is missing or not to be trusted. A kernel with a reason is still a row.
+    std::vector<Symbol> reasons;
+};
+
+// FLOP of all floating-point pipes; absent if none of them is known.
+Known<Flops> flop(const Kernel& kernel);
+// FLOP of all Tensor Core pipes (floating point), absent if unknown.
+Known<Flops> tensor_flop(const Kernel& kernel);
+bool is_zero_flop(const Kernel& kernel);  // work known, and none
+std::optional<Intensity> intensity(const Kernel& kernel, Level level);
+std::optional<FlopRate> flop_rate(const Kernel& kernel);
+
+// "volta_sgemm_128x64_nn"; "elementwise_kernel<CUDAFunctor_add<float>>": C++ templates made readable in `width` columns.
+std::string short_name(std::string_view full_name, std::size_t width = 48);
+
+enum class Grouping : std::uint8_t { launch, kernel, phase };
+// Sums over launches that share a name (and phase) or a phase, in order of falling time. An amount that is unknown in one
+// member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
+std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by);
+Kernel total(const std::vector<Kernel>& kernels, std::string_view name = "total");
+
+}  // namespace gambrel

@@ -1,0 +1,46 @@
+// The only room that formats: an Analysis as table, terminal chart, CSV, JSON, SVG, PNG and PDF. Computes no verdict.
+// All functions return text or bytes; none writes to a terminal. Equal input gives equal bytes.
+#pragma once
+
+#include <string>
+
+#include <gambrel/analysis.hpp>
+#include <gambrel/error.hpp>
+
+namespace gambrel {
+
+enum class Theme : std::uint8_t { light, dark };
+
+struct TextStyle {
+    int width = 100;       // columns of the terminal; lines never exceed it
+    bool color = false;    // ANSI colours
+    bool unicode = true;   // box drawing and braille; plain ASCII otherwise
+    std::size_t max_rows = 30;
+    bool explain = false;  // under each row: the rule of each amount, the time of each roof, findings
+};
+
+std::string text_table(const Analysis& analysis, const TextStyle& style);
+std::string terminal_chart(const Analysis& analysis, const TextStyle& style);
+
+// The contract of shared/DESIGN.md: one row per group, base units, empty where unknown.
+std::string csv(const Analysis& analysis);
+std::string json(const Analysis& analysis);
+
+struct ChartStyle {
+    Theme theme = Theme::light;
+    double width = 960, height = 600;  // CSS pixels
+    std::size_t max_labels = 12;       // kernels named beside their points, the longest-running first
+    std::size_t max_kernels = 400;     // drawn; the rest is counted in a note under the chart
+};
+std::string roofline_svg(const Analysis& analysis, const ChartStyle& style = {});
+
+// The same drawing as bytes of another format, through librsvg.
+Result<std::string> svg_to_png(const std::string& svg, double scale = 2.0);
+Result<std::string> svg_to_pdf(const std::string& svg);
+
+// A catalogue listing, and one machine with the origin and citation of each number.
+std::string machine_list(std::span<const Machine> machines, const TextStyle& style);
+std::string machine_sheet(const Machine& machine, const TextStyle& style);
+std::string machine_list_csv(std::span<const Machine> machines);
+
+}  // namespace gambrel

@@ -1,0 +1,58 @@
+// The verdict of a kernel on a machine: intensity and roof at each level, the binding roof, the headroom. Pure.
+// Every roof is a shortest time: work over a pipe's peak, bytes over a level's bandwidth. The longest of these binds.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gambrel/kernel.hpp>
+#include <gambrel/machine.hpp>
+
+namespace gambrel {
+
+struct LevelVerdict {
+    Level level = Level::dram;
+    Bandwidth ceiling;
+    Origin ceiling_origin = Origin::derived;
+    Bandwidth achieved;
+    std::optional<Intensity> intensity;  // absent for a kernel without FLOP
+    std::optional<FlopRate> roof;        // the lower of compute roof and intensity x bandwidth
+    Seconds shortest;                    // bytes / ceiling
+    double of_ceiling = 0;               // achieved / ceiling
+};
+
+struct PipeVerdict {
+    Pipe pipe = Pipe::fp32;
+    FlopRate ceiling;
+    Origin ceiling_origin = Origin::derived;
+    FlopRate achieved;
+    Seconds shortest;  // work / ceiling
+    double of_ceiling = 0;
+};
+
+using Bound = std::variant<std::monostate, Pipe, Level>;
+std::string to_text(Bound bound);  // "DRAM", "tensor_fp16", "" if nothing could be said
+
+struct Roofline {
+    std::vector<PipeVerdict> pipes;
+    std::vector<LevelVerdict> levels;
+    std::optional<Frequency> clock;       // the clock the ceilings were taken at
+    std::optional<FlopRate> compute_roof; // total FLOP over the longest pipe time: the flat roof of this kernel's mix
+    std::optional<FlopRate> achieved;
+    Bound bound;
+    Seconds shortest;                     // the longest of the shortest times
+    std::optional<Seconds> headroom;      // time - shortest; negative above the roof
+    std::optional<double> of_roof;        // shortest / time
+    std::vector<std::string> findings;    // above a roof, and why that may be; what could not be judged
+};
+
+struct RooflineOptions {
+    std::optional<Frequency> clock;  // overrides the kernel's own
+    Roofs roofs = Roofs::theoretical;
+};
+
+Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOptions& options = {});
+
+}  // namespace gambrel

@@ -1,0 +1,18 @@
+// Text files of data/ and docs/ that are compiled into the library (cmake/EmbedText.cmake).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace gambrel {
+
+struct EmbeddedText {
+    std::string_view name;  // the file's name without folder and extension
+    std::string_view text;
+};
+
+std::span<const EmbeddedText> embedded_machines();
+std::span<const EmbeddedText> embedded_metrics();
+std::span<const EmbeddedText> embedded_cli();
+
+}  // namespace gambrel
