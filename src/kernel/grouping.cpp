@@ -1,0 +1,157 @@
+#include <gambrel/kernel.hpp>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace gambrel {
+namespace {
+
+// Adds members one by one and remembers which amounts had holes, so that the sum can say so at the end.
+class Sum {
+public:
+    explicit Sum(const Kernel& first) : sum_(first), members_(1) {
+        if (sum_.clock && sum_.time) weighted_clock_ = sum_.clock->value.value() * sum_.time->value.value();
+        note_known(first);
+    }
+
+    // A launch without a time is broken (a failed launch, a wrapped counter). Adding its other amounts would spoil
+    // every rate of the sum, so beside launches that have a time it is counted, named in a reason, and left out.
+    void add(const Kernel& k) {
+        if (k.time && !sum_.time) return restart(k);
+        add_identity(k);
+        if (!k.time && sum_.time) {
+            left_out_ += k.launches;
+            return;
+        }
+        ++members_;
+        note_known(k);
+        merge(sum_.time, k.time);
+        for (const Pipe p : all_pipes()) merge(sum_.work[p], k.work[p]);
+        merge(sum_.sparse_work, k.sparse_work);
+        for (const Level l : all_levels()) merge(sum_.bytes[l], k.bytes[l]);
+        if (k.clock && k.time) weighted_clock_ += k.clock->value.value() * k.time->value.value();
+        if (k.clock && !sum_.clock) sum_.clock = k.clock;
+    }
+
+    Kernel finished() {
+        if (left_out_ > 0)
+            add_reason(Symbol{std::to_string(left_out_) + " of " + std::to_string(sum_.launches) +
+                              " launches have no time and are left out of the sums"});
+        for (const Pipe p : all_pipes()) close(sum_.work[p], known_work_[p], std::string(name(p)) + " work");
+        for (const Level l : all_levels()) close(sum_.bytes[l], known_bytes_[l], std::string(name(l)) + " bytes");
+        if (sum_.clock && sum_.time && sum_.time->value.value() > 0 && weighted_clock_ > 0)
+            sum_.clock->value = Frequency{weighted_clock_ / sum_.time->value.value()};
+        return std::move(sum_);
+    }
+
+private:
+    void restart(const Kernel& k) {
+        const Kernel before = std::exchange(sum_, k);
+        *this = Sum(k, before.launches);
+        add_identity(before);
+    }
+    Sum(const Kernel& first, std::uint64_t left_out) : Sum(first) { left_out_ = left_out; }
+
+    void add_identity(const Kernel& k) {
+        sum_.launches += k.launches;
+        sum_.zero_flop_launches += k.zero_flop_launches;
+        if (sum_.shape != k.shape) sum_.shape.reset();
+        if (sum_.source != k.source) sum_.source = Symbol{};
+        if (sum_.device != k.device) sum_.device = Symbol{};
+        for (const Symbol reason : k.reasons) add_reason(reason);
+    }
+
+    void add_reason(Symbol reason) {
+        if (std::find(sum_.reasons.begin(), sum_.reasons.end(), reason) == sum_.reasons.end()) sum_.reasons.push_back(reason);
+    }
+
+    template <class Q>
+    static void merge(Known<Q>& sum, const Known<Q>& part) {
+        if (!part) return;
+        if (!sum) {
+            sum = part;
+            return;
+        }
+        sum->value += part->value;
+        // The weakest origin of the members: a sum with one modelled part is modelled.
+        sum->origin = std::max(sum->origin, part->origin);
+        if (sum->rule != part->rule) sum->rule = Symbol{"several"};
+    }
+
+    void note_known(const Kernel& k) {
+        for (const Pipe p : all_pipes()) known_work_[p] += k.work[p] ? 1 : 0;
+        for (const Level l : all_levels()) known_bytes_[l] += k.bytes[l] ? 1 : 0;
+    }
+
+    template <class Q>
+    void close(Known<Q>& sum, std::uint64_t known, const std::string& what) {
+        if (!sum || known == members_) return;
+        sum.reset();
+        add_reason(Symbol{what + " unknown for some launches"});
+    }
+
+    Kernel sum_;
+    std::uint64_t members_;
+    std::uint64_t left_out_ = 0;
+    double weighted_clock_ = 0;
+    PerPipe<std::uint64_t> known_work_{};
+    PerLevel<std::uint64_t> known_bytes_{};
+};
+
+struct Key {
+    Symbol name, phase, device;
+    bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+    std::size_t operator()(const Key& k) const {
+        const std::hash<Symbol> h;
+        return h(k.name) ^ (h(k.phase) * 31) ^ (h(k.device) * 131);
+    }
+};
+
+}  // namespace
+
+std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by) {
+    if (by == Grouping::launch) return launches;
+    std::vector<Sum> sums;
+    std::unordered_map<Key, std::size_t, KeyHash> index;
+    for (const Kernel& launch : launches) {
+        // Devices are never summed together: their roofs differ.
+        const Key key{by == Grouping::kernel ? launch.name : Symbol{}, launch.phase, launch.device};
+        const auto [it, fresh] = index.try_emplace(key, sums.size());
+        if (fresh)
+            sums.emplace_back(launch);
+        else
+            sums[it->second].add(launch);
+    }
+    std::vector<Kernel> groups;
+    groups.reserve(sums.size());
+    for (auto& sum : sums) groups.push_back(sum.finished());
+    if (by == Grouping::phase)
+        for (auto& g : groups) g.name = g.phase.empty() ? Symbol{"(no phase)"} : g.phase, g.shape.reset();
+    std::stable_sort(groups.begin(), groups.end(), [](const Kernel& a, const Kernel& b) {
+        const double ta = a.time ? a.time->value.value() : 0, tb = b.time ? b.time->value.value() : 0;
+        return ta > tb;
+    });
+    return groups;
+}
+
+Kernel total(const std::vector<Kernel>& kernels, std::string_view name) {
+    if (kernels.empty()) {
+        Kernel none;
+        none.name = Symbol{name};
+        none.launches = 0;
+        return none;
+    }
+    Sum sum(kernels.front());
+    for (std::size_t i = 1; i < kernels.size(); ++i) sum.add(kernels[i]);
+    Kernel result = sum.finished();
+    result.name = Symbol{name};
+    result.phase = Symbol{};
+    result.shape.reset();
+    return result;
+}
+
+}  // namespace gambrel

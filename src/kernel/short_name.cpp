@@ -1,0 +1,174 @@
+// Demangled C++ names made readable. A tolerant reader of "return ns::name<args>(parameters)", not a C++ parser: what it
+// does not understand it keeps, and it never fails.
+#include <cctype>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gambrel/kernel.hpp>
+
+namespace gambrel {
+namespace {
+
+struct Node {
+    std::string text;
+    std::vector<Node> arguments;
+};
+
+class Reader {
+public:
+    explicit Reader(std::string_view s) : s_(s) {}
+
+    // One type or value, up to ',' or '>' of the enclosing list, or to the end.
+    Node node(int depth) {
+        Node n;
+        while (at_ < s_.size()) {
+            const char c = s_[at_];
+            if (depth > 0 && (c == ',' || c == '>')) break;
+            if (s_.substr(at_, kUnnamed.size()) == kUnnamed) {
+                at_ += kUnnamed.size();
+            } else if (c == '<' && starts_arguments(n)) {
+                arguments(n, depth);
+            } else if (c == ':' && s_.substr(at_, 2) == "::") {
+                at_ += 2;
+                if (in_function_body())
+                    skip_to_delimiter(depth);
+                else
+                    drop_qualifier(n);
+            } else if (c == '(' || c == '{' || c == '[') {
+                if (!bracket(n, depth)) break;
+            } else {
+                n.text += c;
+                ++at_;
+            }
+        }
+        trim(n.text);
+        return n;
+    }
+
+private:
+    static constexpr int kMaxDepth = 64;  // deeper nesting is not shown
+    static constexpr std::string_view kUnnamed = "<unnamed>";
+
+    bool starts_arguments(const Node& n) const {
+        return !n.text.empty() && (std::isalnum(static_cast<unsigned char>(n.text.back())) || n.text.back() == '_');
+    }
+
+    // "copy_kernel(...)::{lambda()#1}::operator()() const": the function tells more than the lambda in it.
+    bool in_function_body() const {
+        const std::string_view rest = s_.substr(at_);
+        return rest.starts_with("{lambda") || rest.starts_with("[lambda") || rest.starts_with("operator");
+    }
+    void skip_to_delimiter(int depth) {
+        while (at_ < s_.size() && !(depth > 0 && (s_[at_] == ',' || s_[at_] == '>'))) {
+            const bool opens = s_[at_] == '(' || s_[at_] == '{' || s_[at_] == '[';
+            at_ = opens ? std::min(closing(at_) + 1, s_.size()) : at_ + 1;
+        }
+    }
+
+    void arguments(Node& n, int depth) {
+        ++at_;
+        n.arguments.clear();
+        while (at_ < s_.size() && s_[at_] != '>') {
+            if (depth >= kMaxDepth) {
+                at_ = s_.size();
+                return;
+            }
+            n.arguments.push_back(node(depth + 1));
+            if (at_ < s_.size() && s_[at_] == ',') ++at_;
+        }
+        if (at_ < s_.size()) ++at_;
+    }
+
+    // "at::native::" before a name: keep what stands before the qualified name ("const "), drop the rest.
+    static void drop_qualifier(Node& n) {
+        n.arguments.clear();
+        const auto space = n.text.rfind(' ');
+        n.text.erase(space == std::string::npos ? 0 : space + 1);
+    }
+
+    // False if this is the parameter list of the outermost name: the end of what is worth showing.
+    bool bracket(Node& n, int depth) {
+        const std::size_t end = closing(at_);
+        const std::string_view inside = s_.substr(at_ + 1, end > at_ + 1 ? end - at_ - 1 : 0);
+        const bool is_lambda = inside.substr(0, 6) == "lambda";
+        const bool is_scope = s_.substr(end + (end < s_.size()), 2) == "::";
+        if (s_[at_] == '(' && n.text.ends_with("operator")) {
+            n.text += "()";
+        } else if (is_lambda) {
+            n.text += "lambda";
+        } else if (s_[at_] == '(' && !is_scope && depth == 0 && !n.text.empty()) {
+            return false;
+        }
+        // Casts "(int)4", "(anonymous namespace)::" and parameter lists of inner functions say nothing to a reader.
+        at_ = std::min(end + 1, s_.size());
+        return true;
+    }
+
+    std::size_t closing(std::size_t open) const {
+        int depth = 0;
+        for (std::size_t i = open; i < s_.size(); ++i) {
+            if (s_[i] == '(' || s_[i] == '{' || s_[i] == '[') ++depth;
+            if ((s_[i] == ')' || s_[i] == '}' || s_[i] == ']') && --depth == 0) return i;
+        }
+        return s_.size();
+    }
+
+    static void trim(std::string& text) {
+        while (!text.empty() && text.back() == ' ') text.pop_back();
+        text.erase(0, text.find_first_not_of(' '));
+        for (const std::string_view noise : {"void ", "const ", "static "})
+            if (text.starts_with(noise)) text.erase(0, noise.size());
+    }
+
+    std::string_view s_;
+    std::size_t at_ = 0;
+};
+
+std::string rendered(const Node& n, int depth) {
+    std::string out = n.text;
+    if (n.arguments.empty()) return out;
+    if (depth == 0) return out + "<…>";
+    out += '<';
+    for (std::size_t i = 0; i < n.arguments.size(); ++i) out += (i ? ", " : "") + rendered(n.arguments[i], depth - 1);
+    return out + '>';
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+std::size_t code_points(std::string_view s) {
+    std::size_t n = 0;
+    for (const char c : s) n += !continues(c);
+    return n;
+}
+
+// Library kernels keep their tile and layout at the end of the name, so the middle is what goes.
+std::string cut(const std::string& text, std::size_t width) {
+    const std::size_t length = code_points(text);
+    if (length <= width) return text;
+    const std::size_t head = (width - 1) * 3 / 5, tail = width - 1 - head;
+    std::string out;
+    std::size_t index = 0;
+    bool marked = false;
+    for (const char c : text) {
+        if (!continues(c)) ++index;
+        if (index <= head || index > length - tail)
+            out += c;
+        else if (!std::exchange(marked, true))
+            out += "…";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string short_name(std::string_view full_name, std::size_t width) {
+    if (width == 0) return "";
+    const Node n = Reader(full_name).node(0);
+    if (n.text.empty()) return cut(std::string(full_name), width);
+    for (int depth = 4; depth >= 0; --depth)
+        if (std::string text = rendered(n, depth); code_points(text) <= width) return text;
+    return cut(rendered(n, 1), width);
+}
+
+}  // namespace gambrel
