@@ -41,7 +41,7 @@ else
     fail "ctest: no result, exit status $status"
 fi
 
-if compgen -G 'fuzz/*.cpp' >/dev/null; then
+if compgen -G 'fuzz/*_fuzz.cpp' >/dev/null; then
     must "build (preset fuzz)" tools/build.sh fuzz fuzz_all
     echo "== fuzz, ${FUZZ_TEST_SECONDS:-30} s a target"
     if JOBS=$jobs tools/run_fuzz.sh build/fuzz/fuzz "${FUZZ_TEST_SECONDS:-30}"; then

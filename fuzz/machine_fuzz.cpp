@@ -7,7 +7,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto machine = gambrel::parse_machine({reinterpret_cast<const char*>(data), size}, "fuzz.json");
-    if (!machine) return machine.error().empty() ? std::abort(), 0 : 0;
+    if (!machine) {
+        if (machine.error().empty()) std::abort();
+        return 0;
+    }
     const std::string json = gambrel::to_json(*machine);
     const auto again = gambrel::parse_machine(json, "again.json");
     if (!again || gambrel::to_json(*again) != json) std::abort();
