@@ -18,12 +18,12 @@ using namespace gambrel::ingest_detail;
 
 constexpr std::size_t kSize = 330'000'000;
 
-// Of real reports the largest with many launches: 49 of a full metric set.
-constexpr const char* kReport = GAMBREL_SHARED_DATA "/ncu_rep/PyPI__streamlit-ncu-rep-viewer-0.1.0--mergeSort.ncu-rep";
+// Of real reports the one with the most launches, 154, and so with the most metrics per byte: the hardest to read fast.
+constexpr const char* kReport = GAMBREL_SHARED_DATA "/ncu_rep/bwd29__self-join-MiSTIC--profile.ncu-rep";
 
 class BigReport {
 public:
-    BigReport() : path_((std::filesystem::temp_directory_path() / fmt_name()).string()) {
+    BigReport() : path_((std::filesystem::temp_directory_path() / file_name()).string()) {
         gambrel::bench::write_big_report(kReport, path_, kSize);
     }
     ~BigReport() { std::filesystem::remove(path_); }
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    static std::string fmt_name() { return "gambrel_bench_" + std::to_string(::getpid()) + ".ncu-rep"; }
+    static std::string file_name() { return "gambrel_bench_" + std::to_string(::getpid()) + ".ncu-rep"; }
     std::string path_;
 };
 
@@ -131,8 +131,11 @@ void read_report(benchmark::State& state) {
     state.counters["values"] = static_cast<double>(values);
 }
 
-BENCHMARK(touch_every_line)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(bare_walk_of_every_metric)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(read_report)->Unit(benchmark::kMillisecond)->UseRealTime();
+// Once before timing: the first use of path() writes the file.
+void opened_before(const benchmark::State&) { BigReport::path(); }
+
+BENCHMARK(touch_every_line)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
+BENCHMARK(bare_walk_of_every_metric)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
+BENCHMARK(read_report)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
 
 }  // namespace
