@@ -68,11 +68,9 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& source, st
     std::string text;
     std::size_t taken = 0, made = 0;
     while (true) {
-        if (made == text.size()) {
-            if (made >= limit)
-                return failure(source, fmt::format("gzip: unpacks to more than {} bytes, the limit", limit));
-            text.resize(std::min(limit, std::max<std::size_t>(std::size_t{1} << 16, 2 * made)));
-        }
+        // One byte more than the limit, so that a stream of exactly the limit still gets to its checksum.
+        if (made == text.size())
+            text.resize(std::min(limit + 1, std::max<std::size_t>(std::size_t{1} << 16, 2 * made)));
         constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
         const auto in = static_cast<uInt>(std::min(kMost, bytes.size() - taken));
         const auto out = static_cast<uInt>(std::min(kMost, text.size() - made));
@@ -84,6 +82,7 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& source, st
         const int status = inflate(&z, Z_NO_FLUSH);
         taken += in - z.avail_in;
         made += out - z.avail_out;
+        if (made > limit) return failure(source, fmt::format("gzip: unpacks to more than {} bytes, the limit", limit));
         if (status == Z_STREAM_END) {
             const std::string_view rest = bytes.substr(taken);
             if (rest.find_first_not_of('\0') == std::string_view::npos) break;  // tapes and pipes pad with zeros
@@ -113,6 +112,8 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
     FileBytes bytes;
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
         const auto size = static_cast<std::size_t>(status.st_size);
+        // No madvise: on a report of 333 MB neither SEQUENTIAL nor WILLNEED was faster in cache, and SEQUENTIAL was 1.5
+        // times slower from disk, because readers go over a file twice.
         void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
         if (mapped == MAP_FAILED) return failure(path, fmt::format("cannot be mapped: {}", system_text()));
         bytes.mapped_ = mapped;
