@@ -11,9 +11,9 @@
 namespace gambrel::report_detail {
 namespace {
 
-constexpr double kLargestMark = 13, kLeastMark = 3;
+constexpr double kLargestMark = 12, kLeastMark = 3;
 constexpr double kPanelFrom = 720, kPanelWidth = 232;
-constexpr double kNameOnChart = 132;
+constexpr double kNameOnChart = 142;
 
 struct Mapping {
     LogRange x, y;
@@ -31,7 +31,7 @@ void lay_out_frame(Scene& scene, const ChartData& data) {
     const double captions = scene.caption.empty() ? 0 : 8 + 15 * static_cast<double>(scene.caption.size());
     const double right = panel ? scene.width - 24 - kPanelWidth - 20 : scene.width - 24;
     scene.plot = {104, top, right, std::max(top + 80, scene.height - 54 - captions)};
-    if (panel) scene.panel = {right + 20, top, scene.width - 24, scene.plot.y1 + 30};
+    if (panel) scene.panel = {right + 20, top, scene.width - 24, scene.plot.y1 + 40};
 }
 
 std::vector<Tick> ticks(const LogRange& range, double from, double to) {
@@ -96,6 +96,9 @@ void label_roofs(Scene& scene, const std::vector<Box>& marks) {
     std::vector<Box> taken = marks;
     std::vector<Segment> lines;
     for (const auto& roof : scene.roofs) lines.push_back(roof.line);
+    for (const auto& k : scene.kernels)
+        if (k.number > 0 && !k.points.empty())
+            lines.push_back({k.points.front().x, k.points.front().y, k.points.back().x, k.points.back().y});
     for (auto& roof : scene.roofs) {
         const bool flat = std::holds_alternative<Pipe>(roof.roof->what);
         const double width = text_width(roof.roof->label, kRoofLabelSize);
@@ -167,8 +170,7 @@ void label_kernels(Scene& scene, const std::vector<Box>& marks) {
         if (k.points.size() > 1)
             around.lines.push_back({k.points.front().x, k.points.front().y, k.points.back().x, k.points.back().y});
         if (k.number == 0) continue;
-        const std::string full = printable(short_name(k.kernel->row->kernel.name.str(), 40));
-        k.label = fmt::format("{} {}", k.number, fitted(full, kLabelSize, kNameOnChart));
+        k.label = fmt::format("{} {}", k.number, chart_name(k.kernel->row->kernel, kLabelSize, kNameOnChart));
         LabelRequest request{{}, text_width(k.label, kLabelSize), kLabelSize * 1.05,
                              text_width(std::to_string(k.number), kLabelSize)};
         for (auto p = k.points.rbegin(); p != k.points.rend(); ++p)
@@ -185,6 +187,21 @@ void label_kernels(Scene& scene, const std::vector<Box>& marks) {
 }
 
 }  // namespace
+
+std::string chart_name(const Kernel& kernel, double font_size, double width) {
+    // Whole if it fits; else without template arguments; else cut by short_name, which keeps both ends.
+    const std::string whole = printable(short_name(kernel.name.str(), 200));
+    if (text_width(whole, font_size) <= width) return whole;
+    const auto bracket = whole.find('<');
+    const std::string base = bracket == std::string::npos || bracket == 0 ? whole : whole.substr(0, bracket);
+    for (const std::string& text : {base + "<…>", base})
+        if (bracket != std::string::npos && text_width(text, font_size) <= width) return text;
+    for (std::size_t columns = 48; columns >= 10; --columns) {
+        std::string text = short_name(base, columns);
+        if (text_width(text, font_size) <= width) return text;
+    }
+    return fitted(base, font_size, width);
+}
 
 double mark_radius(double time, double longest) {
     if (!(longest > 0) || !(time > 0)) return kLeastMark;

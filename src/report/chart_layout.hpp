@@ -54,6 +54,9 @@ struct Scene {
     double longest = 0;  // time of the kernel with the largest mark
 };
 
+// The kernel's name, readable and at most `width` pixels wide.
+std::string chart_name(const Kernel& kernel, double font_size, double width);
+
 // Area is time: the mark of a kernel that ran for `time`. Below a least size a mark could not be seen.
 double mark_radius(double time, double longest);
 

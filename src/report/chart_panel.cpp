@@ -8,7 +8,6 @@
 #include "report/chart_marks.hpp"
 #include "report/font_metrics.hpp"
 #include "report/numbers.hpp"
-#include "report/text.hpp"
 
 namespace gambrel::report_detail {
 namespace {
@@ -83,7 +82,7 @@ std::string verdict_line(const ChartKernel& k, double whole_time) {
 }
 
 void draw_kernels(SvgWriter& svg, const ChartData& data, const Scene& scene, double y, const Palette& colors) {
-    constexpr double kRow = 29;
+    constexpr double kRow = 28;
     const double x = scene.panel.x0, room = scene.panel.width() - 36;
     const auto named = std::count_if(scene.kernels.begin(), scene.kernels.end(), [](auto& k) { return k.number > 0; });
     if (named == 0) return;
@@ -95,8 +94,7 @@ void draw_kernels(SvgWriter& svg, const ChartData& data, const Scene& scene, dou
         svg.text_element("text", std::to_string(k.number), {{"x", x + 12}, {"y", y}, {"font-size", kSize},
                                                             {"text-anchor", "end"}, {"fill", colors.ink}});
         svg.empty("path", {{"d", mark_path(k.number, x + 23, y - 3.8, 4.6)}, {"fill", colors.muted}});
-        const std::string full = printable(short_name(k.kernel->row->kernel.name.str(), 48));
-        text(svg, fitted(full, kSize, room), x + 36, y, kSize, colors.ink);
+        text(svg, chart_name(k.kernel->row->kernel, kSize, room), x + 36, y, kSize, colors.ink);
         text(svg, fitted(verdict_line(*k.kernel, data.whole_time), 9.5, room), x + 36, y + 12.5, 9.5, colors.muted);
         y += kRow;
     }
@@ -129,7 +127,7 @@ void draw_panel(SvgWriter& svg, const ChartData& data, const Scene& scene, const
     if (scene.longest > 0) {
         head(svg, "Area: time", x, y + 4, colors);
         draw_sizes(svg, scene, x, y + 28, colors);
-        y += 60;
+        y += 58;
     }
     draw_kernels(svg, data, scene, y, colors);
     svg.close();

@@ -97,14 +97,20 @@ void draw_roofs(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     svg.close();
 }
 
+// Under all marks, so that no line strikes through the mark of another kernel.
+void draw_joins(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    svg.open("g", {{"class", "joins"}, {"stroke", colors.muted}, {"stroke-width", 0.9}});
+    for (const auto& k : scene.kernels)
+        if (k.points.size() > 1)
+            svg.empty("line", {{"x1", k.points.front().x}, {"y1", k.points.front().y}, {"x2", k.points.back().x},
+                               {"y2", k.points.back().y}, {"stroke-opacity", k.number > 0 ? "0.8" : "0.35"}});
+    svg.close();
+}
+
 void draw_kernel(SvgWriter& svg, const SceneKernel& k, const ChartData& data, const Palette& colors) {
     const bool named = k.number > 0;
     svg.open("g", {{"class", "kernel"}, {"fill-opacity", named ? "0.88" : "0.45"}});
     svg.text_element("title", k.kernel->row->kernel.name.str() + ": " + kernel_summary(*k.kernel, data.whole_time));
-    if (k.points.size() > 1)
-        svg.empty("line", {{"x1", k.points.front().x}, {"y1", k.points.front().y}, {"x2", k.points.back().x},
-                           {"y2", k.points.back().y}, {"stroke", colors.muted}, {"stroke-width", 0.9},
-                           {"stroke-opacity", named ? "0.75" : "0.35"}});
     for (const auto& p : k.points) {
         svg.empty("path", {{"d", mark_path(k.number, p.x, p.y, k.radius)}, {"fill", colors.level[p.level]},
                            {"stroke", colors.background}, {"stroke-width", 0.9}, {"stroke-linejoin", "round"}});
@@ -168,6 +174,7 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
     draw_heading(svg, data, scene, colors);
     draw_axes(svg, scene, colors);
     draw_roofs(svg, scene, colors);
+    draw_joins(svg, scene, colors);
     svg.open("g", {{"class", "kernels"}});
     // Kernels come by falling time, so small marks lie on large ones; the unnamed go below them all.
     for (const bool named : {false, true})

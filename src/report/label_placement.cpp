@@ -82,7 +82,7 @@ private:
         for (const auto& leader : leaders_)
             if (crosses(leader, label.box)) return kNever;
         for (const auto& line : around_.lines)
-            if (crosses(line, label.box)) cost += 14;
+            if (crosses(line, label.box)) cost += 20;
         if (!label.leader) return cost;
         for (const auto& other : labels_)
             if (crosses(*label.leader, other)) return kNever;

@@ -35,8 +35,8 @@ Units units_of(const std::vector<const Kernel*>& kernels, double whole_time) {
 }
 
 // Priorities say which column goes first when the terminal is narrow: the lowest.
-std::vector<Column> columns(const Units& units, std::string_view what) {
-    return {{std::string(what), false, 100, 12},
+std::vector<Column> columns(const Units& units, std::string_view what, int width) {
+    return {{std::string(what), false, 100, std::clamp(width / 4, 12, 30)},
             {"launches", true, 30},
             {fmt::format("time [{}]", units.time.text), true, 95},
             {"% time", true, 55},
@@ -105,7 +105,7 @@ std::string phases_table(const Analysis& analysis, const TextStyle& style, doubl
     std::vector<const Kernel*> sums;
     for (const auto& phase : analysis.phases) sums.push_back(&phase.sum);
     const Units units = units_of(sums, whole_time);
-    auto all = columns(units, "phase");
+    auto all = columns(units, "phase", style.width);
     all[8] = {"zero-FLOP", true, 45};
     all[9] = {"% zero", true, 46};
     Table table(std::move(all));
@@ -158,7 +158,7 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     std::vector<const Kernel*> kernels{&analysis.total};
     for (std::size_t i = 0; i < shown; ++i) kernels.push_back(&analysis.rows[i].kernel);
     const Units units = units_of(kernels, whole_time);
-    Table table(columns(units, analysis.grouping == Grouping::phase ? "phase" : "kernel"));
+    Table table(columns(units, analysis.grouping == Grouping::phase ? "phase" : "kernel", style.width));
     add_rows(table, analysis, units, shown, style);
 
     std::string out;
