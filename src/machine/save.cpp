@@ -1,0 +1,111 @@
+// Machine to JSON: what parse_machine reads, so that saving and loading gives the same machine.
+#include <gambrel/machine.hpp>
+#include <nlohmann/json.hpp>
+
+namespace gambrel {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class Q>
+json value_of(Q value) {
+    if constexpr (std::is_same_v<Q, double>)
+        return value;
+    else
+        return exact_text(value);
+}
+
+template <class Q>
+json fact_of(const Sourced<Q>& s) {
+    return {{"value", value_of(s.value)}, {"origin", name(s.origin)}, {"cite", s.cite}};
+}
+
+template <class Q>
+void put(json& object, const char* key, const Fact<Q>& fact) {
+    if (fact) object[key] = fact_of(*fact);
+}
+
+template <class Q>
+void put(json& object, const std::string& key, const std::optional<AtClock<Q>>& measured) {
+    if (!measured) return;
+    json m = fact_of(measured->ceiling);
+    if (measured->clock) m["clock"] = exact_text(*measured->clock);
+    object[key] = std::move(m);
+}
+
+json sm_of(const Machine& m) {
+    json sm = json::object();
+    put(sm, "count", m.sm.sms);
+    put(sm, "schedulers", m.sm.schedulers);
+    put(sm, "max_warps", m.sm.max_warps);
+    put(sm, "max_ctas", m.sm.max_ctas);
+    put(sm, "registers", m.sm.registers);
+    put(sm, "shared_memory", m.sm.shared_memory);
+    put(sm, "shared_memory_per_cta", m.sm.shared_memory_per_cta);
+    json lanes = json::object();
+    for (const Pipe p : all_pipes())
+        if (!is_tensor(p) && m.pipes[p].dense) {
+            auto& rate = *m.pipes[p].dense;
+            lanes[std::string(name(p))] =
+                fact_of(Sourced<double>{rate.value.value() / (is_integer(p) ? 1 : 2), rate.origin, rate.cite});
+        }
+    if (!lanes.empty()) sm["lanes"] = std::move(lanes);
+    return sm;
+}
+
+json memory_of(const Machine& m) {
+    json memory = json::object();
+    put(memory, "sector", m.sm.sector);
+    put(memory, "line", m.sm.line);
+    json levels = json::array();
+    for (const auto& l : m.levels) {
+        json level{{"name", name(l.level)}, {"scope", l.per_sm ? "sm" : "gpu"}};
+        put(level, "capacity", l.capacity);
+        put(level, "width", l.width);
+        put(level, "bandwidth", l.bandwidth);
+        put(level, "partitions", l.partitions);
+        put(level, "latency", l.latency);
+        put(level, "measured", l.measured);
+        levels.push_back(std::move(level));
+    }
+    memory["levels"] = std::move(levels);
+    return memory;
+}
+
+}  // namespace
+
+std::string to_json(const Machine& m) {
+    json out{{"schema", 1}, {"id", m.id}, {"name", m.name}};
+    if (!m.aliases.empty()) out["aliases"] = m.aliases;
+    if (!m.architecture.empty()) out["architecture"] = m.architecture;
+    if (!m.chip.empty()) out["chip"] = m.chip;
+    if (m.compute_capability) out["compute_capability"] = to_text(*m.compute_capability);
+    if (!m.note.empty()) out["note"] = m.note;
+    json clocks = json::object();
+    put(clocks, "base", m.clocks.base);
+    put(clocks, "boost", m.clocks.boost);
+    put(clocks, "memory", m.clocks.memory);
+    if (!clocks.empty()) out["clocks"] = std::move(clocks);
+    if (json sm = sm_of(m); sm.contains("count")) out["sm"] = std::move(sm);
+    json tensor = json::object(), stated = json::object(), measured = json::object();
+    for (const Pipe p : all_pipes()) {
+        const auto& a = m.pipes[p];
+        const std::string key(name(p));
+        if (is_tensor(p) && a.dense) {
+            json rates = json::object();
+            put(rates, "dense", a.dense);
+            put(rates, "sparse", a.sparse);
+            tensor[key.substr(7)] = std::move(rates);
+        }
+        put(stated, key, a.stated);
+        put(stated, key + "_sparse", a.stated_sparse);
+        put(measured, key, a.measured);
+    }
+    if (!tensor.empty()) out["tensor"] = std::move(tensor);
+    out["memory"] = memory_of(m);
+    if (!stated.empty()) out["stated_peaks"] = std::move(stated);
+    if (!measured.empty()) out["measured_peaks"] = std::move(measured);
+    return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gambrel
