@@ -34,9 +34,9 @@ struct ComputeCapability {
 std::string to_text(ComputeCapability cc);  // "8.6"
 std::optional<ComputeCapability> parse_compute_capability(std::string_view text);
 
-// A ceiling that a benchmark saw, and the clock it was seen at if that is known.
+// A ceiling that a benchmark saw or a vendor states, and the clock that it holds at if that is known.
 template <class Q>
-struct Measured {
+struct AtClock {
     Sourced<Q> ceiling;
     std::optional<Frequency> clock;
 };
@@ -44,9 +44,9 @@ struct Measured {
 struct Arithmetic {            // one pipe
     Fact<FlopPerCycle> dense;  // per SM and cycle, one FMA is two FLOP; zero: the hardware has no such pipe
     Fact<FlopPerCycle> sparse;
-    Fact<FlopRate> stated;         // the vendor's figure, dense; checked against organisation x boost clock in the tests
-    Fact<FlopRate> stated_sparse;
-    std::optional<Measured<FlopRate>> measured;
+    // The vendor's figures; at boost clock unless they say another. The tests check them against the organisation.
+    std::optional<AtClock<FlopRate>> stated, stated_sparse;
+    std::optional<AtClock<FlopRate>> measured;
 };
 
 struct MemoryLevel {
@@ -57,7 +57,7 @@ struct MemoryLevel {
     Fact<Bandwidth> bandwidth;    // levels with a clock of their own (DRAM), or ceilings known only as a rate
     Fact<double> partitions;
     Fact<Cycles> latency;
-    std::optional<Measured<Bandwidth>> measured;
+    std::optional<AtClock<Bandwidth>> measured;
 };
 
 struct Organisation {

@@ -96,11 +96,11 @@ Fact<double> Fields::number(const std::string& key, bool required) {
 }
 
 template <class Q>
-std::optional<Measured<Q>> Fields::measured(const std::string& key) {
+std::optional<AtClock<Q>> Fields::at_clock(const std::string& key) {
     std::optional<Frequency> clock;
     auto ceiling = fact<Q>(find(key, false), key, true, &clock);
     if (!ceiling) return std::nullopt;
-    return Measured<Q>{std::move(*ceiling), clock};
+    return AtClock<Q>{std::move(*ceiling), clock};
 }
 
 std::string Fields::text(const std::string& key, bool required) {
@@ -151,7 +151,7 @@ void Fields::finish() {
 
 #define GAMBREL_INSTANTIATE(Q)                                        \
     template Fact<Q> Fields::quantity<Q>(const std::string&, bool);   \
-    template std::optional<Measured<Q>> Fields::measured<Q>(const std::string&);
+    template std::optional<AtClock<Q>> Fields::at_clock<Q>(const std::string&);
 GAMBREL_INSTANTIATE(Bytes)
 GAMBREL_INSTANTIATE(Cycles)
 GAMBREL_INSTANTIATE(Bandwidth)

@@ -23,7 +23,7 @@ public:
     Fact<double> number(const std::string& key, bool required = false);
     // {"value": ..., "clock": ..., "origin": ..., "cite": ...}
     template <class Q>
-    std::optional<Measured<Q>> measured(const std::string& key);
+    std::optional<AtClock<Q>> at_clock(const std::string& key);
 
     const nlohmann::json* any(const std::string& key, bool required = false) { return find(key, required); }
     std::string text(const std::string& key, bool required = false);

@@ -73,7 +73,7 @@ void read_level(const json& object, const std::string& path, Machine& m, Errors&
     l.bandwidth = f.quantity<Bandwidth>("bandwidth");
     l.partitions = f.number("partitions");
     l.latency = f.quantity<Cycles>("latency");
-    l.measured = f.measured<Bandwidth>("measured");
+    l.measured = f.at_clock<Bandwidth>("measured");
     f.finish();
 }
 
@@ -92,14 +92,14 @@ void read_peaks(const json* stated, const json* measured, const std::string& sou
     if (stated) {
         Fields f(*stated, source + "stated_peaks", errors);
         for (const Pipe p : all_pipes()) {
-            m.pipes[p].stated = f.quantity<FlopRate>(std::string(name(p)));
-            m.pipes[p].stated_sparse = f.quantity<FlopRate>(std::string(name(p)) + "_sparse");
+            m.pipes[p].stated = f.at_clock<FlopRate>(std::string(name(p)));
+            m.pipes[p].stated_sparse = f.at_clock<FlopRate>(std::string(name(p)) + "_sparse");
         }
         f.finish();
     }
     if (measured) {
         Fields f(*measured, source + "measured_peaks", errors);
-        for (const Pipe p : all_pipes()) m.pipes[p].measured = f.measured<FlopRate>(std::string(name(p)));
+        for (const Pipe p : all_pipes()) m.pipes[p].measured = f.at_clock<FlopRate>(std::string(name(p)));
         f.finish();
     }
 }

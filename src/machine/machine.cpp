@@ -16,7 +16,7 @@ std::optional<Frequency> clock_of(const Machine& m, std::optional<Frequency> wan
 
 // A benchmark's figure, carried to another clock where the hardware is clocked by it.
 template <class Q>
-Ceiling<Q> carried(const Measured<Q>& measured, std::optional<Frequency> clock, bool clocked) {
+Ceiling<Q> carried(const AtClock<Q>& measured, std::optional<Frequency> clock, bool clocked) {
     Ceiling<Q> c{measured.ceiling.value, measured.ceiling.origin, measured.ceiling.cite};
     if (clocked && clock && measured.clock && measured.clock->value() > 0 && *clock != *measured.clock) {
         c.value *= *clock / *measured.clock;
@@ -65,7 +65,7 @@ std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine& m, Pipe pipe, st
                                  fmt::format("{} SMs x {} x {}", m.sm.sms->value, to_text(rate->value), to_text(*clock))};
     if (rate && rate->value.value() == 0) return std::nullopt;
     const auto& stated = sparse ? a.stated_sparse : a.stated;
-    if (stated) return Ceiling<FlopRate>{stated->value, stated->origin, stated->cite};
+    if (stated) return carried(*stated, clock, true);
     if (a.measured && !sparse) return carried(*a.measured, clock, true);
     return std::nullopt;
 }

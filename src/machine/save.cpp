@@ -26,7 +26,7 @@ void put(json& object, const char* key, const Fact<Q>& fact) {
 }
 
 template <class Q>
-void put(json& object, const std::string& key, const std::optional<Measured<Q>>& measured) {
+void put(json& object, const std::string& key, const std::optional<AtClock<Q>>& measured) {
     if (!measured) return;
     json m = fact_of(measured->ceiling);
     if (measured->clock) m["clock"] = exact_text(*measured->clock);
@@ -97,8 +97,8 @@ std::string to_json(const Machine& m) {
             put(rates, "sparse", a.sparse);
             tensor[key.substr(7)] = std::move(rates);
         }
-        put(stated, key.c_str(), a.stated);
-        put(stated, (key + "_sparse").c_str(), a.stated_sparse);
+        put(stated, key, a.stated);
+        put(stated, key + "_sparse", a.stated_sparse);
         put(measured, key, a.measured);
     }
     if (!tensor.empty()) out["tensor"] = std::move(tensor);
