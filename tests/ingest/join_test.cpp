@@ -55,7 +55,30 @@ TEST(Joined, NamesTheLaunchAtWhichSequencesPart) {
     EXPECT_EQ(out.size(), 2u);
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_EQ(notes[0].where, "d/b");
-    EXPECT_THAT(notes[0].what, HasSubstr("launch 1 is \"z\" here and \"y\" there"));
+    EXPECT_THAT(notes[0].what, HasSubstr("launch 1 is \"z\" here and \"y\" in a"));
+}
+
+TEST(Joined, PairsTheNthLaunchesOfAKernelWhereOnlyTheOrderDiffers) {
+    Errors notes;
+    const auto out = joined(
+        {profile("d/a", "m1", {{"x", 1}, {"y", 2}, {"x", 3}}), profile("d/b", "m2", {{"y", 20}, {"x", 10}, {"x", 30}})},
+        notes);
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(value(out[0], 0, wanted(), "m2"), 10.0);
+    EXPECT_EQ(value(out[0], 1, wanted(), "m2"), 20.0);
+    EXPECT_EQ(value(out[0], 2, wanted(), "m2"), 30.0);
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_THAT(notes[0].what, HasSubstr("1 of them launch the same kernels in another order"));
+    EXPECT_THAT(notes[0].what, HasSubstr("launch 0 is \"y\" here and \"x\" in a"));
+    EXPECT_THAT(notes[0].what, HasSubstr("not single launches"));
+}
+
+TEST(Joined, DoesNotPairKernelsThatRanAnotherNumberOfTimes) {
+    Errors notes;
+    const auto out = joined(
+        {profile("d/a", "m1", {{"x", 1}, {"y", 2}, {"x", 3}}), profile("d/b", "m2", {{"y", 20}, {"x", 10}, {"y", 30}})},
+        notes);
+    EXPECT_EQ(out.size(), 2u);
 }
 
 TEST(Joined, NamesTheLaunchThatOneFileLacks) {

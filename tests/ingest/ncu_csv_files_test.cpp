@@ -25,6 +25,7 @@ void expect_sums(const std::string& folder, const std::string& expected) {
     std::map<std::string, std::size_t> launches;
     for (const auto& row : table(expected)) {
         const std::string& file = row.at("file");
+        if (!fs::exists(folder + "/" + file) || row.at("l1") == "nan") continue;  // held back, or a failed launch
         if (!profiles.contains(file)) profiles[file] = read(folder + "/" + file, metrics);
         const Profile& p = profiles[file];
         const std::string& kernel = row.at("kernel");
@@ -104,7 +105,7 @@ TEST(NcuCsvFiles, B200RawPagesHaveTheirLaunchesOrSayWhyNot) {
         EXPECT_TRUE(is_ncu_csv(text)) << name;
         ASSERT_EQ(p.has_value(), count > 0) << name;
         if (!p) {
-            EXPECT_THAT(p.error()[0].what, testing::HasSubstr("==ERROR==")) << name;
+            EXPECT_THAT(p.error()[0].what, testing::ContainsRegex("holds no table, but \"==(ERROR|PROF)==")) << name;
             continue;
         }
         EXPECT_EQ(p->launches.size(), count) << name;
