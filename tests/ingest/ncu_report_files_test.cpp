@@ -201,7 +201,9 @@ TEST_F(NcuReportFiles, flipped_bytes_never_crash_the_reader) {
         for (const int flip : {0x01, 0x80, 0xff}) {
             bytes[i] = static_cast<char>(good ^ flip);
             const auto profile = read_ncu_report(bytes, {"flipped", wanted(), {}});
-            if (profile) EXPECT_LE(profile->launches.size(), 64U);
+            if (profile) {
+                EXPECT_LE(profile->launches.size(), 64U);
+            }
         }
         bytes[i] = good;
     }
