@@ -1,0 +1,370 @@
+// Traps of the report format, each set in a report made for it. Real reports are in ncu_report_files_test.cpp.
+#include <cmath>
+#include <optional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingest/ncu_report_builder.hpp"
+#include "ingest/readers.hpp"
+
+namespace gambrel::ingest_detail {
+namespace {
+
+using namespace gambrel::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const MetricSet& wanted() {
+    static const MetricSet metrics = [] {
+        MetricSet set;
+        for (const char* name : {"gpu__time_duration.sum", "dram__bytes.sum", "device__attribute_multiprocessor_count"})
+            set.add(name);
+        return set;
+    }();
+    return metrics;
+}
+
+const std::vector<std::string> kNames = {"unwanted", "gpu__time_duration.sum", "dram__bytes.sum"};
+
+Profile read(const std::string& bytes, const KeepName& keep = {}) {
+    auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted(), keep});
+    if (!profile) throw std::runtime_error(to_text(profile.error()));
+    return std::move(*profile);
+}
+
+// The value of a metric of a launch, absent if it has none; fails if it has two.
+std::optional<double> value(const Profile& profile, std::size_t launch, const std::string& name) {
+    std::optional<double> found;
+    const Launch& l = profile.launches.at(launch);
+    for (std::size_t i = l.first_value; i < l.first_value + l.values; ++i) {
+        if (wanted().name(profile.values.at(i).metric) != name) continue;
+        EXPECT_FALSE(found) << name << " is there twice";
+        found = profile.values[i].value;
+    }
+    return found;
+}
+
+std::string one_kernel(const Message& result, const std::vector<std::string>& names = kNames) {
+    Block block;
+    block.kernels = {result};
+    block.strings = names;
+    return ReportBuilder().version("2022.3.0.0 (build 1) (public-release)").block(block).bytes();
+}
+
+std::vector<std::string> texts(const std::vector<Symbol>& symbols) {
+    std::vector<std::string> out;
+    for (const Symbol s : symbols) out.push_back(s.str());
+    return out;
+}
+
+TEST(NcuReport, is_recognised_by_its_first_four_bytes) {
+    EXPECT_TRUE(is_ncu_report(ReportBuilder().bytes()));
+    EXPECT_FALSE(is_ncu_report("NVR"));
+    EXPECT_FALSE(is_ncu_report("\"ID\",\"Process ID\""));
+    EXPECT_FALSE(is_ncu_report(""));
+}
+
+TEST(NcuReport, gives_wanted_metrics_and_drops_others) {
+    const auto profile = read(one_kernel(kernel()
+                                             .message(13, metric(0, real_value(1)))
+                                             .message(13, metric(1, real_value(2)))
+                                             .message(13, metric(2, u64_value(3)))));
+    ASSERT_EQ(profile.launches.size(), 1U);
+    EXPECT_EQ(profile.tool, "ncu");
+    EXPECT_EQ(profile.tool_version, "2022.3.0.0");
+    EXPECT_EQ(profile.source, "r.ncu-rep");
+    EXPECT_EQ(profile.values.size(), 2U);
+    EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 2.0);
+    EXPECT_EQ(value(profile, 0, "dram__bytes.sum"), 3.0);
+    EXPECT_THAT(profile.notes, IsEmpty());
+}
+
+TEST(NcuReport, reads_every_type_of_value) {
+    const std::vector<std::pair<Message, double>> cases = {{real_value(2.5), 2.5},
+                                                           {u64_value(1ULL << 40), 1099511627776.0},
+                                                           {Message().single(2, 0.5F), 0.5},
+                                                           {Message().number(4, 7), 7.0},
+                                                           {text_value("12.25"), 12.25}};
+    for (const auto& [message, expected] : cases)
+        EXPECT_EQ(value(read(one_kernel(kernel().message(13, metric(1, message)))), 0, "gpu__time_duration.sum"),
+                  expected);
+}
+
+TEST(NcuReport, an_absent_value_is_no_value_and_text_is_no_number) {
+    const auto profile = read(
+        one_kernel(kernel().message(13, Message().number(1, 1)).message(13, metric(2, text_value("CachePreferNone")))));
+    EXPECT_EQ(profile.launches.at(0).values, 0U);
+}
+
+TEST(NcuReport, nan_and_wrapped_counters_become_nan_with_a_fault) {
+    const auto profile = read(one_kernel(
+        kernel().message(13, metric(1, real_value(std::nan("")))).message(13, metric(2, u64_value(1ULL << 63)))));
+    EXPECT_TRUE(std::isnan(value(profile, 0, "gpu__time_duration.sum").value()));
+    EXPECT_TRUE(std::isnan(value(profile, 0, "dram__bytes.sum").value()));
+    EXPECT_THAT(texts(profile.launches[0].faults),
+                ElementsAre(HasSubstr("gpu__time_duration.sum"), HasSubstr("dram__bytes.sum")));
+}
+
+TEST(NcuReport, the_last_of_duplicates_wins) {
+    const auto profile = read(one_kernel(kernel()
+                                             .message(13, metric(1, real_value(232160)))
+                                             .message(13, metric(2, u64_value(1)))
+                                             .message(13, metric(1, real_value(232800)))
+                                             .message(13, Message().number(1, 1))));
+    EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 232800.0);
+    EXPECT_EQ(profile.values.size(), 2U);
+}
+
+TEST(NcuReport, names_that_arrive_in_a_later_block_are_resolved) {
+    Block first, second;
+    first.kernels = {kernel().message(13, metric(3, real_value(5)))};
+    first.strings = {"unwanted", "other"};
+    second.strings = {"third", "dram__bytes.sum"};
+    const auto profile = read(ReportBuilder().block(first).block(second).bytes());
+    EXPECT_EQ(value(profile, 0, "dram__bytes.sum"), 5.0);
+    EXPECT_THAT(profile.notes, IsEmpty());
+}
+
+TEST(NcuReport, a_name_that_never_arrives_is_a_note_and_the_other_values_stand) {
+    const auto profile =
+        read(one_kernel(kernel().message(13, metric(99, real_value(5))).message(13, metric(1, real_value(6)))));
+    EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 6.0);
+    ASSERT_EQ(profile.notes.size(), 1U);
+    EXPECT_THAT(profile.notes[0].what, HasSubstr("1 metric values have names beyond the 3"));
+}
+
+TEST(NcuReport, an_empty_demangled_name_falls_back_to_the_function_name) {
+    EXPECT_EQ(read(one_kernel(kernel("void f<int>(int)"))).launches.at(0).name.str(), "void f<int>(int)");
+    EXPECT_EQ(read(one_kernel(kernel("", "triton_mm"))).launches.at(0).name.str(), "triton_mm");
+    EXPECT_EQ(read(one_kernel(kernel("", ""))).launches.at(0).name.str(), "_Z1ki");
+    EXPECT_EQ(read(one_kernel(Message().number(1, 1))).launches.at(0).name.str(), "kernel 0");
+}
+
+TEST(NcuReport, unknown_fields_and_wire_types_are_skipped) {
+    const auto profile = read(one_kernel(kernel()
+                                             .single(35, 550.54F)
+                                             .message(31, Message())
+                                             .number(21, 5)   // NVTX state as a number
+                                             .number(13, 5)   // a metric as a number
+                                             .text(1, "tid")  // the thread as text
+                                             .real(200, 1)
+                                             .message(13, metric(1, real_value(4)).text(77, "new").number(4, 1))));
+    EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 4.0);
+    EXPECT_THAT(profile.notes, IsEmpty());
+}
+
+LaunchShape shape_of(const std::string& report) { return read(report).launches.at(0).shape.value(); }
+const LaunchShape kTenByTwo{{10, 2, 1}, {256, 1, 1}};
+
+TEST(NcuReport, grid_size_is_blocks_in_reports_that_name_their_version) {
+    EXPECT_EQ(shape_of(one_kernel(kernel())), kTenByTwo);
+}
+
+TEST(NcuReport, grid_size_is_threads_in_reports_that_do_not) {
+    Block old;
+    old.kernels = {kernel("k(int)", "k", dim3(2560, 2, 1))};
+    EXPECT_EQ(shape_of(ReportBuilder().block(old).bytes()), kTenByTwo);
+}
+
+TEST(NcuReport, grid_metrics_go_before_the_version) {
+    // A truncated report has lost its version: the metric tells that 2560 is blocks.
+    Block lost;
+    lost.kernels = {kernel("k(int)", "k", dim3(2560, 2, 1)).message(13, metric(0, u64_value(5120)))};
+    lost.strings = {"launch__grid_size"};
+    EXPECT_EQ(shape_of(ReportBuilder().block(lost).bytes()), (LaunchShape{{2560, 2, 1}, {256, 1, 1}}));
+    lost.kernels = {kernel("k(int)", "k", dim3(2560, 2, 1)).message(13, metric(0, real_value(20)))};
+    EXPECT_EQ(shape_of(ReportBuilder().block(lost).bytes()), kTenByTwo);
+    lost.kernels = {kernel("k(int)", "k", dim3(999, 9, 9))
+                        .message(13, metric(0, real_value(10)))
+                        .message(13, metric(1, real_value(2)))
+                        .message(13, metric(2, u64_value(1)))};
+    lost.strings = {"launch__grid_dim_x", "launch__grid_dim_y", "launch__grid_dim_z"};
+    EXPECT_EQ(shape_of(ReportBuilder().block(lost).bytes()), kTenByTwo);
+}
+
+TEST(NcuReport, a_shape_that_cannot_be_is_left_out) {
+    EXPECT_FALSE(read(one_kernel(kernel("k", "k", dim3(0, 1, 1)))).launches.at(0).shape);
+    EXPECT_FALSE(read(one_kernel(kernel("k", "k", dim3(1ULL << 40, 1, 1)))).launches.at(0).shape);
+    Block old;
+    old.kernels = {kernel("k(int)", "k", dim3(2561, 2, 1))};
+    EXPECT_FALSE(read(ReportBuilder().block(old).bytes()).launches.at(0).shape);
+}
+
+Message push_pop(std::uint64_t thread, std::initializer_list<const char*> names) {
+    Message domain;
+    domain.number(1, 0);
+    for (const char* name : names) domain.message(3, Message().text(1, name).number(3, 9));
+    return Message().number(1, thread).message(2, domain);
+}
+
+TEST(NcuReport, nvtx_ranges_are_those_of_the_launching_thread_outermost_first) {
+    const Message start_end = Message().number(1, 0).message(3, Message().number(1, 4).text(2, "epoch"));
+    const Message state = Message()
+                              .message(1, Message().number(1, 0).text(2, "<default domain>"))
+                              .message(2, push_pop(5, {"other thread"}))
+                              .message(2, push_pop(77, {"step", "forward", "conv"}))
+                              .message(3, start_end);
+    EXPECT_THAT(texts(read(one_kernel(kernel().message(21, state))).launches.at(0).nvtx),
+                ElementsAre("step", "forward", "conv"));
+    const Message only_start_end = Message().message(2, push_pop(5, {"other thread"})).message(3, start_end);
+    EXPECT_THAT(texts(read(one_kernel(kernel().message(21, only_start_end))).launches.at(0).nvtx),
+                ElementsAre("epoch"));
+    EXPECT_THAT(read(one_kernel(kernel().message(21, Message()))).launches.at(0).nvtx, IsEmpty());
+}
+
+TEST(NcuReport, session_details_come_in_pieces_and_tell_of_the_device_where_the_result_is_silent) {
+    const auto attribute = [](const char* name, std::uint64_t v) {
+        return Message().text(1, name).message(2, u64_value(v));
+    };
+    Block device, command, result, other;
+    device.session.message(6, Message()
+                                  .number(1, 0)
+                                  .text(2, "Tesla V100")
+                                  .message(3, attribute("device__attribute_compute_capability_major", 7))
+                                  .message(3, attribute("device__attribute_compute_capability_minor", 0))
+                                  .message(3, attribute("device__attribute_multiprocessor_count", 80)));
+    command.session.text(11, "ncu --set full ./app");
+    result.kernels = {kernel()};
+    const auto profile = read(ReportBuilder().block(device).block(result).block(command).version("2021.1").bytes());
+    EXPECT_EQ(profile.tool_version, "2021.1");
+    EXPECT_EQ(profile.command_line, "ncu --set full ./app");
+    EXPECT_EQ(profile.launches.at(0).device.str(), "Tesla V100");
+    EXPECT_EQ(profile.launches[0].cc, (ComputeCapability{7, 0}));
+    EXPECT_EQ(value(profile, 0, "device__attribute_multiprocessor_count"), 80.0);
+
+    other.session.message(6, Message().number(1, 1).text(2, "A100"));
+    EXPECT_TRUE(read(ReportBuilder().block(device).block(other).block(result).bytes()).launches.at(0).device.empty());
+    result.kernels = {kernel().message(13, metric(0, u64_value(1)))};
+    result.strings = {"launch__device_id"};
+    EXPECT_EQ(read(ReportBuilder().block(device).block(other).block(result).bytes()).launches.at(0).device.str(),
+              "A100");
+}
+
+TEST(NcuReport, what_a_result_says_of_its_device_goes_before_the_session) {
+    Block device;
+    device.session.message(6, Message().number(1, 0).text(2, "Tesla V100"));
+    Block result;
+    result.kernels = {kernel()
+                          .message(13, metric(0, text_value("NVIDIA A40")))
+                          .message(13, metric(1, real_value(8)))
+                          .message(13, metric(2, u64_value(6)))};
+    result.strings = {"device__attribute_display_name", "device__attribute_compute_capability_major",
+                      "device__attribute_compute_capability_minor"};
+    const auto profile = read(ReportBuilder().block(device).block(result).bytes());
+    EXPECT_EQ(profile.launches.at(0).device.str(), "NVIDIA A40");
+    EXPECT_EQ(profile.launches[0].cc, (ComputeCapability{8, 6}));
+}
+
+TEST(NcuReport, ranges_command_lists_and_graphs_are_launches_too) {
+    const Message range = Message()
+                              .number(1, 77)
+                              .message(4, metric(1, real_value(9)))
+                              .message(10, Message().message(2, push_pop(77, {"step"})));
+    Message list = range;
+    Block block;
+    block.sources = {Message().text(2, "source code")};
+    block.kernels = {kernel()};
+    block.ranges = {range, range};
+    block.cmdlists = {list.text(18, "my list")};
+    block.graphs = {range};
+    block.strings = kNames;
+    const auto profile = read(ReportBuilder().block(block).bytes());
+    std::vector<std::string> names;
+    for (const Launch& launch : profile.launches) names.push_back(launch.name.str());
+    EXPECT_THAT(names, ElementsAre("k(int)", "range 0", "range 1", "my list", "graph 0"));
+    for (std::size_t i = 1; i < 5; ++i) {
+        EXPECT_EQ(value(profile, i, "gpu__time_duration.sum"), 9.0);
+        EXPECT_THAT(texts(profile.launches[i].nvtx), ElementsAre("step"));
+    }
+    EXPECT_THAT(profile.notes, IsEmpty());
+}
+
+TEST(NcuReport, filtered_launches_are_counted_and_the_filter_is_asked_once_per_name) {
+    Block block;
+    block.kernels = {kernel("a"), kernel("b"), kernel("a"), kernel("", "a"), kernel("b")};
+    int asked = 0;
+    const auto profile =
+        read(ReportBuilder().block(block).bytes(), [&](const std::string& name) { return ++asked, name == "b"; });
+    EXPECT_EQ(profile.launches.size(), 2U);
+    EXPECT_EQ(profile.filtered_launches, 3U);
+    EXPECT_EQ(asked, 2);
+}
+
+TEST(NcuReport, a_result_that_cannot_be_decoded_is_a_row_without_values_and_a_note_with_its_offset) {
+    Message broken = kernel("broken").message(13, metric(1, real_value(3)));
+    broken.bytes += "\x6a\x7f";  // a metric of 127 bytes that are not there
+    Block block;
+    block.kernels = {broken, kernel("good").message(13, metric(1, real_value(4)))};
+    block.strings = kNames;
+    const std::string report = ReportBuilder().block(block).bytes();
+    const auto profile = read(report);
+    ASSERT_EQ(profile.launches.size(), 2U);
+    EXPECT_EQ(profile.launches[0].name.str(), "broken");
+    EXPECT_EQ(profile.launches[0].values, 0U);
+    EXPECT_THAT(texts(profile.launches[0].faults), ElementsAre(HasSubstr("damaged")));
+    EXPECT_EQ(value(profile, 1, "gpu__time_duration.sum"), 4.0);
+    ASSERT_EQ(profile.notes.size(), 1U);
+    EXPECT_EQ(profile.notes[0].where, "r.ncu-rep: byte " + std::to_string(report.find(broken.bytes)));
+}
+
+TEST(NcuReport, a_damaged_string_table_does_not_shift_later_names) {
+    Block first, result;
+    first.strings = {"unwanted"};
+    result.kernels = {kernel().message(13, metric(1, real_value(1))).message(13, metric(2, real_value(2)))};
+    result.strings = {"gpu__time_duration.sum"};
+    // After "unwanted" a table with one string and one byte that is no field: what is string 2 can no longer be known.
+    const std::string table = Message().text(1, "gpu__time_duration.sum").bytes + '\x0a';
+    const std::string report =
+        ReportBuilder().block(first).raw(sized(Message().text(4, table).bytes)).block(result).bytes();
+    const auto profile = read(report);
+    EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 1.0);
+    EXPECT_EQ(profile.values.size(), 1U);
+    ASSERT_EQ(profile.notes.size(), 2U);
+    EXPECT_THAT(profile.notes[0].what, HasSubstr("string table"));
+    EXPECT_THAT(profile.notes[1].what, HasSubstr("1 metric values have names beyond"));
+}
+
+TEST(NcuReport, sizes_that_lie_are_notes) {
+    Block block;
+    block.kernels = {kernel()};
+    const std::string good = ReportBuilder().block(block).bytes();
+    const auto note = [&](const std::string& tail) {
+        const auto profile = read(good + tail);
+        EXPECT_EQ(profile.launches.size(), 1U);
+        return profile.notes.size() == 1 ? profile.notes[0] : Error{"", "one note expected"};
+    };
+    const std::string at = "r.ncu-rep: byte " + std::to_string(good.size());
+    EXPECT_EQ(note("\xff\xff\xff\xff").where, at);
+    EXPECT_THAT(note("\x05").what, HasSubstr("truncated"));
+    EXPECT_THAT(note(sized("\x07")).what, HasSubstr("block header cannot be decoded"));
+    // Four billion results and a payload that is not there; then one that holds a single short one.
+    EXPECT_THAT(note(sized(Message().number(2, 0xffffffff).number(5, 0xffffffff).bytes)).what, HasSubstr("truncated"));
+    EXPECT_THAT(note(sized(Message().number(2, 0xffffffff).number(5, 4).bytes) + std::string(4, '\0')).what,
+                HasSubstr("0 bytes left"));
+    EXPECT_THAT(note(sized(Message().number(2, 1).number(5, 8).bytes) + "\x09" + std::string(7, '\0')).what,
+                HasSubstr("an item of 9 bytes in a block with 8 bytes left"));
+    EXPECT_THAT(note(sized(Message().number(5, 6).bytes) + "abcdef").what, HasSubstr("6 bytes of a kind"));
+}
+
+TEST(NcuReport, notes_stay_few_when_everything_is_damaged) {
+    Block block;
+    for (int i = 0; i < 1000; ++i) block.kernels.push_back(Message{"\x07"});
+    const auto profile = read(ReportBuilder().block(block).bytes());
+    EXPECT_EQ(profile.launches.size(), 1000U);
+    ASSERT_EQ(profile.notes.size(), 21U);
+    EXPECT_EQ(profile.notes.back().what, "980 more faults of this file are not listed");
+}
+
+TEST(NcuReport, what_is_no_report_or_ends_in_its_file_header_is_an_error) {
+    for (const std::string& bytes :
+         {std::string("NVR"), std::string("NVR\0\2\0", 6), std::string("NVR\0\2\0\0\0\x08", 9)}) {
+        const auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted(), {}});
+        ASSERT_FALSE(profile);
+        EXPECT_THAT(profile.error().at(0).where, HasSubstr("r.ncu-rep"));
+    }
+}
+
+}  // namespace
+}  // namespace gambrel::ingest_detail
