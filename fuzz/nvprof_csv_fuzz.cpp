@@ -1,0 +1,6 @@
+#include "reader.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace gambrel::ingest_detail;
+    return gambrel::fuzz::run(data, size, is_nvprof_csv, read_nvprof_csv);
+}
