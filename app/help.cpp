@@ -48,7 +48,9 @@ std::optional<int> asked_for_help(int argc, char** argv, const CLI::App& root) {
     for (int i = 1; i < argc; ++i) {
         const std::string_view argument = argv[i];
         if (argument == "--") break;
-        if (!command && !argument.starts_with("-")) command = root.get_subcommand_no_throw(std::string(argument));
+        if (!command && !argument.starts_with("-"))
+            for (const auto* known : root.get_subcommands([](const CLI::App*) { return true; }))
+                if (known->get_name() == argument) command = known;
         if (argument == "--list-options" && command) {
             for (const auto& name : option_names(*command))
                 if (name != "--list-options") fmt::print("{}\n", name);
