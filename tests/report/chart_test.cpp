@@ -95,6 +95,7 @@ TEST(ChartSvg, TellsMeasuredRoofsFromTheoreticalOnes) {
     EXPECT_EQ(roofline_svg(a).find("measured roof<"), std::string::npos);
     a.machines[0].levels[0].measured = {{Bandwidth{8e9}, Origin::measured, "a benchmark"}, {}};
     a.roofs = Roofs::measured;
+    for (auto& row : a.rows) row.verdict.levels.clear();  // the chart then asks the machine itself
     const std::string svg = roofline_svg(a);
     EXPECT_NE(svg.find(">measured roof<"), std::string::npos);
     EXPECT_NE(svg.find(">theoretical roof<"), std::string::npos);
