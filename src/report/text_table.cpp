@@ -68,12 +68,12 @@ std::vector<std::string> cells(const Kernel& k, const Units& units, std::string 
             ""};
 }
 
-std::string name_cell(const AnalysisRow& row, Grouping grouping, bool ascii) {
+std::string name_cell(const AnalysisRow& row, Grouping grouping, bool ascii, std::size_t width = kNameWidth) {
     if (grouping == Grouping::phase) {
         const std::string& phase = row.kernel.phase.empty() ? row.kernel.name.str() : row.kernel.phase.str();
         return printable(phase.empty() ? "(no phase)" : phase, ascii);
     }
-    return printable(short_name(row.kernel.name.str(), kNameWidth), ascii);
+    return printable(short_name(row.kernel.name.str(), width), ascii);
 }
 
 void add_rows(Table& table, const Analysis& analysis, const Units& units, std::size_t shown, const TextStyle& style) {
@@ -89,6 +89,10 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
     }
     auto sum = cells(analysis.total, units, "total");
     table.add_total(std::move(sum));
+    // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
+    const auto width = static_cast<std::size_t>(table.first_width(style));
+    for (std::size_t i = 0; i < shown; ++i)
+        table.set_first(i, name_cell(analysis.rows[i], analysis.grouping, ascii, width));
 }
 
 void add_wrapped(std::string& out, std::string_view text, const TextStyle& style, int indent = 2) {
