@@ -92,7 +92,7 @@ std::vector<Line> lines() {
     };
 }
 
-constexpr int kLabel = 22, kColumn = 15;
+constexpr int kLabel = 20, kColumn = 13;
 
 void add_block(std::string& out, std::span<const StudyRun> runs, const TextStyle& style) {
     std::vector<Column> columns{{"", false, 100, 8}};
