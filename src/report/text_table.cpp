@@ -147,13 +147,20 @@ std::string findings_text(const Analysis& analysis, const TextStyle& style) {
         if (fresh) seen.push_back({std::move(reason), &row});
         ++seen[at->second].rows;
     }
-    constexpr std::size_t kMost = 12;
+    constexpr std::size_t kMost = 12, kMostLines = 4;
     std::string out;
     for (std::size_t i = 0; i < std::min(seen.size(), kMost); ++i) {
         const auto& [reason, first, rows] = seen[i];
         const std::string others = rows > 1 ? fmt::format(" and {} more", count_text(rows - 1)) : "";
         const std::string who = short_name(first->kernel.name.str(), 40);
-        add_wrapped(out, fmt::format("  {}{}: {}", who, others, reason), style, 4);
+        auto lines = wrapped(printable(fmt::format("  {}{}: {}", who, others, reason), !style.unicode), style.width, 4);
+        // A list of forty counters would push the table off the screen.
+        if (lines.size() > kMostLines) {
+            lines.resize(kMostLines);
+            lines.back() =
+                truncated(lines.back() + "  ", style.width - 2, !style.unicode) + (style.unicode ? "…" : "..");
+        }
+        for (const auto& line : lines) out += line + "\n";
     }
     if (seen.size() > kMost) add_wrapped(out, fmt::format("  ... {} more findings", seen.size() - kMost), style);
     return out;
