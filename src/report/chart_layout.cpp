@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLargestMark = 12, kLeastMark = 3;
 constexpr double kPanelFrom = 720, kPanelWidth = 232;
-constexpr double kNameOnChart = 142;
+constexpr double kNameOnChart = 142, kNameAmongFew = 230;
 
 struct Mapping {
     LogRange x, y;
@@ -180,11 +180,12 @@ void label_kernels(Scene& scene) {
         around.obstacles.insert(around.obstacles.end(), roof.label_boxes.begin(), roof.label_boxes.end());
     }
     std::vector<LabelRequest> requests;
+    const double room = scene.kernels.size() <= 6 ? kNameAmongFew : kNameOnChart;
     for (auto& k : scene.kernels) {
         if (k.points.size() > 1)
             around.lines.push_back({k.points.front().x, k.points.front().y, k.points.back().x, k.points.back().y});
         if (k.number == 0) continue;
-        k.label = fmt::format("{} {}", k.number, chart_name(k.kernel->row->kernel, kLabelSize, kNameOnChart));
+        k.label = fmt::format("{} {}", k.number, chart_name(k.kernel->row->kernel, kLabelSize, room));
         LabelRequest request{
             {}, text_width(k.label, kLabelSize), kLabelSize * 1.05, text_width(std::to_string(k.number), kLabelSize)};
         for (auto p = k.points.rbegin(); p != k.points.rend(); ++p)
