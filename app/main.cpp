@@ -1,1 +1,80 @@
-int main() { return 0; }
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+#include <gambrel/error.hpp>
+#include <gambrel/version.hpp>
+
+#include "app/command.hpp"
+#include "app/help.hpp"
+
+namespace {
+
+using namespace gambrel;
+using namespace gambrel::app;
+
+struct Entry {
+    const char* name;
+    const char* summary;
+    Action (*setup)(CLI::App&);
+};
+constexpr Entry kCommands[] = {
+    {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
+    {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
+    {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
+    {"reproduce", "the published results, from their raw data", setup_reproduce},
+};
+
+int usage_error(const CLI::App& root, int argc, char** argv, const CLI::ParseError& e) {
+    std::string hint;
+    std::vector<std::string> names;
+    for (const auto& entry : kCommands) names.emplace_back(entry.name);
+    if (argc > 1 && root.get_subcommands().empty() && argv[1][0] != '-') hint = did_you_mean(argv[1], names);
+    if (!root.get_subcommands().empty()) hint = option_hint(*root.get_subcommands().front(), argc, argv);
+    fmt::print(stderr, "error: {}{}\n", e.what(), hint);
+    const bool in_command = !root.get_subcommands().empty();
+    fmt::print(stderr, "`gambrel {}--help` tells more.\n", in_command ? root.get_subcommands().front()->get_name() + " " : "");
+    return kBadInput;
+}
+
+int run(int argc, char** argv) {
+    CLI::App root{"gambrel"};
+    root.set_help_flag();
+    bool help = false, version = false;
+    root.add_flag("-h,--help", help);
+    root.add_flag("--version", version);
+    std::vector<std::pair<CLI::App*, Action>> actions;
+    std::vector<std::unique_ptr<HelpFlags>> flags;
+    for (const auto& entry : kCommands) {
+        CLI::App* command = root.add_subcommand(entry.name, entry.summary);
+        command->set_help_flag();
+        flags.push_back(std::make_unique<HelpFlags>(*command));
+        actions.emplace_back(command, entry.setup(*command));
+    }
+    // Help must work whatever else is missing, so it is looked for before the options are judged.
+    if (const auto status = asked_for_help(argc, argv, root)) return *status;
+    try {
+        root.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return usage_error(root, argc, argv, e);
+    }
+    if (version) {
+        fmt::print("gambrel {}\n", kVersion);
+        return kDone;
+    }
+    for (auto& [command, action] : actions)
+        if (command->parsed()) return action();
+    fmt::print("{}", overview(root));
+    return argc > 1 ? kDone : kBadInput;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "error: this is a bug in gambrel {}: {}\nPlease report it with the command line.\n", gambrel::kVersion, e.what());
+        return gambrel::app::kOurBug;
+    }
+}

@@ -4,4 +4,12 @@ target_compile_options(gambrel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wsha
 if(GAMBREL_SANITIZE)
   add_compile_options(-fsanitize=${GAMBREL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GAMBREL_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # an index past size() but within capacity() is no address error
+endif()
+if(GAMBREL_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "GAMBREL_FUZZ needs clang; use the preset fuzz")
+  endif()
+  # The library too: libFuzzer steers by the branches it sees taken.
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -1,11 +1,11 @@
 set(body "")
 set(count 0)
 foreach(file IN LISTS FILES)
-  get_filename_component(stem ${file} NAME_WE)
+  get_filename_component(stem ${file} NAME_WLE)
   file(READ ${file} text)
   # MSVC and the standard limit a literal to 64 KiB; adjacent literals are joined by the compiler.
   string(LENGTH "${text}" length)
-  set(literals "")
+  set(literals "\"\"")
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 8000 piece)

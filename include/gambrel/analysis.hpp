@@ -43,6 +43,7 @@ struct Analysis {
 
 struct AnalysisOptions {
     Grouping grouping = Grouping::kernel;
+    TimeSum time_sum = TimeSum::exact;
     RooflineOptions roofline;
 };
 

@@ -2,8 +2,8 @@
 // origin and the rule that made it. An absent amount is unknown, never zero. Reads no file.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +43,19 @@ struct Kernel {
     PerLevel<Known<Bytes>> bytes;
     Known<Frequency> clock;            // of the SMs while it ran; over a group, weighted by time
 
+    // What the hardware could have given while it ran, where the source says so: a profiler's peak per cycle times the
+    // clock of that unit. Closer to the run than any catalogue, because L2 and DRAM have clocks of their own.
+    struct PipePeak {
+        Pipe pipe = Pipe::fp64;
+        Amount<FlopRate> peak;
+    };
+    struct LevelPeak {
+        Level level = Level::dram;
+        Amount<Bandwidth> peak;
+    };
+    std::vector<PipePeak> pipe_peaks;
+    std::vector<LevelPeak> level_peaks;
+
     std::optional<LaunchShape> shape;  // absent over a group of different shapes
     // Why an amount is missing or not to be trusted. A kernel with a reason is still a row.
     std::vector<Symbol> reasons;
@@ -60,9 +73,12 @@ std::optional<FlopRate> flop_rate(const Kernel& kernel);
 std::string short_name(std::string_view full_name, std::size_t width = 48);
 
 enum class Grouping : std::uint8_t { launch, kernel, phase };
+// exact: the sum of the launches' times. mean_rate: summed cycles over the mean clock, as the scripts of arXiv 2009.05257 have
+// it; up to 0.6 % off on their own data, and needed only to reproduce their tables.
+enum class TimeSum : std::uint8_t { exact, mean_rate };
 // Sums over launches that share a name (and phase) or a phase, in order of falling time. An amount that is unknown in one
 // member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
-std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by);
+std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum = TimeSum::exact);
 Kernel total(const std::vector<Kernel>& kernels, std::string_view name = "total");
 
 }  // namespace gambrel

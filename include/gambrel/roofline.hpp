@@ -16,6 +16,7 @@ struct LevelVerdict {
     Level level = Level::dram;
     Bandwidth ceiling;
     Origin ceiling_origin = Origin::derived;
+    std::string ceiling_cite;            // how the ceiling came about
     Bandwidth achieved;
     std::optional<Intensity> intensity;  // absent for a kernel without FLOP
     std::optional<FlopRate> roof;        // the lower of compute roof and intensity x bandwidth
@@ -27,6 +28,7 @@ struct PipeVerdict {
     Pipe pipe = Pipe::fp32;
     FlopRate ceiling;
     Origin ceiling_origin = Origin::derived;
+    std::string ceiling_cite;            // how the ceiling came about
     FlopRate achieved;
     Seconds shortest;  // work / ceiling
     double of_ceiling = 0;
@@ -51,6 +53,7 @@ struct Roofline {
 struct RooflineOptions {
     std::optional<Frequency> clock;  // overrides the kernel's own
     Roofs roofs = Roofs::theoretical;
+    bool use_reported_peaks = true;  // a profiler's own peaks of the launch before the machine's, where there are any
 };
 
 Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOptions& options = {});

@@ -1,10 +1,12 @@
 #include "ingest/metric_rules.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ingest/report_machine.hpp"
 #include "units/embedded.hpp"
 
 namespace gambrel::ingest_detail {
@@ -178,6 +180,7 @@ const MetricRules& metric_rules() {
         for (const auto& [name, text] : embedded_metrics()) texts.emplace_back(fmt::format("data/metrics/{}.json", name), text);
         auto parsed = parse_metric_rules(texts);
         if (!parsed) throw std::logic_error(to_text(parsed.error()));
+        add_machine_metrics(parsed->metrics);
         return std::move(*parsed);
     }();
     return rules;

@@ -13,6 +13,7 @@ class Sum {
 public:
     explicit Sum(const Kernel& first) : sum_(first), members_(1) {
         if (sum_.clock && sum_.time) weighted_clock_ = sum_.clock->value.value() * sum_.time->value.value();
+        if (sum_.clock) clock_sum_ = sum_.clock->value.value() * static_cast<double>(sum_.launches);
         note_known(first);
     }
 
@@ -32,17 +33,24 @@ public:
         merge(sum_.sparse_work, k.sparse_work);
         for (const Level l : all_levels()) merge(sum_.bytes[l], k.bytes[l]);
         if (k.clock && k.time) weighted_clock_ += k.clock->value.value() * k.time->value.value();
+        if (k.clock) clock_sum_ += k.clock->value.value() * static_cast<double>(k.launches);
         if (k.clock && !sum_.clock) sum_.clock = k.clock;
+        merge_peaks(sum_.pipe_peaks, k.pipe_peaks, k, [](const auto& p) { return p.pipe; });
+        merge_peaks(sum_.level_peaks, k.level_peaks, k, [](const auto& p) { return p.level; });
     }
 
-    Kernel finished() {
+    Kernel finished(TimeSum time_sum = TimeSum::exact) {
         if (left_out_ > 0)
             add_reason(Symbol{std::to_string(left_out_) + " of " + std::to_string(sum_.launches) +
                               " launches have no time and are left out of the sums"});
         for (const Pipe p : all_pipes()) close(sum_.work[p], known_work_[p], std::string(name(p)) + " work");
         for (const Level l : all_levels()) close(sum_.bytes[l], known_bytes_[l], std::string(name(l)) + " bytes");
-        if (sum_.clock && sum_.time && sum_.time->value.value() > 0 && weighted_clock_ > 0)
+        if (sum_.clock && sum_.time && sum_.time->value.value() > 0 && weighted_clock_ > 0) {
+            // weighted_clock_ is the number of cycles, so this is also where the two ways of adding up times part.
+            if (time_sum == TimeSum::mean_rate)
+                sum_.time->value = Seconds{weighted_clock_ * static_cast<double>(sum_.launches - left_out_) / clock_sum_};
             sum_.clock->value = Frequency{weighted_clock_ / sum_.time->value.value()};
+        }
         return std::move(sum_);
     }
 
@@ -80,6 +88,20 @@ private:
         if (sum->rule != part->rule) sum->rule = Symbol{"several"};
     }
 
+    // Peaks of a group: the mean over its time. Called after the time was added.
+    template <class Peaks, class Key>
+    void merge_peaks(Peaks& sum, const Peaks& part, const Kernel& k, Key key) {
+        if (!k.time || !sum_.time || sum_.time->value.value() <= 0) return;
+        const double share = k.time->value / sum_.time->value;
+        for (const auto& p : part) {
+            const auto it = std::find_if(sum.begin(), sum.end(), [&](const auto& s) { return key(s) == key(p); });
+            if (it == sum.end())
+                sum.push_back(p);
+            else
+                it->peak.value += (p.peak.value - it->peak.value) * share;
+        }
+    }
+
     void note_known(const Kernel& k) {
         for (const Pipe p : all_pipes()) known_work_[p] += k.work[p] ? 1 : 0;
         for (const Level l : all_levels()) known_bytes_[l] += k.bytes[l] ? 1 : 0;
@@ -95,7 +117,8 @@ private:
     Kernel sum_;
     std::uint64_t members_;
     std::uint64_t left_out_ = 0;
-    double weighted_clock_ = 0;
+    double weighted_clock_ = 0;  // sum of clock x time: cycles
+    double clock_sum_ = 0;       // sum of clock over launches
     PerPipe<std::uint64_t> known_work_{};
     PerLevel<std::uint64_t> known_bytes_{};
 };
@@ -113,7 +136,7 @@ struct KeyHash {
 
 }  // namespace
 
-std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by) {
+std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum) {
     if (by == Grouping::launch) return launches;
     std::vector<Sum> sums;
     std::unordered_map<Key, std::size_t, KeyHash> index;
@@ -128,7 +151,7 @@ std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by) {
     }
     std::vector<Kernel> groups;
     groups.reserve(sums.size());
-    for (auto& sum : sums) groups.push_back(sum.finished());
+    for (auto& sum : sums) groups.push_back(sum.finished(time_sum));
     if (by == Grouping::phase)
         for (auto& g : groups) g.name = g.phase.empty() ? Symbol{"(no phase)"} : g.phase, g.shape.reset();
     std::stable_sort(groups.begin(), groups.end(), [](const Kernel& a, const Kernel& b) {

@@ -1,0 +1,48 @@
+# The commands of this repository. `make demo` and `make test` need nothing but make and apt: they install what is missing.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+# Of fuzzing by hand, for each target; `make test` gives each FUZZ_TEST_SECONDS.
+SECONDS = 600
+FUZZ_TEST_SECONDS ?= 30
+# DEPS=no: leave the system's packages alone, whatever is missing.
+DEPS ?= yes
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build test demo bench fuzz format lint install clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+deps:  ## install the Debian packages of tools/packages.txt that are missing
+	@DEPS=$(DEPS) tools/install_deps.sh
+
+build: deps  ## the release binary: build/gambrel
+	@JOBS=$(JOBS) tools/build.sh release gambrel
+
+test: deps  ## build, test, check the tree, fuzz each reader for a while
+	@JOBS=$(JOBS) FUZZ_TEST_SECONDS=$(FUZZ_TEST_SECONDS) tools/test.sh
+
+demo: build  ## analyse something real and say where the report is
+	@tools/demo.sh build/gambrel build/demo
+
+bench: deps  ## build and run the benchmarks
+	@JOBS=$(JOBS) tools/build.sh bench all
+	@for b in build/bench/bench/bench_*; do [ ! -x $$b ] || [ -d $$b ] || $$b || exit 1; done
+
+fuzz: deps  ## fuzz each target for SECONDS=600
+	@JOBS=$(JOBS) tools/build.sh fuzz fuzz_all
+	@JOBS=$(JOBS) tools/run_fuzz.sh build/fuzz/fuzz $(SECONDS)
+
+format:  ## rewrite the sources with clang-format
+	@tools/check_format.sh --fix
+
+lint: deps  ## clang-tidy over src/ and app/
+	@JOBS=$(JOBS) tools/build.sh ci all
+	@JOBS=$(JOBS) tools/lint.sh build/ci
+
+install: build  ## install binary, library and CMake package under PREFIX=/usr/local
+	@cmake --build build -j $(JOBS)
+	@cmake --install build --prefix $(PREFIX)
+
+clean:  ## remove build/
+	rm -rf build

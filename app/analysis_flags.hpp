@@ -1,0 +1,31 @@
+// The flags that every command with profiler files takes, and the path from files to output that they share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <gambrel/analysis.hpp>
+#include <gambrel/ingest.hpp>
+
+#include "app/output.hpp"
+
+namespace gambrel::app {
+
+struct AnalysisFlags {
+    std::string machine, clock, kernel, theme = "light", roofs = "auto";
+    std::string group = "kernel", flop_rule = "corrected";
+    int nvtx_depth = 1;
+    std::size_t top = 30;
+    bool no_chart = false, explain = false;
+    OutputFlags output;
+
+    void add_to(CLI::App& command);
+};
+
+// Files to Analysis; what is wrong with the flags or the files comes back as errors.
+Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags);
+int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags);
+
+}  // namespace gambrel::app

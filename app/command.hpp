@@ -1,0 +1,21 @@
+// A subcommand: its options and what it does. One file each; main.cpp lists them.
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace gambrel::app {
+
+// Exit status (shared with scripts): 0 done, 1 the answer is no, 2 bad input, 3 our bug.
+enum Status : int { kDone = 0, kNo = 1, kBadInput = 2, kOurBug = 3 };
+
+using Action = std::function<int()>;
+
+// Each adds its options to the subcommand and returns what to run after parsing.
+Action setup_analyze(CLI::App& command);
+Action setup_machines(CLI::App& command);
+Action setup_profile(CLI::App& command);
+Action setup_reproduce(CLI::App& command);
+
+}  // namespace gambrel::app

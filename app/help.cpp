@@ -1,0 +1,78 @@
+#include "app/help.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gambrel/error.hpp>
+
+#include "app/command.hpp"
+#include "units/embedded.hpp"
+
+namespace gambrel::app {
+namespace {
+
+std::string page(std::string_view name) {
+    for (const auto& entry : embedded_cli())
+        if (entry.name == name) return std::string(entry.text);
+    return "";
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const auto* option : command.get_options()) {
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) names.push_back("-" + name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace
+
+HelpFlags::HelpFlags(CLI::App& command) {
+    command.add_flag("-h,--help", help);
+    command.add_flag("--list-options", list_options);
+}
+
+std::string overview(const CLI::App& root) {
+    std::string text = page("gambrel");
+    text += "\n";
+    for (const auto* command : root.get_subcommands([](const CLI::App*) { return true; }))
+        text += fmt::format("  gambrel {:<10} {}\n", command->get_name(), command->get_description());
+    return text + "\n`gambrel COMMAND --help` tells more of each.\n";
+}
+
+std::optional<int> asked_for_help(int argc, char** argv, const CLI::App& root) {
+    const CLI::App* command = nullptr;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        if (argument == "--") break;
+        if (!command && !argument.starts_with("-"))
+            for (const auto* known : root.get_subcommands([](const CLI::App*) { return true; }))
+                if (known->get_name() == argument) command = known;
+        if (argument == "--list-options" && command) {
+            for (const auto& name : option_names(*command))
+                if (name != "--list-options") fmt::print("{}\n", name);
+            return kDone;
+        }
+        if (argument == "--help" || argument == "-h") {
+            fmt::print("{}", command ? page(command->get_name()) : overview(root));
+            return kDone;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string option_hint(const CLI::App& command, int argc, char** argv) {
+    const auto names = option_names(command);
+    for (int i = 2; i < argc; ++i) {
+        const std::string argument = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+        if (argument == "--") break;
+        if (!argument.starts_with("--") || std::find(names.begin(), names.end(), argument) != names.end()) continue;
+        if (const std::string nearest = nearest_name(argument, names); !nearest.empty()) return fmt::format("; did you mean {}?", nearest);
+    }
+    return "";
+}
+
+}  // namespace gambrel::app

@@ -1,0 +1,23 @@
+// --help prints the page of docs/cli that is compiled in; --list-options prints the names that the parser knows, so that a
+// check can hold the two against each other.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace gambrel::app {
+
+struct HelpFlags {
+    explicit HelpFlags(CLI::App& command);
+    bool help = false, list_options = false;
+};
+
+// The status to exit with if the arguments ask for help or the list of options, after printing it.
+std::optional<int> asked_for_help(int argc, char** argv, const CLI::App& root);
+std::string overview(const CLI::App& root);
+// "; did you mean --flop-rule?" for the first argument that looks like an option and is none.
+std::string option_hint(const CLI::App& command, int argc, char** argv);
+
+}  // namespace gambrel::app

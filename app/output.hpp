@@ -1,0 +1,32 @@
+// Where results go: stdout, or files by their extension; notes go to stderr. The terminal's width, colours and letters.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gambrel/analysis.hpp>
+#include <gambrel/error.hpp>
+#include <gambrel/report.hpp>
+
+namespace gambrel::app {
+
+TextStyle terminal_style();
+
+// False, after saying why on stderr, if not all bytes could be written.
+bool print_result(const std::string& text);
+bool write_file(const std::string& path, const std::string& bytes);
+
+void print_notes(const std::vector<Error>& notes, const char* kind = "note");
+int bad_input(const Errors& errors);
+
+struct OutputFlags {
+    std::string csv, json;           // empty: not asked for; "-": stdout
+    std::vector<std::string> files;  // -o, any number
+    Theme theme = Theme::light;
+    bool quiet = false;
+};
+
+// Writes everything that was asked for; the table goes to stdout unless CSV or JSON does. Exit status.
+int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart);
+
+}  // namespace gambrel::app

@@ -1,0 +1,157 @@
+#include "ingest/csv_table.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gambrel::ingest_detail {
+
+namespace {
+
+// No kernel name or rule text comes near this; it bounds what a stray quote can cost.
+constexpr std::size_t kLongestField = std::size_t{1} << 20;
+
+const char* find_byte(const char* from, const char* end, char byte) {
+    return static_cast<const char*>(std::memchr(from, byte, static_cast<std::size_t>(end - from)));
+}
+
+struct Quoted {
+    const char* close = nullptr;  // the closing quote; null if there is none
+    bool doubled = false;
+};
+
+Quoted close_of(const char* open, const char* end) {
+    Quoted result;
+    const char* limit = end - open > static_cast<std::ptrdiff_t>(kLongestField) ? open + kLongestField : end;
+    const char* at = open + 1;
+    while ((at = find_byte(at, limit, '"')) != nullptr) {
+        if (at + 1 == end || at[1] != '"') {
+            result.close = at;
+            return result;
+        }
+        result.doubled = true;
+        at += 2;
+        if (at >= limit) break;
+    }
+    return result;
+}
+
+std::string_view undoubled(std::string_view field, std::deque<std::string>& storage) {
+    std::string& text = storage.emplace_back();
+    text.reserve(field.size());
+    for (std::size_t i = 0; i < field.size(); ++i) {
+        text += field[i];
+        if (field[i] == '"') ++i;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string_view CsvScanner::line() const {
+    const std::string_view from = rest();
+    const std::size_t end = std::min(from.find('\n'), from.size());
+    std::string_view line = from.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line;
+}
+
+void CsvScanner::skip_line() {
+    const std::size_t end = text_.find('\n', at_);
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
+}
+
+bool CsvScanner::read_fields(CsvRow& row, std::size_t from, std::size_t mark_column) {
+    const char* const begin = text_.data();
+    const char* const end = begin + text_.size();
+    const char* at = begin + from;
+    for (;;) {
+        if (row.fields.size() == mark_column) row.mark = static_cast<std::size_t>(at - begin);
+        if (at < end && *at == '"') {
+            const auto [close, doubled] = close_of(at, end);
+            if (close == nullptr) return false;
+            const std::string_view field(at + 1, static_cast<std::size_t>(close - at - 1));
+            row.fields.push_back(doubled ? undoubled(field, row.unescaped) : field);
+            at = close + 1;
+        } else {
+            const char* const start = at;
+            while (at < end && *at != ',' && *at != '\n') ++at;
+            std::string_view field(start, static_cast<std::size_t>(at - start));
+            if (field.ends_with('\r') && (at == end || *at == '\n')) field.remove_suffix(1);
+            row.fields.push_back(field);
+        }
+        if (at < end && *at == '\r' && (at + 1 == end || at[1] == '\n')) ++at;
+        if (at == end || *at == '\n') break;
+        if (*at != ',') return false;
+        ++at;
+    }
+    at_ = static_cast<std::size_t>(at - begin) + (at == end ? 0 : 1);
+    return true;
+}
+
+bool CsvScanner::read(CsvRow& row, std::size_t mark_column) {
+    row.fields.clear();
+    row.unescaped.clear();
+    row.begin = at_;
+    row.mark = 0;
+    return read_fields(row, at_, mark_column);
+}
+
+bool CsvScanner::read_after(CsvRow& row, std::size_t columns, std::size_t bytes) {
+    row.fields.resize(columns);
+    row.begin = at_;
+    row.mark = at_ + bytes;
+    return read_fields(row, at_ + bytes, columns);
+}
+
+std::size_t CsvScanner::line_number(std::size_t position) {
+    position = std::min(position, text_.size());
+    if (position > counted_to_) {
+        lines_ += static_cast<std::size_t>(std::count(text_.data() + counted_to_, text_.data() + position, '\n'));
+        counted_to_ = position;
+    }
+    return lines_;
+}
+
+std::size_t CsvHeader::find(std::string_view column) const {
+    const auto it = std::find(columns.begin(), columns.end(), column);
+    return it == columns.end() ? npos : static_cast<std::size_t>(it - columns.begin());
+}
+
+std::optional<CsvHeader> header_in_line(std::string_view text, std::size_t line_begin, const AcceptHeader& accept) {
+    const std::size_t line_end = std::min(text.find('\n', line_begin), text.size());
+    const std::string_view up_to_end = text.substr(0, line_end);
+    // A progress bar may have left its line open; the header then begins at one of the first quotes of the line.
+    std::size_t at = line_begin;
+    for (int tries = 0; tries < 8 && at < line_end; ++tries) {
+        CsvScanner scanner(up_to_end, at);
+        CsvRow row;
+        if (scanner.read(row) && row.fields.size() > 1) {
+            CsvHeader header{
+                {row.fields.begin(), row.fields.end()}, at, std::min(line_end + 1, text.size()), text[at] == '"'};
+            if (accept(header)) return header;
+        }
+        at = std::min(up_to_end.find('"', at + 1), line_end);
+    }
+    return std::nullopt;
+}
+
+std::optional<CsvHeader> find_header(std::string_view text, std::size_t from, std::string_view needle,
+                                     const AcceptHeader& accept) {
+    for (std::size_t hit = text.find(needle, from); hit != std::string_view::npos;) {
+        const std::size_t before = hit == 0 ? std::string_view::npos : text.rfind('\n', hit - 1);
+        const std::size_t line_begin = std::max(from, before == std::string_view::npos ? 0 : before + 1);
+        if (auto header = header_in_line(text, line_begin, accept)) return header;
+        const std::size_t line_end = text.find('\n', hit);
+        hit = line_end == std::string_view::npos ? line_end : text.find(needle, line_end);
+    }
+    return std::nullopt;
+}
+
+std::string_view without_bom(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    return text;
+}
+
+bool looks_binary(std::string_view text) { return text.substr(0, 4096).find('\0') != std::string_view::npos; }
+
+}  // namespace gambrel::ingest_detail

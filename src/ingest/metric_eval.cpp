@@ -1,0 +1,192 @@
+#include "ingest/metric_eval.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gambrel::ingest_detail {
+namespace {
+
+bool contains_any(const std::string& name, const std::vector<std::string>& parts) {
+    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return name.find(part) != std::string::npos; });
+}
+
+bool is_extensive(QuantityId::Kind kind) {
+    using Kind = QuantityId::Kind;
+    return kind == Kind::time || kind == Kind::work || kind == Kind::sparse_work || kind == Kind::bytes;
+}
+
+Symbol phase_of(const Launch& launch, int depth) {
+    if (launch.nvtx.empty() || depth < 1) return Symbol{};
+    if (depth == 1) return launch.nvtx.front();
+    std::string path;
+    for (std::size_t i = 0; i < launch.nvtx.size() && i < static_cast<std::size_t>(depth); ++i)
+        path += (i ? "/" : "") + launch.nvtx[i].str();
+    return Symbol(path);
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const MetricRules& rules, const IngestOptions& options)
+    : rules_(rules), options_(options), scratch_(rules.metrics.size()), stamp_(rules.metrics.size()) {}
+
+void Evaluator::load(const Profile& profile, const Launch& launch) {
+    ++generation_;
+    for (std::size_t i = launch.first_value; i < launch.first_value + launch.values; ++i) {
+        const auto& [metric, value] = profile.values[i];
+        // The last of several values counts: both of NVIDIA's readers do so.
+        scratch_[metric] = value;
+        stamp_[metric] = generation_;
+    }
+}
+
+Evaluator::Outcome Evaluator::term_value(const Term& term, double& out) const {
+    const auto there = [&](MetricId m) { return stamp_[m] == generation_; };
+    const auto metric = std::find_if(term.metrics.begin(), term.metrics.end(), there);
+    if (metric == term.metrics.end()) return Outcome::absent;
+    double value = scratch_[*metric] * term.factor;
+    for (const MetricId m : term.times) {
+        if (!there(m)) return Outcome::absent;
+        value *= scratch_[m];
+    }
+    if (term.times_time) {
+        if (!time_) return Outcome::absent;
+        value *= *time_;
+    }
+    out = value;
+    return std::isfinite(value) ? Outcome::known : Outcome::broken;
+}
+
+Evaluator::Outcome Evaluator::rule_value(const Rule& rule, double& out) const {
+    if (rule.constant) {
+        out = *rule.constant;
+        return Outcome::known;
+    }
+    double sum = 0;
+    bool any = false;
+    for (const Term& term : rule.terms) {
+        if (term.flop_rule && *term.flop_rule != options_.flop_rule) continue;
+        double value = 0;
+        const Outcome outcome = term_value(term, value);
+        if (outcome == Outcome::broken) return Outcome::broken;
+        if (outcome == Outcome::absent) {
+            if (!term.optional) return Outcome::absent;
+            continue;
+        }
+        any = true;
+        sum += value;
+    }
+    if (!any) return Outcome::absent;
+    for (const MetricId m : rule.over) {
+        if (stamp_[m] != generation_) return Outcome::absent;
+        sum /= scratch_[m];
+    }
+    if (!std::isfinite(sum)) return Outcome::broken;
+    if (rule.only_if_zero && sum != 0) return Outcome::absent;
+    out = rule.at_least_zero ? std::max(0.0, sum) : sum;
+    return Outcome::known;
+}
+
+bool Evaluator::applies(const Rule& rule, const Launch& launch) const {
+    if (rule.flop_rule && *rule.flop_rule != options_.flop_rule) return false;
+    if (rule.cc && (!launch.cc || !rule.cc->holds(*launch.cc))) return false;
+    if (!rule.name_has.empty() && !contains_any(launch.name.str(), rule.name_has)) return false;
+    return rule.name_lacks.empty() || !contains_any(launch.name.str(), rule.name_lacks);
+}
+
+Evaluator::Value Evaluator::best(const QuantityRules& quantity, const Launch& launch, bool& broken) const {
+    Value best;
+    for (const Rule& rule : quantity.rules) {
+        if (best.rule && rule.tier != best.rule->tier) break;
+        if (!applies(rule, launch)) continue;
+        double value = 0;
+        const Outcome outcome = rule_value(rule, value);
+        broken |= outcome == Outcome::broken;
+        if (outcome == Outcome::known && (!best.rule || value > best.value)) best = {value, &rule};
+    }
+    return best;
+}
+
+void Evaluator::store(Kernel& kernel, const QuantityId& id, const Value& found, const Launch& launch) const {
+    using Kind = QuantityId::Kind;
+    const double value = is_extensive(id.kind) ? found.value * static_cast<double>(launch.launches) : found.value;
+    const Symbol rule = found.rule->id;
+    switch (id.kind) {
+        case Kind::time: kernel.time = {Seconds{value}, Origin::measured, rule}; break;
+        case Kind::clock: kernel.clock = {Frequency{value}, Origin::measured, rule}; break;
+        case Kind::work: kernel.work[id.pipe] = {Flops{value}, Origin::measured, rule}; break;
+        case Kind::sparse_work: kernel.sparse_work = {Flops{value}, Origin::measured, rule}; break;
+        case Kind::bytes: kernel.bytes[id.level] = {Bytes{value}, Origin::measured, rule}; break;
+        case Kind::peak_rate: kernel.pipe_peaks.push_back({id.pipe, {FlopRate{value}, Origin::measured, rule}}); break;
+        case Kind::peak_bandwidth: kernel.level_peaks.push_back({id.level, {Bandwidth{value}, Origin::measured, rule}}); break;
+    }
+}
+
+void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool any_broken) {
+    std::vector<std::string> missing;
+    if (!kernel.time) missing.emplace_back("time");
+    for (const Pipe p : {Pipe::fp64, Pipe::fp32, Pipe::fp16})
+        if (!kernel.work[p]) missing.push_back(fmt::format("{} work", name(p)));
+    const bool tensor_known = std::any_of(kernel.work.begin() + static_cast<int>(Pipe::tensor_fp64), kernel.work.end(),
+                                          [](const auto& w) { return w.has_value(); });
+    if (!tensor_known) missing.emplace_back("tensor work");
+    for (const Level l : {Level::l1, Level::l2, Level::dram})
+        if (!kernel.bytes[l]) missing.push_back(fmt::format("{} bytes", name(l)));
+    if (missing.empty()) return;
+    if (any_broken && !launch.faults.empty()) {
+        kernel.reasons.emplace_back(fmt::format("no {}: {}{}", fmt::join(missing, ", "), launch.faults.front().str(),
+                                                launch.faults.size() > 1 ? fmt::format(" and {} more", launch.faults.size() - 1) : ""));
+        return;
+    }
+    const auto metrics = preferred_metrics(rules_, launch.cc, [&](const QuantityId& id) {
+        using Kind = QuantityId::Kind;
+        if (id.kind == Kind::time) return !kernel.time;
+        if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known : !kernel.work[id.pipe];
+        return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
+    });
+    kernel.reasons.emplace_back(fmt::format("not in the file: {}; collect with ncu --metrics {}", fmt::join(missing, ", "),
+                                            fmt::join(metrics, ",")));
+}
+
+Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
+    Kernel k;
+    k.name = launch.name;
+    k.phase = phase_of(launch, options_.nvtx_depth);
+    k.source = Symbol(profile.source);
+    k.device = launch.device;
+    k.launches = launch.launches;
+    k.shape = launch.shape;
+    load(profile, launch);
+    time_.reset();
+    bool any_broken = false;
+    for (const QuantityRules& quantity : rules_.quantities) {
+        const Value value = best(quantity, launch, any_broken);
+        if (!value.rule) continue;
+        if (quantity.quantity.kind == QuantityId::Kind::time) time_ = value.value;
+        store(k, quantity.quantity, value, launch);
+        if (!value.rule->note.empty() && value.value != 0) k.reasons.push_back(value.rule->note);
+    }
+    k.zero_flop_launches = is_zero_flop(k) ? k.launches : 0;
+    add_missing_reason(k, launch, any_broken);
+    return k;
+}
+
+std::vector<std::string> preferred_metrics(const MetricRules& rules, std::optional<ComputeCapability> cc,
+                                           const std::function<bool(const QuantityId&)>& wanted) {
+    std::vector<std::string> names;
+    for (const auto& quantity : rules.quantities) {
+        if (!wanted(quantity.quantity)) continue;
+        const auto preferred = std::find_if(quantity.rules.begin(), quantity.rules.end(), [&](const Rule& r) {
+            return r.collect && r.flop_rule != FlopRule::paper && (!r.cc || (cc && r.cc->holds(*cc)));
+        });
+        if (preferred == quantity.rules.end()) continue;
+        for (const Term& term : preferred->terms)
+            for (const MetricId m : term.metrics)
+                if (std::find(names.begin(), names.end(), rules.metrics.name(m)) == names.end()) names.push_back(rules.metrics.name(m));
+    }
+    return names;
+}
+
+}  // namespace gambrel::ingest_detail

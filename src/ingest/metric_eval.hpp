@@ -1,0 +1,46 @@
+// Launches to Kernels by the metric rules. One Evaluator per run: it keeps the scratch that makes a launch cheap.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gambrel/kernel.hpp>
+
+#include "ingest/metric_rules.hpp"
+
+namespace gambrel::ingest_detail {
+
+class Evaluator {
+public:
+    Evaluator(const MetricRules& rules, const IngestOptions& options);
+
+    Kernel kernel(const Profile& profile, const Launch& launch);
+
+private:
+    struct Value {
+        double value = 0;
+        const Rule* rule = nullptr;
+    };
+    enum class Outcome : std::uint8_t { absent, broken, known };
+
+    void load(const Profile& profile, const Launch& launch);
+    Outcome term_value(const Term& term, double& out) const;
+    Outcome rule_value(const Rule& rule, double& out) const;
+    bool applies(const Rule& rule, const Launch& launch) const;
+    Value best(const QuantityRules& quantity, const Launch& launch, bool& broken) const;
+    void add_missing_reason(Kernel& kernel, const Launch& launch, bool any_broken);
+    void store(Kernel& kernel, const QuantityId& id, const Value& value, const Launch& launch) const;
+
+    const MetricRules& rules_;
+    const IngestOptions& options_;
+    std::vector<double> scratch_;        // by MetricId; NaN: broken
+    std::vector<std::uint32_t> stamp_;   // scratch_[i] is valid if stamp_[i] == generation_
+    std::uint32_t generation_ = 0;
+    std::optional<double> time_;         // seconds of one launch, for terms with "@time"
+};
+
+// Metrics that the preferred rules of the quantities in `wanted` would read on this compute capability.
+std::vector<std::string> preferred_metrics(const MetricRules& rules, std::optional<ComputeCapability> cc,
+                                           const std::function<bool(const QuantityId&)>& wanted);
+
+}  // namespace gambrel::ingest_detail

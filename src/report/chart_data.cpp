@@ -1,0 +1,257 @@
+#include "report/chart_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/numbers.hpp"
+#include "roofline/diagnosis.hpp"
+
+namespace gambrel::report_detail {
+namespace {
+
+// The machine on which most of the time was spent: points of another machine would be judged by the wrong roofs.
+std::size_t main_machine(const Analysis& analysis) {
+    std::vector<double> time(std::max<std::size_t>(analysis.machines.size(), 1), 0.0);
+    for (const auto& row : analysis.rows)
+        if (row.machine < time.size() && row.kernel.time) time[row.machine] += row.kernel.time->value.value();
+    return static_cast<std::size_t>(std::max_element(time.begin(), time.end()) - time.begin());
+}
+
+struct RunClock {
+    std::optional<Frequency> mean;
+    double low = 0, high = 0;
+};
+
+RunClock run_clock(const Analysis& analysis, std::size_t machine) {
+    RunClock clock;
+    double sum = 0, weight = 0;
+    for (const auto& row : analysis.rows) {
+        if (row.machine != machine || !row.verdict.clock) continue;
+        const double hz = row.verdict.clock->value();
+        const double w = row.kernel.time ? row.kernel.time->value.value() : 0;
+        clock.low = clock.low == 0 ? hz : std::min(clock.low, hz);
+        clock.high = std::max(clock.high, hz);
+        sum += hz * w, weight += w;
+    }
+    if (weight > 0) clock.mean = Frequency{std::clamp(sum / weight, clock.low, clock.high)};
+    return clock;
+}
+
+bool positive(double v) { return std::isfinite(v) && v > 0; }
+
+std::optional<ChartKernel> plottable(const AnalysisRow& row) {
+    const auto rate = flop_rate(row.kernel);
+    if (!rate || !positive(rate->value())) return std::nullopt;
+    ChartKernel out{&row, row.kernel.time ? row.kernel.time->value.value() : 0, rate->value(), {}};
+    const auto above_pipe = std::any_of(row.verdict.pipes.begin(), row.verdict.pipes.end(),
+                                        [](const PipeVerdict& p) { return p.of_ceiling > kRoofTolerance; });
+    for (const Level level : all_levels()) {
+        const auto ai = intensity(row.kernel, level);
+        if (!ai || !positive(ai->value())) continue;
+        const auto& levels = row.verdict.levels;
+        const bool above = std::any_of(levels.begin(), levels.end(), [level](const LevelVerdict& l) {
+            return l.level == level && l.of_ceiling > kRoofTolerance;
+        });
+        out.points.push_back({level, ai->value(), above || above_pipe});
+    }
+    if (out.points.empty()) return std::nullopt;
+    return out;
+}
+
+bool is_used(const Analysis& analysis, std::size_t machine, Pipe pipe) {
+    return std::any_of(analysis.rows.begin(), analysis.rows.end(), [&](const AnalysisRow& row) {
+        return row.machine == machine && row.kernel.work[pipe] && row.kernel.work[pipe]->value.value() > 0;
+    });
+}
+
+// The ceilings that the verdicts used, as one line: their mean over the rows, weighted by time. A profiler's own peaks
+// and different clocks make them differ; where no row has one, the machine is asked at the clock of the run.
+struct MeanCeiling {
+    double sum = 0, weight = 0, any = 0;
+    bool measured = false;
+    void add(double value, Origin origin, const Kernel& kernel) {
+        const double w = kernel.time ? kernel.time->value.value() : 0;
+        sum += value * w, weight += w, any = value;
+        measured = measured || origin == Origin::measured;
+    }
+    [[nodiscard]] double value() const { return weight > 0 ? sum / weight : any; }
+};
+
+std::optional<ChartRoof> slope(const Analysis& analysis, std::size_t machine, Level level,
+                               std::optional<Frequency> clock) {
+    const Machine& m = analysis.machines[machine];
+    MeanCeiling mean;
+    for (const auto& row : analysis.rows)
+        if (row.machine == machine)
+            for (const auto& l : row.verdict.levels)
+                if (l.level == level) mean.add(l.ceiling.value(), l.ceiling_origin, row.kernel);
+    if (mean.any == 0)
+        if (const auto c = memory_ceiling(m, level, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
+    if (!positive(mean.value())) return std::nullopt;
+    // A benchmark's figure carried to the clock of the run counts as derived, but its roof is still an observed one.
+    const MemoryLevel* found = m.find(level);
+    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && found && found->measured);
+    return ChartRoof{level, mean.value(), measured,
+                     fmt::format("{} {}", name(level), to_text(Bandwidth{mean.value()}, 3))};
+}
+
+std::optional<ChartRoof> flat(const Analysis& analysis, std::size_t machine, Pipe pipe,
+                              std::optional<Frequency> clock) {
+    const Machine& m = analysis.machines[machine];
+    MeanCeiling mean;
+    for (const auto& row : analysis.rows)
+        // The ceiling of a kernel with sparse work is a mix of two rates, not a line to draw.
+        if (row.machine == machine && !(row.kernel.sparse_work && row.kernel.sparse_work->value.value() > 0))
+            for (const auto& p : row.verdict.pipes)
+                if (p.pipe == pipe) mean.add(p.ceiling.value(), p.ceiling_origin, row.kernel);
+    if (mean.any == 0)
+        if (const auto c = compute_ceiling(m, pipe, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
+    if (!positive(mean.value())) return std::nullopt;
+    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && m.pipes[pipe].measured);
+    return ChartRoof{pipe, mean.value(), measured,
+                     fmt::format("{} {}", title(pipe), to_text(FlopRate{mean.value()}, 3))};
+}
+
+void add_roofs(ChartData& chart, const Analysis& analysis, std::size_t machine, std::optional<Frequency> clock) {
+    for (const Level level : all_levels()) {
+        const bool usual = level == Level::l1 || level == Level::l2 || level == Level::dram;
+        if (!usual && std::find(chart.levels.begin(), chart.levels.end(), level) == chart.levels.end()) continue;
+        if (auto roof = slope(analysis, machine, level, clock)) chart.slopes.push_back(std::move(*roof));
+    }
+    for (const Pipe pipe : all_pipes()) {
+        if (is_integer(pipe) || (pipe != Pipe::fp32 && !is_used(analysis, machine, pipe))) continue;
+        if (auto roof = flat(analysis, machine, pipe, clock)) chart.flats.push_back(std::move(*roof));
+    }
+    const auto falling = [](const ChartRoof& a, const ChartRoof& b) { return a.value > b.value; };
+    std::stable_sort(chart.slopes.begin(), chart.slopes.end(), falling);
+    std::stable_sort(chart.flats.begin(), chart.flats.end(), falling);
+}
+
+struct Extent {
+    double low = 0, high = 0;
+    bool any = false;
+    void add(double log) {
+        low = any ? std::min(low, log) : log;
+        high = any ? std::max(high, log) : log;
+        any = true;
+    }
+};
+
+constexpr double kMostDecades = 10;  // beyond this, structure near the ridges is no longer readable
+
+void choose_axes(ChartData& chart) {
+    Extent x, y, ridges;
+    for (const auto& k : chart.kernels) {
+        y.add(std::log10(k.rate));
+        for (const auto& p : k.points) x.add(std::log10(p.intensity));
+    }
+    for (const auto& flat : chart.flats) {
+        y.add(std::log10(flat.value));
+        for (const auto& slope : chart.slopes) ridges.add(std::log10(flat.value / slope.value));
+    }
+    if (ridges.any) x.add(ridges.low), x.add(ridges.high);
+    if (!x.any) x.add(-1), x.add(2);
+    if (!y.any) y.add(9), y.add(13);
+    chart.x = {x.low - 0.35, x.high + 0.45};
+    if (chart.x.span() < 3) {
+        const double grow = (3 - chart.x.span()) / 2;
+        chart.x = {chart.x.low - grow, chart.x.high + grow};
+    }
+    chart.y = {std::min(y.low - 0.4, y.high - 2.6), y.high + 0.35};
+    const double anchor = ridges.any ? (ridges.low + ridges.high) / 2 : (chart.x.low + chart.x.high) / 2;
+    if (chart.x.span() > kMostDecades)
+        chart.x = {std::max(chart.x.low, anchor - kMostDecades / 2), std::min(chart.x.high, anchor + kMostDecades / 2)};
+    if (chart.y.span() > kMostDecades) chart.y.low = chart.y.high - kMostDecades;
+}
+
+void drop_points_off_the_axes(ChartData& chart) {
+    std::size_t dropped = 0;
+    for (auto& k : chart.kernels) {
+        const auto off = [&](const ChartPoint& p) {
+            return !chart.x.contains(std::log10(p.intensity)) || !chart.y.contains(std::log10(k.rate));
+        };
+        const auto before = k.points.size();
+        std::erase_if(k.points, off);
+        dropped += before - k.points.size();
+    }
+    std::erase_if(chart.kernels, [](const ChartKernel& k) { return k.points.empty(); });
+    if (dropped > 0)
+        chart.caption.push_back(
+            fmt::format("{} outside the axes.", plural(dropped, "point") + (dropped == 1 ? " lies" : " lie")));
+}
+
+void describe_clock(ChartData& chart, const Analysis& analysis, std::size_t machine, const RunClock& clock) {
+    if (machine < analysis.machines.size()) {
+        const Machine& m = analysis.machines[machine];
+        chart.subtitle = m.name.empty() ? m.id : m.name;
+    }
+    const auto add = [&](const std::string& text) { chart.subtitle += (chart.subtitle.empty() ? "" : " · ") + text; };
+    if (clock.mean) add(fmt::format("{:.0f} MHz", clock.mean->value() / 1e6));
+    add(analysis.roofs == Roofs::measured ? "measured roofs" : "theoretical roofs");
+    if (clock.mean && clock.high > clock.low * 1.0005)
+        chart.caption.push_back(
+            fmt::format("Roofs are time-weighted means over the kernels; their clocks go from {:.0f} to {:.0f} MHz, "
+                        "mean {:.0f} MHz.",
+                        clock.low / 1e6, clock.high / 1e6, clock.mean->value() / 1e6));
+}
+
+}  // namespace
+
+ChartData chart_data(const Analysis& analysis, std::size_t max_kernels) {
+    ChartData chart;
+    chart.title = analysis.title.empty() ? "Hierarchical Roofline" : analysis.title;
+    chart.whole_time = known_time(analysis).value();
+    const std::size_t machine = main_machine(analysis);
+    const RunClock clock = run_clock(analysis, machine);
+
+    std::size_t unknown = 0, elsewhere = 0;
+    for (const auto& row : analysis.rows) {
+        if (row.machine != machine) {
+            ++elsewhere;
+        } else if (auto kernel = plottable(row)) {
+            chart.kernels.push_back(std::move(*kernel));
+        } else if (!is_zero_flop(row.kernel)) {
+            ++unknown;
+        }
+    }
+    std::stable_sort(chart.kernels.begin(), chart.kernels.end(),
+                     [](const ChartKernel& a, const ChartKernel& b) { return a.time > b.time; });
+    const std::size_t all = chart.kernels.size();
+    if (all > max_kernels) chart.kernels.resize(max_kernels);
+    for (const Level level : all_levels())
+        if (std::any_of(chart.kernels.begin(), chart.kernels.end(), [level](const ChartKernel& k) {
+                return std::any_of(k.points.begin(), k.points.end(), [level](auto& p) { return p.level == level; });
+            }))
+            chart.levels.push_back(level);
+
+    if (const auto census = zero_flop_text(analysis); !census.empty())
+        chart.caption.push_back("Not on log axes, zero-FLOP kernels: " + census + ".");
+    if (unknown > 0)
+        chart.caption.push_back(fmt::format("Not drawn, FLOP, bytes or time unknown: {}.", plural(unknown, "kernel")));
+    if (elsewhere > 0)
+        chart.caption.push_back(fmt::format("Not drawn, on another machine: {}.", plural(elsewhere, "kernel")));
+    if (all > chart.kernels.size())
+        chart.caption.push_back(fmt::format("Drawn: the {} longest-running of {} kernels.",
+                                            count_text(chart.kernels.size()), count_text(all)));
+    describe_clock(chart, analysis, machine, clock);
+    if (machine < analysis.machines.size()) add_roofs(chart, analysis, machine, clock.mean);
+    choose_axes(chart);
+    drop_points_off_the_axes(chart);
+    for (const auto& k : chart.kernels)
+        for (const auto& p : k.points) chart.any_above = chart.any_above || p.above;
+    return chart;
+}
+
+std::string kernel_summary(const ChartKernel& k, double whole_time) {
+    std::string text = to_text(Seconds{k.time}, 3);
+    if (whole_time > 0) text += fmt::format(", {} of time", percent_text(k.time / whole_time));
+    text += ", " + to_text(FlopRate{k.rate}, 3) + ", AI";
+    for (const auto& p : k.points) text += fmt::format(" {} {}", name(p.level), intensity_text(p.intensity));
+    if (const auto& of_roof = k.row->verdict.of_roof)
+        text += fmt::format(", {} of the {} roof", percent_text(*of_roof), bound_text(k.row->verdict.bound));
+    return text;
+}
+
+}  // namespace gambrel::report_detail

@@ -1,0 +1,57 @@
+// What a Roofline chart shows, before any pixel: which roofs, which kernels at which intensities, the axes, the words.
+// Shared by SVG and terminal. Everything comes from the Analysis; what cannot be drawn is counted in the caption.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gambrel/analysis.hpp>
+
+namespace gambrel::report_detail {
+
+struct ChartRoof {
+    Bound what;        // a Level (a slope) or a Pipe (flat)
+    double value = 0;  // B/s or FLOP/s
+    bool measured = false;
+    std::string label;  // "DRAM 897 GB/s"
+};
+
+struct ChartPoint {
+    Level level = Level::dram;
+    double intensity = 0;
+    bool above = false;  // the verdict says it is above a roof
+};
+
+struct ChartKernel {
+    const AnalysisRow* row = nullptr;
+    double time = 0;
+    double rate = 0;  // FLOP/s
+    std::vector<ChartPoint> points;
+};
+
+struct LogRange {  // decades: log10 of the ends of an axis
+    double low = 0, high = 1;
+    [[nodiscard]] double span() const { return high - low; }
+    [[nodiscard]] bool contains(double log) const { return log >= low && log <= high; }
+};
+
+struct ChartData {
+    std::string title, subtitle;
+    std::vector<ChartRoof> slopes;     // by falling bandwidth
+    std::vector<ChartRoof> flats;      // by falling peak
+    std::vector<ChartKernel> kernels;  // by falling time
+    std::vector<Level> levels;         // that some point is at
+    LogRange x, y;
+    double whole_time = 0;
+    bool any_above = false;
+    std::vector<std::string> caption;  // sentences
+};
+
+// Refers to rows of `analysis`, which must outlive it.
+ChartData chart_data(const Analysis& analysis, std::size_t max_kernels);
+
+// "66.3 ms, 33.4 % of time, 83.7 TFLOP/s, AI L1 62.8 L2 85.5 DRAM 937, 70.1 % of the Tensor FP16 roof"
+std::string kernel_summary(const ChartKernel& kernel, double whole_time);
+
+}  // namespace gambrel::report_detail

@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gambrel/report.hpp>
+
+#include "report/chart_layout.hpp"
+#include "report/chart_marks.hpp"
+#include "report/chart_panel.hpp"
+#include "report/font_metrics.hpp"
+#include "report/svg_writer.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+std::string decade_text(int decade) {
+    if (decade >= 0 && decade <= 4) return fmt::format("{:.0f}", std::pow(10.0, decade));
+    if (decade < 0 && decade >= -4) return fmt::format("{:.{}f}", std::pow(10.0, decade), -decade);
+    return fmt::format("1e{}", decade);
+}
+
+void draw_heading(SvgWriter& svg, const ChartData& data, const Scene& scene, const Palette& colors) {
+    const double room = scene.width - 48;
+    svg.text_element("text", fitted(printable(data.title), 18 * 1.08, room),
+                     {{"x", 24.0}, {"y", 32.0}, {"font-size", 18.0}, {"font-weight", "600"}, {"fill", colors.ink}});
+    svg.text_element("text", fitted(printable(data.subtitle), 12, room),
+                     {{"x", 24.0}, {"y", 52.0}, {"font-size", 12.0}, {"fill", colors.muted}});
+}
+
+void draw_axes(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    const Box& plot = scene.plot;
+    svg.open("g", {{"class", "axes"}, {"font-size", kTickSize}, {"fill", colors.muted}});
+    const auto line = [&](double x0, double y0, double x1, double y1, std::string_view color) {
+        svg.empty("line", {{"x1", x0}, {"y1", y0}, {"x2", x1}, {"y2", y1}, {"stroke", color}, {"stroke-width", 1.0}});
+    };
+    for (const bool major : {false, true}) {
+        const auto color = major ? colors.grid : colors.minor_grid;
+        for (const auto& t : scene.x_ticks)
+            if (t.major == major) line(t.at, plot.y0, t.at, plot.y1, color);
+        for (const auto& t : scene.y_ticks)
+            if (t.major == major) line(plot.x0, t.at, plot.x1, t.at, color);
+    }
+    for (const auto& t : scene.x_ticks) {
+        line(t.at, plot.y1, t.at, plot.y1 + (t.major ? 5 : 3), colors.frame);
+        if (t.labelled)
+            svg.text_element("text", decade_text(t.decade),
+                             {{"x", t.at}, {"y", plot.y1 + 18}, {"text-anchor", "middle"}});
+    }
+    for (const auto& t : scene.y_ticks) {
+        line(plot.x0 - (t.major ? 5 : 3), t.at, plot.x0, t.at, colors.frame);
+        if (t.labelled)
+            svg.text_element("text", to_text(FlopRate{std::pow(10.0, t.decade)}, 3),
+                             {{"x", plot.x0 - 9}, {"y", t.at + 4}, {"text-anchor", "end"}});
+    }
+    svg.empty("path", {{"d", fmt::format("M{} {}V{}H{}", svg_number(plot.x0), svg_number(plot.y0), svg_number(plot.y1),
+                                         svg_number(plot.x1))},
+                       {"fill", "none"},
+                       {"stroke", colors.frame},
+                       {"stroke-width", 1.0}});
+    svg.text_element("text", "Arithmetic intensity [FLOP/byte]",
+                     {{"x", (plot.x0 + plot.x1) / 2},
+                      {"y", plot.y1 + 38},
+                      {"text-anchor", "middle"},
+                      {"font-size", 12.0},
+                      {"fill", colors.ink}});
+    const double middle = (plot.y0 + plot.y1) / 2;
+    svg.text_element("text", "Performance [FLOP/s]",
+                     {{"x", 20.0},
+                      {"y", middle},
+                      {"text-anchor", "middle"},
+                      {"font-size", 12.0},
+                      {"fill", colors.ink},
+                      {"transform", fmt::format("rotate(-90 20 {})", svg_number(middle))}});
+    svg.close();
+}
+
+std::string_view roof_color(const ChartRoof& roof, const Palette& colors) {
+    const auto* level = std::get_if<Level>(&roof.what);
+    return level ? colors.level[*level] : colors.ink;
+}
+
+void draw_roofs(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    svg.open("g", {{"class", "roofs"}});
+    for (const auto& roof : scene.roofs) {
+        Attributes attributes{{"x1", roof.line.x0},
+                              {"y1", roof.line.y0},
+                              {"x2", roof.line.x1},
+                              {"y2", roof.line.y1},
+                              {"stroke", roof_color(*roof.roof, colors)},
+                              {"stroke-width", 1.75},
+                              {"stroke-linecap", "round"}};
+        if (!roof.roof->measured) attributes.emplace_back("stroke-dasharray", "8 4");
+        svg.empty("line", attributes);
+    }
+    for (const auto& ridge : scene.ridges)
+        svg.empty("circle", {{"cx", ridge.x},
+                             {"cy", ridge.y},
+                             {"r", ridge.radius},
+                             {"fill", colors.background},
+                             {"stroke", colors.muted},
+                             {"stroke-width", 1.0}});
+    for (const auto& roof : scene.roofs) {
+        if (roof.label_boxes.empty()) continue;
+        Attributes attributes{{"x", roof.label_x},
+                              {"y", roof.label_y},
+                              {"font-size", kRoofLabelSize},
+                              {"fill", roof_color(*roof.roof, colors)},
+                              {"font-weight", "500"}};
+        if (roof.angle != 0)
+            attributes.emplace_back("transform", fmt::format("rotate({} {} {})", svg_number(roof.angle),
+                                                             svg_number(roof.label_x), svg_number(roof.label_y)));
+        svg.text_element("text", roof.roof->label, attributes);
+    }
+    svg.close();
+}
+
+// Under all marks, so that no line strikes through the mark of another kernel.
+void draw_joins(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    svg.open("g", {{"class", "joins"}, {"stroke", colors.muted}, {"stroke-width", 0.9}});
+    for (const auto& k : scene.kernels)
+        if (k.points.size() > 1)
+            svg.empty("line", {{"x1", k.points.front().x},
+                               {"y1", k.points.front().y},
+                               {"x2", k.points.back().x},
+                               {"y2", k.points.back().y},
+                               {"stroke-opacity", k.number > 0 ? "0.8" : "0.35"}});
+    svg.close();
+}
+
+void draw_kernel(SvgWriter& svg, const SceneKernel& k, const ChartData& data, const Palette& colors) {
+    const bool named = k.number > 0;
+    svg.open("g", {{"class", "kernel"}, {"fill-opacity", named ? "0.88" : "0.45"}});
+    svg.text_element("title", k.kernel->row->kernel.name.str() + ": " + kernel_summary(*k.kernel, data.whole_time));
+    for (const auto& p : k.points) {
+        svg.empty("path", {{"d", mark_path(k.number, p.x, p.y, k.radius)},
+                           {"fill", colors.level[p.level]},
+                           {"stroke", colors.background},
+                           {"stroke-width", 0.9},
+                           {"stroke-linejoin", "round"}});
+        if (p.above)
+            svg.empty("circle", {{"cx", p.x},
+                                 {"cy", p.y},
+                                 {"r", k.radius * 1.15 + 2.5},
+                                 {"fill", "none"},
+                                 {"stroke", colors.warning},
+                                 {"stroke-width", 1.6}});
+    }
+    svg.close();
+}
+
+void draw_labels(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    svg.open("g", {{"class", "labels"}, {"font-size", kLabelSize}, {"fill", colors.ink}});
+    for (const auto& k : scene.kernels) {
+        if (!k.placed) continue;
+        if (const auto& l = k.placed->leader)
+            svg.empty("line", {{"x1", l->x0},
+                               {"y1", l->y0},
+                               {"x2", l->x1},
+                               {"y2", l->y1},
+                               {"stroke", colors.muted},
+                               {"stroke-width", 0.7}});
+        // A halo keeps the text readable where a grid line or a roof passes behind it.
+        svg.text_element("text", k.label,
+                         {{"x", k.placed->box.x0},
+                          {"y", k.placed->box.y1 - kLabelSize * 0.2},
+                          {"stroke", colors.background},
+                          {"stroke-width", 2.5},
+                          {"stroke-linejoin", "round"},
+                          {"paint-order", "stroke"}});
+    }
+    svg.close();
+}
+
+void draw_caption(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    if (scene.caption.empty()) return;
+    svg.open("g", {{"class", "caption"}, {"font-size", kCaptionSize}, {"fill", colors.muted}});
+    double y = scene.height - 14 - 15 * static_cast<double>(scene.caption.size() - 1);
+    for (const auto& line : scene.caption) {
+        svg.text_element("text", line, {{"x", 24.0}, {"y", y}});
+        y += 15;
+    }
+    svg.close();
+}
+
+std::string description(const ChartData& data) {
+    std::string text = fmt::format("Log-log Roofline chart, {}. Roofs:", data.subtitle);
+    for (const auto* roofs : {&data.slopes, &data.flats})
+        for (const auto& roof : *roofs) text += " " + roof.label + ",";
+    text.back() = '.';
+    text += fmt::format(" {} kernels drawn.", data.kernels.size());
+    for (const auto& sentence : data.caption) text += " " + sentence;
+    return text;
+}
+
+}  // namespace
+
+std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
+    const ChartData data = chart_data(analysis, style.max_kernels);
+    const Scene scene = chart_scene(data, style);
+    const Palette colors = palette(style.theme);
+    SvgWriter svg;
+    svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                     {"width", scene.width},
+                     {"height", scene.height},
+                     {"viewBox", fmt::format("0 0 {} {}", svg_number(scene.width), svg_number(scene.height))},
+                     {"role", "img"},
+                     {"aria-labelledby", "chart-title chart-desc"},
+                     {"font-family", "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"}});
+    svg.text_element("title", data.title, {{"id", "chart-title"}});
+    svg.text_element("desc", description(data), {{"id", "chart-desc"}});
+    svg.empty("rect", {{"width", scene.width}, {"height", scene.height}, {"fill", colors.background}});
+    draw_heading(svg, data, scene, colors);
+    draw_axes(svg, scene, colors);
+    draw_roofs(svg, scene, colors);
+    draw_joins(svg, scene, colors);
+    svg.open("g", {{"class", "kernels"}});
+    // Kernels come by falling time, so small marks lie on large ones; the unnamed go below them all.
+    for (const bool named : {false, true})
+        for (const auto& k : scene.kernels)
+            if ((k.number > 0) == named) draw_kernel(svg, k, data, colors);
+    svg.close();
+    draw_labels(svg, scene, colors);
+    draw_panel(svg, data, scene, colors);
+    draw_caption(svg, scene, colors);
+    svg.close();
+    return svg.take();
+}
+
+}  // namespace gambrel

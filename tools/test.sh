@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# What `make test` runs, in named steps. A failed build ends the run; after any other failure the rest still runs, so that
+# one run tells all. Last line: N passed, N failed, over the tests of ctest, the fuzz targets and the steps themselves.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+passed=0 failed=0
+failures=()
+
+close() {
+    local failure
+    for failure in "${failures[@]}"; do echo "FAILED: $failure"; done
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+    exit
+}
+fail() { failures+=("$1"); failed=$((failed + ${2:-1})); }
+must() {  # must NAME COMMAND...: nothing after it makes sense if it fails
+    local name=$1
+    shift
+    echo "== $name"
+    if "$@"; then passed=$((passed + 1)); else fail "$name"; close; fi
+}
+# The count of one kind in the head of a JUnit file: tests, failures, skipped, disabled.
+count() { sed -n "/<testsuite/,/>/s/.*[^a-z]$1=\"\([0-9]*\)\".*/\1/p" "$2" | head -n 1; }
+
+must "build (preset ci)" tools/build.sh ci all
+
+echo "== ctest"
+junit=$PWD/build/ci/junit.xml
+rm -f "$junit"
+ctest --test-dir build/ci -j "$jobs" --output-on-failure --output-junit "$junit"
+status=$?
+if [ -s "$junit" ]; then
+    total=$(count tests "$junit") broken=$(count failures "$junit") skipped=$(count skipped "$junit")
+    passed=$((passed + total - broken - skipped))
+    [ "$skipped" -eq 0 ] || echo "$skipped tests were skipped; each says why above or with: ctest --test-dir build/ci -V"
+    if [ "$broken" -gt 0 ]; then fail "ctest: $broken tests, named above" "$broken"; fi
+    if [ "$status" -ne 0 ] && [ "$broken" -eq 0 ]; then fail "ctest: exit status $status"; fi
+else
+    fail "ctest: no result, exit status $status"
+fi
+
+if compgen -G 'fuzz/*_fuzz.cpp' >/dev/null; then
+    must "build (preset fuzz)" tools/build.sh fuzz fuzz_all
+    echo "== fuzz, ${FUZZ_TEST_SECONDS:-30} s a target"
+    if JOBS=$jobs tools/run_fuzz.sh build/fuzz/fuzz "${FUZZ_TEST_SECONDS:-30}"; then
+        passed=$((passed + $(wc -l <build/fuzz/passed.txt)))
+    else
+        passed=$((passed + $(wc -l <build/fuzz/passed.txt)))
+        fail "fuzz: $(tr '\n' ' ' <build/fuzz/failed.txt)" "$(wc -l <build/fuzz/failed.txt)"
+    fi
+fi
+close
