@@ -232,12 +232,13 @@ std::optional<CsvHeader> NcuCsv::read_wide(const CsvHeader& header) {
 bool is_ncu_csv(std::string_view text) {
     if (looks_binary(text)) return false;
     text = without_bom(text);
+    if (find_ncu_header(text, 0)) return true;
     // A log of ncu without a table is ours too: only its reader can say what ncu complained of.
     for (const std::string_view mark : {"==PROF==", "==ERROR=="}) {
         const std::size_t at = text.find(mark);
         if (at == 0 || (at != std::string_view::npos && text[at - 1] == '\n')) return true;
     }
-    return find_ncu_header(text, 0).has_value();
+    return false;
 }
 
 Result<Profile> read_ncu_csv(std::string_view text, const ReadRequest& request) {
