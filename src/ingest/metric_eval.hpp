@@ -14,6 +14,7 @@ class Evaluator {
 public:
     Evaluator(const MetricRules& rules, const IngestOptions& options);
 
+    // `launch` with its compute capability filled in where the caller knows it and the file does not.
     Kernel kernel(const Profile& profile, const Launch& launch);
 
 private:
@@ -29,6 +30,7 @@ private:
     bool applies(const Rule& rule, const Launch& launch) const;
     Value best(const QuantityRules& quantity, const Launch& launch, bool& broken) const;
     void add_missing_reason(Kernel& kernel, const Launch& launch, bool any_broken);
+    [[nodiscard]] std::optional<ComputeCapability> cc_of(const Launch& launch) const;
     void store(Kernel& kernel, const QuantityId& id, const Value& value, const Launch& launch) const;
 
     const MetricRules& rules_;
