@@ -46,7 +46,7 @@ TEST(MetricTables, faults_are_named_with_file_quantity_and_rule) {
     EXPECT_THAT(fault(one_rule(R"("terms": [], "cc": "volta")")), AllOf(HasSubstr("\"volta\""), HasSubstr("rule r")));
     EXPECT_THAT(fault(one_rule(R"("terms": [{"metric": "m", "facter": 2}])")), HasSubstr("did you mean \"factor\"?"));
     EXPECT_THAT(fault(one_rule(R"("terms": [{"factor": 2}])")), AllOf(HasSubstr("metric"), HasSubstr("rule r")));
-    EXPECT_THAT(fault(one_rule(R"("trems": [])")), HasSubstr("did you mean \"terms\"?"));
+    EXPECT_THAT(fault(one_rule(R"("term": [])")), HasSubstr("did you mean \"terms\"?"));
     EXPECT_THAT(fault(one_rule(R"("terms": [{"constant": 0, "facter": 2}])")), HasSubstr("facter"));
     EXPECT_THAT(fault(one_rule(R"("terms": [{"metric": "m_{a,b"}])")), HasSubstr("m_{a,b"));
     EXPECT_THAT(fault(one_rule(R"("terms": [{"metric": "m_{a,{b,c}}"}])")), HasSubstr("brace"));
