@@ -49,6 +49,7 @@ TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
             time.add(value(k.time), expected, what(row));
     }
     EXPECT_EQ(time.compared(), 54);
+    time.record("time");
 }
 
 TEST_F(ReportAccuracy, flop_rates_are_within_two_per_cent) {
@@ -61,7 +62,9 @@ TEST_F(ReportAccuracy, flop_rates_are_within_two_per_cent) {
             fp64.add(rate(k, value(k.work[Pipe::fp64])), e, what(row));
     }
     EXPECT_GE(fp32.compared(), 40);
+    fp32.record("fp32");
     EXPECT_GE(fp64.compared(), 40);
+    fp64.record("fp64");
 }
 
 TEST_F(ReportAccuracy, bytes_are_within_two_per_cent_where_the_family_of_counters_is_the_same) {
@@ -79,8 +82,11 @@ TEST_F(ReportAccuracy, bytes_are_within_two_per_cent_where_the_family_of_counter
             l1.add(rate(k, value(k.bytes[Level::l1])), el1, what(row) + " L1");
     }
     EXPECT_GE(dram.compared(), 40);
-    EXPECT_GE(l2.compared(), 1);
-    EXPECT_GE(l1.compared(), 1);
+    dram.record("dram");
+    EXPECT_GE(l2.compared(), 17);
+    l2.record("l2");
+    EXPECT_GE(l1.compared(), 17);
+    l1.record("l1");
 }
 
 TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
@@ -109,10 +115,15 @@ TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
             l1.add(level_peak(k, Level::l1), e, what(row));
     }
     EXPECT_GE(fp32.compared(), 40);
+    fp32.record("fp32");
     EXPECT_GE(fp64.compared(), 40);
+    fp64.record("fp64");
     EXPECT_GE(dram.compared(), 40);
+    dram.record("dram");
     EXPECT_GE(l2.compared(), 15);
+    l2.record("l2");
     EXPECT_GE(l1.compared(), 15);
+    l1.record("l1");
 }
 
 TEST_F(ReportAccuracy, percentages_are_those_of_the_formulas_and_of_what_ncu_printed_to_one_point) {

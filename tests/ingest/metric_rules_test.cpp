@@ -131,6 +131,10 @@ TEST(MetricTables, factors_of_the_method_are_what_the_paper_and_the_corrections_
     EXPECT_EQ(factors.at("work.tensor_tf32 inst_hmma_1688_tf32" + inst), 2.0 * 16 * 8 * 8);
     EXPECT_EQ(factors.at("work.tensor_int8 inst_imma_16832" + inst), 2.0 * 16 * 8 * 32);
     EXPECT_EQ(factors.at("work.tensor_fp64 inst_dmma_884" + inst), 2.0 * 8 * 8 * 4);
+    EXPECT_EQ(factors.at("peak.fp32 peak_sustained_ffma " + op("ffma") + ".peak_sustained"), 2);
+    EXPECT_EQ(factors.at("peak.fp16 peak_sustained_hfma " + op("hfma") + ".peak_sustained"), 4);
+    EXPECT_EQ(factors.at("peak.L2 peak_lts2xbar_cycles lts__lts2xbar_cycles_active.sum.peak_sustained"), 32);
+    EXPECT_EQ(factors.at("bytes.L2 lts2xbar_cycles_rate lts__lts2xbar_cycles_active.sum.per_second"), 32);
     EXPECT_EQ(factors.at("bytes.L2 lts_t_sectors lts__t_sectors.sum"), 32);
     EXPECT_EQ(factors.at("bytes.DRAM dram_sectors dram__sectors_read.sum"), 32);
     EXPECT_EQ(factors.at("time gpu_time_duration gpu__time_duration.sum"), 1e-9);
