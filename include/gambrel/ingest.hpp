@@ -2,10 +2,13 @@
 // A bad kernel is a row with a reason; a file that cannot be read at all is an Error naming file, place and value.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gambrel/error.hpp>
@@ -35,7 +38,35 @@ struct Ingested {
 // Files, or folders of files with one metric each. Formats are recognised by content, never by name; .gz is unpacked.
 Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions& options = {});
 
-// What `gambrel profile` asks ncu for on a GPU of this compute capability: exactly the metrics that the rules prefer.
-std::vector<std::string> metrics_to_collect(ComputeCapability cc);
+struct NcuVersion {
+    int year = 0;
+    int release = 0;
+    auto operator<=>(const NcuVersion&) const = default;
+};
+std::string to_text(NcuVersion version);  // "2024.3"
+// The first "2024.3" in a text, such as what `ncu --version` prints.
+std::optional<NcuVersion> parse_ncu_version(std::string_view text);
+
+// Tensor work by operation counters (exact, several passes more) or by counting instructions (two passes in all, the size
+// of an instruction is then a matter of architecture and kernel name). Automatic: operations, but instructions on Volta,
+// whose instructions have one size, and with an ncu that has no operation counters.
+enum class TensorBy : std::uint8_t { automatic, operations, instructions };
+
+struct CollectionRequest {
+    ComputeCapability cc;
+    std::string chip;  // "TU116"; empty: only metrics that every chip of that compute capability has
+    std::optional<NcuVersion> version;
+    TensorBy tensor_by = TensorBy::automatic;
+};
+
+struct Collection {
+    std::vector<std::string> metrics;
+    std::optional<int> passes;  // how often each launch is run again, if the tables tell
+    std::vector<std::string> notes;
+};
+
+// What `gambrel profile` asks ncu for: exactly the metrics that the rules prefer and that ncu has on that chip. Fails, saying
+// what to do instead, where ncu does not know the chip.
+Result<Collection> metrics_to_collect(const CollectionRequest& request);
 
 }  // namespace gambrel
