@@ -2,6 +2,8 @@
 // All functions return text or bytes; none writes to a terminal. Equal input gives equal bytes.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include <gambrel/analysis.hpp>
@@ -37,6 +39,15 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style = {})
 // The same drawing as bytes of another format, through librsvg.
 Result<std::string> svg_to_png(const std::string& svg, double scale = 2.0);
 Result<std::string> svg_to_pdf(const std::string& svg);
+
+// Several runs of one application side by side, as arXiv 2009.05257 tells of DeepCAM: launches, time, work by pipe, bytes and
+// intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
+struct StudyRun {
+    std::string framework, name, phase, precision;
+    Analysis analysis;  // grouped by kernel
+};
+std::string study_text(std::span<const StudyRun> runs, const TextStyle& style, std::size_t top_kernels);
+std::string study_csv(std::span<const StudyRun> runs);
 
 // A catalogue listing, and one machine with the origin and citation of each number.
 std::string machine_list(std::span<const Machine> machines, const TextStyle& style);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "ingest/launch_pairs.hpp"
+
 namespace gambrel::ingest_detail {
 
 namespace {
@@ -64,24 +66,10 @@ Group without_overlap(const std::vector<Profile>& profiles, const Group& members
     return apart;
 }
 
-bool same_kernel(const Launch& a, const Launch& b) {
-    if (a.name != b.name) return false;
-    if (a.shape && b.shape && *a.shape != *b.shape) return false;
-    return a.device.empty() || b.device.empty() || a.device == b.device;
-}
-
-// The first launch at which the two tell of different kernels; the common length if they never do.
-std::size_t first_difference(const Profile& a, const Profile& b) {
-    const std::size_t common = std::min(a.launches.size(), b.launches.size());
-    std::size_t i = 0;
-    while (i < common && same_kernel(a.launches[i], b.launches[i])) ++i;
-    return i;
-}
-
 std::string launch_text(const Profile& profile, std::size_t i) {
     if (i >= profile.launches.size()) return fmt::format("no launch {} ({} in all)", i, profile.launches.size());
     const Launch& launch = profile.launches[i];
-    std::string text = fmt::format("\"{}\"", launch.name.str());
+    std::string text = fmt::format("\"{}\"", short_name(launch.name.str(), 60));
     if (launch.shape) {
         const auto& [grid, block] = *launch.shape;
         text += fmt::format(" grid {}x{}x{} block {}x{}x{}", grid[0], grid[1], grid[2], block[0], block[1], block[2]);
@@ -127,18 +115,43 @@ Launch begin_launch(Profile& to, const Launch& like) {
     return launch;
 }
 
-Profile join_launches(std::vector<Profile>& profiles, const Group& group, Errors& notes) {
+std::string difference_text(const Profile& here, const Profile& there) {
+    const std::size_t i = first_difference(there, here);
+    return fmt::format("launch {} is {} here and {} in {}", i, launch_text(here, i), launch_text(there, i),
+                       file_of(there));
+}
+
+struct Member {
+    std::size_t profile = 0;
+    std::vector<std::size_t> pairs;  // empty: launch i is launch i of the first member
+};
+using Sequence = std::vector<Member>;
+
+Profile join_launches(std::vector<Profile>& profiles, const Sequence& sequence, Errors& notes) {
+    Group group;
+    for (const Member& member : sequence) group.push_back(member.profile);
     Profile result = head_of(profiles, group);
     const std::size_t launches = profiles[group.front()].launches.size();
     result.launches.reserve(launches);
     for (std::size_t i = 0; i < launches; ++i) {
         Launch launch = begin_launch(result, profiles[group.front()].launches[i]);
-        for (const std::size_t member : group)
-            take_launch(result, launch, profiles[member], profiles[member].launches[i]);
+        for (const Member& member : sequence) {
+            const Profile& from = profiles[member.profile];
+            take_launch(result, launch, from, from.launches[member.pairs.empty() ? i : member.pairs[i]]);
+        }
         result.launches.push_back(std::move(launch));
     }
-    notes.push_back({folder_of(profiles[group.front()]),
-                     fmt::format("{} files joined launch by launch, {} launches", group.size(), launches)});
+    std::string how = fmt::format("{} files joined launch by launch, {} launches", group.size(), launches);
+    const auto reordered = [](const Member& member) { return !member.pairs.empty(); };
+    const auto count = std::count_if(sequence.begin(), sequence.end(), reordered);
+    if (count > 0) {
+        const Profile& other = profiles[std::find_if(sequence.begin(), sequence.end(), reordered)->profile];
+        how += fmt::format(
+            "; {} of them launch the same kernels in another order, so trust sums over a kernel, not single "
+            "launches: in {} {}",
+            count, file_of(other), difference_text(other, profiles[group.front()]));
+    }
+    notes.push_back({folder_of(profiles[group.front()]), std::move(how)});
     return result;
 }
 
@@ -188,32 +201,36 @@ Profile join_summaries(std::vector<Profile>& profiles, const Group& group, Error
     return result;
 }
 
-// Members with one and the same sequence of kernels, the largest such set first seen; the others are named in notes.
-std::vector<Group> by_sequence(const std::vector<Profile>& profiles, const Group& members, Errors& notes) {
-    std::vector<Group> groups;
-    for (const std::size_t member : members) {
-        const auto fits = [&](const Group& group) {
-            const Profile& like = profiles[group.front()];
-            return like.launches.size() == profiles[member].launches.size() &&
-                   first_difference(like, profiles[member]) == like.launches.size();
-        };
-        // Few groups are tried, so that a folder of many unlike files costs no square of its size.
-        const std::size_t tried = std::min<std::size_t>(groups.size(), 8);
-        const auto it = std::find_if(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(tried), fits);
-        if (it != groups.begin() + static_cast<std::ptrdiff_t>(tried)) {
-            it->push_back(member);
-            continue;
-        }
-        if (!groups.empty()) {
-            const Profile& like = profiles[groups.front().front()];
-            const std::size_t i = first_difference(like, profiles[member]);
-            notes.push_back({profiles[member].source,
-                             fmt::format("not joined with {}: launch {} is {} here and {} there", file_of(like), i,
-                                         launch_text(profiles[member], i), launch_text(like, i))});
-        }
-        groups.push_back({member});
+// Runs of one program may order their launches differently (TensorFlow's executor does), yet launch the same kernels as
+// often. The n-th launch of a kernel is then paired with the n-th: sums over a kernel hold, single launches need not.
+bool join_sequence(const std::vector<Profile>& profiles, Sequence& sequence, std::size_t member) {
+    const Profile& like = profiles[sequence.front().profile];
+    const Profile& other = profiles[member];
+    const bool same =
+        like.launches.size() == other.launches.size() && first_difference(like, other) == like.launches.size();
+    std::vector<std::size_t> pairs;
+    if (!same) {
+        pairs = paired_by_occurrence(like, other);
+        if (pairs.empty()) return false;
     }
-    return groups;
+    sequence.push_back({member, std::move(pairs)});
+    return true;
+}
+
+std::vector<Sequence> by_sequence(const std::vector<Profile>& profiles, const Group& members, Errors& notes) {
+    std::vector<Sequence> sequences;
+    for (const std::size_t member : members) {
+        // Few are tried, so that a folder of many unlike files costs no square of its size.
+        const auto tried = sequences.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(sequences.size(), 8));
+        const auto fits = [&](Sequence& sequence) { return join_sequence(profiles, sequence, member); };
+        if (std::find_if(sequences.begin(), tried, fits) != tried) continue;
+        if (!sequences.empty()) {
+            const Profile& like = profiles[sequences.front().front().profile];
+            notes.push_back({profiles[member].source, "not joined: " + difference_text(profiles[member], like)});
+        }
+        sequences.push_back({Member{member, {}}});
+    }
+    return sequences;
 }
 
 }  // namespace
@@ -236,8 +253,11 @@ std::vector<Profile> joined(std::vector<Profile> profiles, Errors& notes) {
             (is_summary(profiles[member]) ? summaries : traces).push_back(member);
         }
         if (summaries.size() > 1) put(summaries, join_summaries(profiles, summaries, notes));
-        for (const Group& group : by_sequence(profiles, traces, notes)) {
-            if (group.size() > 1) put(group, join_launches(profiles, group, notes));
+        for (const Sequence& sequence : by_sequence(profiles, traces, notes)) {
+            if (sequence.size() < 2) continue;
+            Group group;
+            for (const Member& member : sequence) group.push_back(member.profile);
+            put(group, join_launches(profiles, sequence, notes));
         }
     }
     std::vector<Profile> out;

@@ -61,7 +61,8 @@ std::vector<std::string> CellCanvas::lines(bool color) const {
         for (int column = 0; column < columns_; ++column) {
             const Cell& cell = at(column, row);
             char32_t glyph = cell.glyph;
-            if (glyph == 0 && cell.dots != 0) glyph = unicode_ ? 0x2800 + cell.dots : static_cast<char32_t>(cell.stroke);
+            if (glyph == 0 && cell.dots != 0)
+                glyph = unicode_ ? 0x2800 + cell.dots : static_cast<char32_t>(cell.stroke);
             const std::string_view wanted = glyph == 0 ? std::string_view{} : cell.color;
             if (wanted != run_color) flush();
             run_color = wanted;

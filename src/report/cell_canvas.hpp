@@ -14,7 +14,8 @@ public:
 
     [[nodiscard]] int columns() const { return columns_; }
     [[nodiscard]] int rows() const { return rows_; }
-    // In cells, fractions allowed, (0, 0) is the upper left corner. `color` is an SGR parameter that outlives the canvas.
+    // In cells, fractions allowed, (0, 0) is the upper left corner. `color` is an SGR parameter that outlives the
+    // canvas.
     void line(double x0, double y0, double x1, double y1, std::string_view color, bool dashed);
     // False, and nothing is written, if a cell is outside or holds text already and `over` is not set.
     bool put(int column, int row, std::u32string_view text, std::string_view color, bool over = false);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/numbers.hpp"
+#include "roofline/diagnosis.hpp"
 
 namespace gambrel::report_detail {
 namespace {
@@ -45,13 +46,13 @@ std::optional<ChartKernel> plottable(const AnalysisRow& row) {
     if (!rate || !positive(rate->value())) return std::nullopt;
     ChartKernel out{&row, row.kernel.time ? row.kernel.time->value.value() : 0, rate->value(), {}};
     const auto above_pipe = std::any_of(row.verdict.pipes.begin(), row.verdict.pipes.end(),
-                                        [](const PipeVerdict& p) { return p.of_ceiling > 1; });
+                                        [](const PipeVerdict& p) { return p.of_ceiling > kRoofTolerance; });
     for (const Level level : all_levels()) {
         const auto ai = intensity(row.kernel, level);
         if (!ai || !positive(ai->value())) continue;
         const auto& levels = row.verdict.levels;
         const bool above = std::any_of(levels.begin(), levels.end(), [level](const LevelVerdict& l) {
-            return l.level == level && l.of_ceiling > 1;
+            return l.level == level && l.of_ceiling > kRoofTolerance;
         });
         out.points.push_back({level, ai->value(), above || above_pipe});
     }
@@ -65,22 +66,63 @@ bool is_used(const Analysis& analysis, std::size_t machine, Pipe pipe) {
     });
 }
 
-void add_roofs(ChartData& chart, const Analysis& analysis, std::size_t machine, std::optional<Frequency> clock) {
+// The ceilings that the verdicts used, as one line: their mean over the rows, weighted by time. A profiler's own peaks
+// and different clocks make them differ; where no row has one, the machine is asked at the clock of the run.
+struct MeanCeiling {
+    double sum = 0, weight = 0, any = 0;
+    bool measured = false;
+    void add(double value, Origin origin, const Kernel& kernel) {
+        const double w = kernel.time ? kernel.time->value.value() : 0;
+        sum += value * w, weight += w, any = value;
+        measured = measured || origin == Origin::measured;
+    }
+    [[nodiscard]] double value() const { return weight > 0 ? sum / weight : any; }
+};
+
+std::optional<ChartRoof> slope(const Analysis& analysis, std::size_t machine, Level level,
+                               std::optional<Frequency> clock) {
     const Machine& m = analysis.machines[machine];
+    MeanCeiling mean;
+    for (const auto& row : analysis.rows)
+        if (row.machine == machine)
+            for (const auto& l : row.verdict.levels)
+                if (l.level == level) mean.add(l.ceiling.value(), l.ceiling_origin, row.kernel);
+    if (mean.any == 0)
+        if (const auto c = memory_ceiling(m, level, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
+    if (!positive(mean.value())) return std::nullopt;
+    // A benchmark's figure carried to the clock of the run counts as derived, but its roof is still an observed one.
+    const MemoryLevel* found = m.find(level);
+    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && found && found->measured);
+    return ChartRoof{level, mean.value(), measured,
+                     fmt::format("{} {}", name(level), to_text(Bandwidth{mean.value()}, 3))};
+}
+
+std::optional<ChartRoof> flat(const Analysis& analysis, std::size_t machine, Pipe pipe,
+                              std::optional<Frequency> clock) {
+    const Machine& m = analysis.machines[machine];
+    MeanCeiling mean;
+    for (const auto& row : analysis.rows)
+        // The ceiling of a kernel with sparse work is a mix of two rates, not a line to draw.
+        if (row.machine == machine && !(row.kernel.sparse_work && row.kernel.sparse_work->value.value() > 0))
+            for (const auto& p : row.verdict.pipes)
+                if (p.pipe == pipe) mean.add(p.ceiling.value(), p.ceiling_origin, row.kernel);
+    if (mean.any == 0)
+        if (const auto c = compute_ceiling(m, pipe, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
+    if (!positive(mean.value())) return std::nullopt;
+    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && m.pipes[pipe].measured);
+    return ChartRoof{pipe, mean.value(), measured,
+                     fmt::format("{} {}", title(pipe), to_text(FlopRate{mean.value()}, 3))};
+}
+
+void add_roofs(ChartData& chart, const Analysis& analysis, std::size_t machine, std::optional<Frequency> clock) {
     for (const Level level : all_levels()) {
         const bool usual = level == Level::l1 || level == Level::l2 || level == Level::dram;
         if (!usual && std::find(chart.levels.begin(), chart.levels.end(), level) == chart.levels.end()) continue;
-        const auto c = memory_ceiling(m, level, clock, analysis.roofs);
-        if (!c || !positive(c->value.value())) continue;
-        chart.slopes.push_back({level, c->value.value(), c->origin == Origin::measured,
-                                fmt::format("{} {}", name(level), to_text(c->value, 3))});
+        if (auto roof = slope(analysis, machine, level, clock)) chart.slopes.push_back(std::move(*roof));
     }
     for (const Pipe pipe : all_pipes()) {
         if (is_integer(pipe) || (pipe != Pipe::fp32 && !is_used(analysis, machine, pipe))) continue;
-        const auto c = compute_ceiling(m, pipe, clock, analysis.roofs);
-        if (!c || !positive(c->value.value())) continue;
-        chart.flats.push_back({pipe, c->value.value(), c->origin == Origin::measured,
-                               fmt::format("{} {}", title(pipe), to_text(c->value, 3))});
+        if (auto roof = flat(analysis, machine, pipe, clock)) chart.flats.push_back(std::move(*roof));
     }
     const auto falling = [](const ChartRoof& a, const ChartRoof& b) { return a.value > b.value; };
     std::stable_sort(chart.slopes.begin(), chart.slopes.end(), falling);
@@ -136,7 +178,8 @@ void drop_points_off_the_axes(ChartData& chart) {
     }
     std::erase_if(chart.kernels, [](const ChartKernel& k) { return k.points.empty(); });
     if (dropped > 0)
-        chart.caption.push_back(fmt::format("{} outside the axes.", plural(dropped, "point") + (dropped == 1 ? " lies" : " lie")));
+        chart.caption.push_back(
+            fmt::format("{} outside the axes.", plural(dropped, "point") + (dropped == 1 ? " lies" : " lie")));
 }
 
 void describe_clock(ChartData& chart, const Analysis& analysis, std::size_t machine, const RunClock& clock) {
@@ -148,8 +191,10 @@ void describe_clock(ChartData& chart, const Analysis& analysis, std::size_t mach
     if (clock.mean) add(fmt::format("{:.0f} MHz", clock.mean->value() / 1e6));
     add(analysis.roofs == Roofs::measured ? "measured roofs" : "theoretical roofs");
     if (clock.mean && clock.high > clock.low * 1.0005)
-        chart.caption.push_back(fmt::format("Roofs at {:.0f} MHz, the time-weighted mean of clocks from {:.0f} to {:.0f} MHz.",
-                                            clock.mean->value() / 1e6, clock.low / 1e6, clock.high / 1e6));
+        chart.caption.push_back(
+            fmt::format("Roofs are time-weighted means over the kernels; their clocks go from {:.0f} to {:.0f} MHz, "
+                        "mean {:.0f} MHz.",
+                        clock.low / 1e6, clock.high / 1e6, clock.mean->value() / 1e6));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace gambrel::report_detail {
 
 struct ChartRoof {
-    Bound what;         // a Level (a slope) or a Pipe (flat)
-    double value = 0;   // B/s or FLOP/s
+    Bound what;        // a Level (a slope) or a Pipe (flat)
+    double value = 0;  // B/s or FLOP/s
     bool measured = false;
     std::string label;  // "DRAM 897 GB/s"
 };
@@ -38,8 +38,8 @@ struct LogRange {  // decades: log10 of the ends of an axis
 
 struct ChartData {
     std::string title, subtitle;
-    std::vector<ChartRoof> slopes;  // by falling bandwidth
-    std::vector<ChartRoof> flats;   // by falling peak
+    std::vector<ChartRoof> slopes;     // by falling bandwidth
+    std::vector<ChartRoof> flats;      // by falling peak
     std::vector<ChartKernel> kernels;  // by falling time
     std::vector<Level> levels;         // that some point is at
     LogRange x, y;

@@ -78,15 +78,17 @@ LabelTry label_along(const Segment& line, double distance, double width, bool be
     const double ux = (line.x1 - line.x0) / length, uy = (line.y1 - line.y0) / length;
     // The normal that points up on the screen; below the line the baseline moves by the height of the text too.
     const double offset = below ? -(kRoofLabelSize + 1.5) : 4.5;
-    LabelTry out{line.x0 + ux * distance + uy * offset, line.y0 + uy * distance - ux * offset,
-                 std::atan2(uy, ux) * 180 / M_PI, {}};
+    LabelTry out{line.x0 + ux * distance + uy * offset,
+                 line.y0 + uy * distance - ux * offset,
+                 std::atan2(uy, ux) * 180 / M_PI,
+                 {}};
     const double step = std::fabs(uy) < 1e-9 ? width : kRoofLabelSize * 0.6;
     for (double t = 0; t < width; t += step) {
         const double end = std::min(t + step, width), up = kRoofLabelSize * 0.8;
         const double xs[] = {out.x + ux * t, out.x + ux * end, out.x + ux * t + uy * up, out.x + ux * end + uy * up};
         const double ys[] = {out.y + uy * t, out.y + uy * end, out.y + uy * t - ux * up, out.y + uy * end - ux * up};
-        out.boxes.push_back({*std::min_element(xs, xs + 4), *std::min_element(ys, ys + 4), *std::max_element(xs, xs + 4),
-                             *std::max_element(ys, ys + 4)});
+        out.boxes.push_back({*std::min_element(xs, xs + 4), *std::min_element(ys, ys + 4),
+                             *std::max_element(xs, xs + 4), *std::max_element(ys, ys + 4)});
     }
     return out;
 }
@@ -116,7 +118,8 @@ void label_roofs(Scene& scene, const std::vector<Box>& marks) {
                 }
                 if (cost < least) least = cost, best = std::move(attempt);
             }
-        // A label that covers a mark or leaves the plot would harm more than its absence: the roof's colour is in the legend.
+        // A label that covers a mark or leaves the plot would harm more than its absence: the roof's colour is in the
+        // legend.
         if (!best || least >= 3) continue;
         roof.label_x = best->x, roof.label_y = best->y, roof.angle = best->angle;
         roof.label_boxes = std::move(best->boxes);
@@ -139,7 +142,8 @@ void add_roofs(Scene& scene, const ChartData& data, const Mapping& map) {
 void add_kernels(Scene& scene, const ChartData& data, const ChartStyle& style, const Mapping& map) {
     for (std::size_t i = 0; i < data.kernels.size(); ++i) {
         const ChartKernel& k = data.kernels[i];
-        SceneKernel out{&k, i < style.max_labels ? static_cast<int>(i) + 1 : 0, mark_radius(k.time, scene.longest), {}, "", {}};
+        SceneKernel out{
+            &k, i < style.max_labels ? static_cast<int>(i) + 1 : 0, mark_radius(k.time, scene.longest), {}, "", {}};
         for (const auto& p : k.points)
             out.points.push_back({p.level, map.px(std::log10(p.intensity)), map.py(std::log10(k.rate)), p.above});
         std::stable_sort(out.points.begin(), out.points.end(), [](auto& a, auto& b) { return a.x < b.x; });
@@ -171,8 +175,8 @@ void label_kernels(Scene& scene, const std::vector<Box>& marks) {
             around.lines.push_back({k.points.front().x, k.points.front().y, k.points.back().x, k.points.back().y});
         if (k.number == 0) continue;
         k.label = fmt::format("{} {}", k.number, chart_name(k.kernel->row->kernel, kLabelSize, kNameOnChart));
-        LabelRequest request{{}, text_width(k.label, kLabelSize), kLabelSize * 1.05,
-                             text_width(std::to_string(k.number), kLabelSize)};
+        LabelRequest request{
+            {}, text_width(k.label, kLabelSize), kLabelSize * 1.05, text_width(std::to_string(k.number), kLabelSize)};
         for (auto p = k.points.rbegin(); p != k.points.rend(); ++p)
             request.anchors.push_back({p->x, p->y, k.radius * 1.15 + (p->above ? 3 : 0)});
         requests.push_back(std::move(request));

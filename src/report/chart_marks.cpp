@@ -42,14 +42,22 @@ std::string plus(double x, double y, double r) {
 std::string mark_path(int number, double x, double y, double r) {
     // Factors make each area pi r^2: sqrt(pi / area of the shape with circumradius 1).
     switch (number <= 0 ? 0 : (number - 1) % 8) {
-        case 1: return polygon(x, y, 4, r * 1.2533, 0, M_PI / 4);   // square
-        case 2: return polygon(x, y, 3, r * 1.5551, 0, 0);          // triangle
-        case 3: return polygon(x, y, 4, r * 1.2533, 0, 0);          // diamond
-        case 4: return polygon(x, y, 3, r * 1.5551, 0, M_PI);       // triangle pointing down
-        case 5: return plus(x, y, r * 1.1078);
-        case 6: return polygon(x, y, 5, r * 1.4622, 0.5, 0);        // star
-        case 7: return polygon(x, y, 6, r * 1.0996, 0, 0);          // hexagon
-        default: return circle(x, y, r);
+        case 1:
+            return polygon(x, y, 4, r * 1.2533, 0, M_PI / 4);  // square
+        case 2:
+            return polygon(x, y, 3, r * 1.5551, 0, 0);  // triangle
+        case 3:
+            return polygon(x, y, 4, r * 1.2533, 0, 0);  // diamond
+        case 4:
+            return polygon(x, y, 3, r * 1.5551, 0, M_PI);  // triangle pointing down
+        case 5:
+            return plus(x, y, r * 1.1078);
+        case 6:
+            return polygon(x, y, 5, r * 1.4622, 0.5, 0);  // star
+        case 7:
+            return polygon(x, y, 6, r * 1.0996, 0, 0);  // hexagon
+        default:
+            return circle(x, y, r);
     }
 }
 

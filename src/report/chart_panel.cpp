@@ -35,10 +35,11 @@ double draw_levels(SvgWriter& svg, const ChartData& data, double x, double y, co
 double draw_strokes(SvgWriter& svg, const ChartData& data, double x, double y, const Palette& colors) {
     for (const bool measured : {true, false}) {
         const auto is = [measured](const ChartRoof& r) { return r.measured == measured; };
-        if (std::none_of(data.slopes.begin(), data.slopes.end(), is) && std::none_of(data.flats.begin(), data.flats.end(), is))
+        if (std::none_of(data.slopes.begin(), data.slopes.end(), is) &&
+            std::none_of(data.flats.begin(), data.flats.end(), is))
             continue;
-        Attributes attributes{{"x1", x}, {"y1", y - 4}, {"x2", x + 24}, {"y2", y - 4}, {"stroke", colors.muted},
-                              {"stroke-width", 1.75}};
+        Attributes attributes{
+            {"x1", x}, {"y1", y - 4}, {"x2", x + 24}, {"y2", y - 4}, {"stroke", colors.muted}, {"stroke-width", 1.75}};
         if (!measured) attributes.emplace_back("stroke-dasharray", "8 4");
         svg.empty("line", attributes);
         const std::string_view what = measured ? "measured roof" : "theoretical roof";
@@ -59,7 +60,11 @@ void draw_sizes(SvgWriter& svg, const Scene& scene, double x, double y, const Pa
     double time = round_down(scene.longest);
     for (int i = 0; i < 3; ++i, time /= 10) {
         const double r = mark_radius(time, scene.longest);
-        svg.empty("circle", {{"cx", x + r}, {"cy", y - 4}, {"r", r}, {"fill", "none"}, {"stroke", colors.muted},
+        svg.empty("circle", {{"cx", x + r},
+                             {"cy", y - 4},
+                             {"r", r},
+                             {"fill", "none"},
+                             {"stroke", colors.muted},
                              {"stroke-width", 1.0}});
         const std::string label = to_text(Seconds{time}, 2);
         text(svg, label, x + 2 * r + 5, y, kSize, colors.ink);
@@ -68,7 +73,11 @@ void draw_sizes(SvgWriter& svg, const Scene& scene, double x, double y, const Pa
 }
 
 void draw_warning(SvgWriter& svg, double x, double y, const Palette& colors) {
-    svg.empty("circle", {{"cx", x + 6}, {"cy", y - 4}, {"r", 5.5}, {"fill", "none"}, {"stroke", colors.warning},
+    svg.empty("circle", {{"cx", x + 6},
+                         {"cy", y - 4},
+                         {"r", 5.5},
+                         {"fill", "none"},
+                         {"stroke", colors.warning},
                          {"stroke-width", 1.6}});
     text(svg, "above its roof", x + 18, y, kSize, colors.ink);
 }
@@ -82,17 +91,17 @@ std::string verdict_line(const ChartKernel& k, double whole_time) {
 }
 
 void draw_kernels(SvgWriter& svg, const ChartData& data, const Scene& scene, double y, const Palette& colors) {
-    constexpr double kRow = 28;
+    constexpr double kRow = 27;
     const double x = scene.panel.x0, room = scene.panel.width() - 36;
     const auto named = std::count_if(scene.kernels.begin(), scene.kernels.end(), [](auto& k) { return k.number > 0; });
     if (named == 0) return;
     head(svg, "Longest-running kernels", x, y, colors);
     text(svg, "time · share of run · of its roof", x, y + 14, 9.5, colors.muted);
-    y += 33;
+    y += 32;
     for (const auto& k : scene.kernels) {
         if (k.number == 0 || y + 12 > scene.panel.y1) continue;
-        svg.text_element("text", std::to_string(k.number), {{"x", x + 12}, {"y", y}, {"font-size", kSize},
-                                                            {"text-anchor", "end"}, {"fill", colors.ink}});
+        svg.text_element("text", std::to_string(k.number),
+                         {{"x", x + 12}, {"y", y}, {"font-size", kSize}, {"text-anchor", "end"}, {"fill", colors.ink}});
         svg.empty("path", {{"d", mark_path(k.number, x + 23, y - 3.8, 4.6)}, {"fill", colors.muted}});
         text(svg, chart_name(k.kernel->row->kernel, kSize, room), x + 36, y, kSize, colors.ink);
         text(svg, fitted(verdict_line(*k.kernel, data.whole_time), 9.5, room), x + 36, y + 12.5, 9.5, colors.muted);
@@ -112,11 +121,11 @@ void draw_panel(SvgWriter& svg, const ChartData& data, const Scene& scene, const
         return;
     }
     const double x = scene.panel.x0;
-    double y = scene.panel.y0 + 8;
+    double y = scene.panel.y0 + 6;
     if (!data.levels.empty()) {
         head(svg, "Memory level of a point", x, y, colors);
         draw_levels(svg, data, x, y += 19, colors);
-        y += 24;
+        y += 22;
     }
     draw_strokes(svg, data, x, y, colors);
     y += 18;
@@ -127,7 +136,7 @@ void draw_panel(SvgWriter& svg, const ChartData& data, const Scene& scene, const
     if (scene.longest > 0) {
         head(svg, "Area: time", x, y + 4, colors);
         draw_sizes(svg, scene, x, y + 28, colors);
-        y += 58;
+        y += 56;
     }
     draw_kernels(svg, data, scene, y, colors);
     svg.close();

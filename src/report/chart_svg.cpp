@@ -47,7 +47,8 @@ void draw_axes(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     for (const auto& t : scene.x_ticks) {
         line(t.at, plot.y1, t.at, plot.y1 + (t.major ? 5 : 3), colors.frame);
         if (t.labelled)
-            svg.text_element("text", decade_text(t.decade), {{"x", t.at}, {"y", plot.y1 + 18}, {"text-anchor", "middle"}});
+            svg.text_element("text", decade_text(t.decade),
+                             {{"x", t.at}, {"y", plot.y1 + 18}, {"text-anchor", "middle"}});
     }
     for (const auto& t : scene.y_ticks) {
         line(plot.x0 - (t.major ? 5 : 3), t.at, plot.x0, t.at, colors.frame);
@@ -57,13 +58,22 @@ void draw_axes(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     }
     svg.empty("path", {{"d", fmt::format("M{} {}V{}H{}", svg_number(plot.x0), svg_number(plot.y0), svg_number(plot.y1),
                                          svg_number(plot.x1))},
-                       {"fill", "none"}, {"stroke", colors.frame}, {"stroke-width", 1.0}});
+                       {"fill", "none"},
+                       {"stroke", colors.frame},
+                       {"stroke-width", 1.0}});
     svg.text_element("text", "Arithmetic intensity [FLOP/byte]",
-                     {{"x", (plot.x0 + plot.x1) / 2}, {"y", plot.y1 + 38}, {"text-anchor", "middle"}, {"font-size", 12.0},
+                     {{"x", (plot.x0 + plot.x1) / 2},
+                      {"y", plot.y1 + 38},
+                      {"text-anchor", "middle"},
+                      {"font-size", 12.0},
                       {"fill", colors.ink}});
     const double middle = (plot.y0 + plot.y1) / 2;
     svg.text_element("text", "Performance [FLOP/s]",
-                     {{"x", 20.0}, {"y", middle}, {"text-anchor", "middle"}, {"font-size", 12.0}, {"fill", colors.ink},
+                     {{"x", 20.0},
+                      {"y", middle},
+                      {"text-anchor", "middle"},
+                      {"font-size", 12.0},
+                      {"fill", colors.ink},
                       {"transform", fmt::format("rotate(-90 20 {})", svg_number(middle))}});
     svg.close();
 }
@@ -76,19 +86,30 @@ std::string_view roof_color(const ChartRoof& roof, const Palette& colors) {
 void draw_roofs(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     svg.open("g", {{"class", "roofs"}});
     for (const auto& roof : scene.roofs) {
-        Attributes attributes{{"x1", roof.line.x0}, {"y1", roof.line.y0}, {"x2", roof.line.x1}, {"y2", roof.line.y1},
-                              {"stroke", roof_color(*roof.roof, colors)}, {"stroke-width", 1.75},
+        Attributes attributes{{"x1", roof.line.x0},
+                              {"y1", roof.line.y0},
+                              {"x2", roof.line.x1},
+                              {"y2", roof.line.y1},
+                              {"stroke", roof_color(*roof.roof, colors)},
+                              {"stroke-width", 1.75},
                               {"stroke-linecap", "round"}};
         if (!roof.roof->measured) attributes.emplace_back("stroke-dasharray", "8 4");
         svg.empty("line", attributes);
     }
     for (const auto& ridge : scene.ridges)
-        svg.empty("circle", {{"cx", ridge.x}, {"cy", ridge.y}, {"r", ridge.radius}, {"fill", colors.background},
-                             {"stroke", colors.muted}, {"stroke-width", 1.0}});
+        svg.empty("circle", {{"cx", ridge.x},
+                             {"cy", ridge.y},
+                             {"r", ridge.radius},
+                             {"fill", colors.background},
+                             {"stroke", colors.muted},
+                             {"stroke-width", 1.0}});
     for (const auto& roof : scene.roofs) {
         if (roof.label_boxes.empty()) continue;
-        Attributes attributes{{"x", roof.label_x}, {"y", roof.label_y}, {"font-size", kRoofLabelSize},
-                              {"fill", roof_color(*roof.roof, colors)}, {"font-weight", "500"}};
+        Attributes attributes{{"x", roof.label_x},
+                              {"y", roof.label_y},
+                              {"font-size", kRoofLabelSize},
+                              {"fill", roof_color(*roof.roof, colors)},
+                              {"font-weight", "500"}};
         if (roof.angle != 0)
             attributes.emplace_back("transform", fmt::format("rotate({} {} {})", svg_number(roof.angle),
                                                              svg_number(roof.label_x), svg_number(roof.label_y)));
@@ -102,8 +123,11 @@ void draw_joins(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     svg.open("g", {{"class", "joins"}, {"stroke", colors.muted}, {"stroke-width", 0.9}});
     for (const auto& k : scene.kernels)
         if (k.points.size() > 1)
-            svg.empty("line", {{"x1", k.points.front().x}, {"y1", k.points.front().y}, {"x2", k.points.back().x},
-                               {"y2", k.points.back().y}, {"stroke-opacity", k.number > 0 ? "0.8" : "0.35"}});
+            svg.empty("line", {{"x1", k.points.front().x},
+                               {"y1", k.points.front().y},
+                               {"x2", k.points.back().x},
+                               {"y2", k.points.back().y},
+                               {"stroke-opacity", k.number > 0 ? "0.8" : "0.35"}});
     svg.close();
 }
 
@@ -112,11 +136,18 @@ void draw_kernel(SvgWriter& svg, const SceneKernel& k, const ChartData& data, co
     svg.open("g", {{"class", "kernel"}, {"fill-opacity", named ? "0.88" : "0.45"}});
     svg.text_element("title", k.kernel->row->kernel.name.str() + ": " + kernel_summary(*k.kernel, data.whole_time));
     for (const auto& p : k.points) {
-        svg.empty("path", {{"d", mark_path(k.number, p.x, p.y, k.radius)}, {"fill", colors.level[p.level]},
-                           {"stroke", colors.background}, {"stroke-width", 0.9}, {"stroke-linejoin", "round"}});
+        svg.empty("path", {{"d", mark_path(k.number, p.x, p.y, k.radius)},
+                           {"fill", colors.level[p.level]},
+                           {"stroke", colors.background},
+                           {"stroke-width", 0.9},
+                           {"stroke-linejoin", "round"}});
         if (p.above)
-            svg.empty("circle", {{"cx", p.x}, {"cy", p.y}, {"r", k.radius * 1.15 + 2.5}, {"fill", "none"},
-                                 {"stroke", colors.warning}, {"stroke-width", 1.6}});
+            svg.empty("circle", {{"cx", p.x},
+                                 {"cy", p.y},
+                                 {"r", k.radius * 1.15 + 2.5},
+                                 {"fill", "none"},
+                                 {"stroke", colors.warning},
+                                 {"stroke-width", 1.6}});
     }
     svg.close();
 }
@@ -126,12 +157,20 @@ void draw_labels(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     for (const auto& k : scene.kernels) {
         if (!k.placed) continue;
         if (const auto& l = k.placed->leader)
-            svg.empty("line", {{"x1", l->x0}, {"y1", l->y0}, {"x2", l->x1}, {"y2", l->y1}, {"stroke", colors.muted},
+            svg.empty("line", {{"x1", l->x0},
+                               {"y1", l->y0},
+                               {"x2", l->x1},
+                               {"y2", l->y1},
+                               {"stroke", colors.muted},
                                {"stroke-width", 0.7}});
         // A halo keeps the text readable where a grid line or a roof passes behind it.
-        svg.text_element("text", k.label, {{"x", k.placed->box.x0}, {"y", k.placed->box.y1 - kLabelSize * 0.2},
-                                           {"stroke", colors.background}, {"stroke-width", 2.5},
-                                           {"stroke-linejoin", "round"}, {"paint-order", "stroke"}});
+        svg.text_element("text", k.label,
+                         {{"x", k.placed->box.x0},
+                          {"y", k.placed->box.y1 - kLabelSize * 0.2},
+                          {"stroke", colors.background},
+                          {"stroke-width", 2.5},
+                          {"stroke-linejoin", "round"},
+                          {"paint-order", "stroke"}});
     }
     svg.close();
 }
@@ -164,9 +203,12 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
     const Scene scene = chart_scene(data, style);
     const Palette colors = palette(style.theme);
     SvgWriter svg;
-    svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"}, {"width", scene.width}, {"height", scene.height},
+    svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                     {"width", scene.width},
+                     {"height", scene.height},
                      {"viewBox", fmt::format("0 0 {} {}", svg_number(scene.width), svg_number(scene.height))},
-                     {"role", "img"}, {"aria-labelledby", "chart-title chart-desc"},
+                     {"role", "img"},
+                     {"aria-labelledby", "chart-title chart-desc"},
                      {"font-family", "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"}});
     svg.text_element("title", data.title, {{"id", "chart-title"}});
     svg.text_element("desc", description(data), {{"id", "chart-desc"}});

@@ -16,8 +16,10 @@ std::string amount_text(std::string_view what, const Amount<Q>& amount) {
 
 template <class Verdict>
 std::string roof_text(std::string_view what, const Verdict& v) {
-    return fmt::format("{} roof: {} of {} ({}) = {}, shortest time {}", what, to_text(v.achieved, 4),
-                       to_text(v.ceiling, 4), name(v.ceiling_origin), percent_text(v.of_ceiling), to_text(v.shortest, 4));
+    const std::string cite = v.ceiling_cite.empty() ? "" : ": " + v.ceiling_cite;
+    return fmt::format("{} roof: {} of {} = {}, shortest time {} ({}{})", what, to_text(v.achieved, 4),
+                       to_text(v.ceiling, 4), percent_text(v.of_ceiling), to_text(v.shortest, 4),
+                       name(v.ceiling_origin), cite);
 }
 
 }  // namespace
@@ -25,7 +27,8 @@ std::string roof_text(std::string_view what, const Verdict& v) {
 std::vector<std::string> explanation(const AnalysisRow& row, const TextStyle& style) {
     std::vector<std::string> lines;
     const auto add = [&](std::string_view text) {
-        for (auto& line : wrapped("    " + printable(text, !style.unicode), style.width, 8)) lines.push_back(std::move(line));
+        for (auto& line : wrapped("    " + printable(text, !style.unicode), style.width, 8))
+            lines.push_back(std::move(line));
     };
     const Kernel& k = row.kernel;
     const Roofline& v = row.verdict;

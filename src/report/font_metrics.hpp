@@ -1,5 +1,5 @@
-// How wide a text will be in the charts' font. The widths are those of DejaVu Sans, the widest of the fonts that the charts
-// ask for, so that a box computed here holds the text in any of them.
+// How wide a text will be in the charts' font. The widths are those of DejaVu Sans, the widest of the fonts that the
+// charts ask for, so that a box computed here holds the text in any of them.
 #pragma once
 
 #include <string>

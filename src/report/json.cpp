@@ -75,6 +75,7 @@ Json verdict_json(const Roofline& v) {
                                  {"roof_flop_per_s", number(l.roof)},
                                  {"ceiling_byte_per_s", number(l.ceiling.value())},
                                  {"ceiling_origin", name(l.ceiling_origin)},
+                                 {"ceiling_cite", l.ceiling_cite},
                                  {"achieved_byte_per_s", number(l.achieved.value())},
                                  {"percent_of_ceiling", number(100 * l.of_ceiling)},
                                  {"shortest_s", number(l.shortest.value())}});
@@ -84,6 +85,7 @@ Json verdict_json(const Roofline& v) {
         out["pipes"].push_back({{"pipe", name(p.pipe)},
                                 {"ceiling" + unit, number(p.ceiling.value())},
                                 {"ceiling_origin", name(p.ceiling_origin)},
+                                {"ceiling_cite", p.ceiling_cite},
                                 {"achieved" + unit, number(p.achieved.value())},
                                 {"percent_of_ceiling", number(100 * p.of_ceiling)},
                                 {"shortest_s", number(p.shortest.value())}});
@@ -107,9 +109,12 @@ Json zero_flop_json(const Analysis& a) {
 
 const char* grouping_name(Grouping grouping) {
     switch (grouping) {
-        case Grouping::launch: return "launch";
-        case Grouping::kernel: return "kernel";
-        case Grouping::phase: return "phase";
+        case Grouping::launch:
+            return "launch";
+        case Grouping::kernel:
+            return "kernel";
+        case Grouping::phase:
+            return "phase";
     }
     return "";
 }

@@ -115,8 +115,10 @@ bool crosses(const Segment& a, const Box& b) {
     const auto clip = [&](double delta, double room) {
         if (delta == 0) return room >= 0;
         const double t = room / delta;
-        if (delta < 0) enter = std::max(enter, t);
-        else leave = std::min(leave, t);
+        if (delta < 0)
+            enter = std::max(enter, t);
+        else
+            leave = std::min(leave, t);
         return enter <= leave;
     };
     const double dx = a.x1 - a.x0, dy = a.y1 - a.y0;

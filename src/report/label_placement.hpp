@@ -1,5 +1,6 @@
-// Where to write beside points so that nothing covers anything: candidates around each anchor, the cheapest that overlaps
-// no obstacle wins, in the order of the requests. A label that fits nowhere is not placed. Pixels; y grows downwards.
+// Where to write beside points so that nothing covers anything: candidates around each anchor, the cheapest that
+// overlaps no obstacle wins, in the order of the requests. A label that fits nowhere is not placed. Pixels; y grows
+// downwards.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ struct Anchor {
 struct LabelRequest {
     std::vector<Anchor> anchors;  // the label may stand beside any of them
     double width = 0, height = 0;
-    double short_width = 0;       // of the fallback text, where the whole does not fit
+    double short_width = 0;  // of the fallback text, where the whole does not fit
 };
 
 struct PlacedLabel {
@@ -40,9 +41,9 @@ struct PlacedLabel {
 };
 
 struct Surroundings {
-    Box area;                      // labels stay inside
-    std::vector<Box> obstacles;    // are never covered
-    std::vector<Segment> lines;    // are better not crossed
+    Box area;                    // labels stay inside
+    std::vector<Box> obstacles;  // are never covered
+    std::vector<Segment> lines;  // are better not crossed
 };
 
 std::vector<std::optional<PlacedLabel>> place_labels(const std::vector<LabelRequest>& requests, Surroundings around);

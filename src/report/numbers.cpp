@@ -94,14 +94,14 @@ std::string zero_flop_text(const Analysis& analysis) {
     if (analysis.zero_flop_launches == 0) return {};
     const std::uint64_t launches = analysis.total.launches;
     // Rows of phases have lost the names of their kernels, so there is no "of 43" to state.
-    std::string text = analysis.grouping == Grouping::phase
-                           ? plural(analysis.zero_flop_names, "name")
-                           : fmt::format("{} of {} names", count_text(analysis.zero_flop_names),
-                                         count_text(distinct_names(analysis)));
+    std::string text =
+        analysis.grouping == Grouping::phase
+            ? plural(analysis.zero_flop_names, "name")
+            : fmt::format("{} of {} names", count_text(analysis.zero_flop_names), count_text(distinct_names(analysis)));
     text += fmt::format(", {} of {} launches", count_text(analysis.zero_flop_launches), count_text(launches));
     if (launches > 0)
-        text += fmt::format(" ({})", percent_text(static_cast<double>(analysis.zero_flop_launches) /
-                                                  static_cast<double>(launches)));
+        text += fmt::format(
+            " ({})", percent_text(static_cast<double>(analysis.zero_flop_launches) / static_cast<double>(launches)));
     text += ", " + to_text(analysis.zero_flop_time, 3);
     const double time = known_time(analysis).value();
     if (time > 0) text += fmt::format(" ({} of time)", percent_text(analysis.zero_flop_time.value() / time));

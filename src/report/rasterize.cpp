@@ -89,7 +89,8 @@ Result<std::string> svg_to_pdf(const std::string& svg) {
         // Without this the file holds the time of its making, and equal input would not give equal bytes.
         cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
         cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "gambrel");
-        if (const auto done = drawn(*drawing, surface.get(), kPointsPerPixel); !done) return tl::unexpected(done.error());
+        if (const auto done = drawn(*drawing, surface.get(), kPointsPerPixel); !done)
+            return tl::unexpected(done.error());
         cairo_surface_finish(surface.get());
         if (const auto status = cairo_surface_status(surface.get()); status != CAIRO_STATUS_SUCCESS)
             return failure("pdf", cairo_status_to_string(status));

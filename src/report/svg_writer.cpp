@@ -11,16 +11,28 @@ namespace gambrel::report_detail {
 std::string xml_escaped(std::string_view text) {
     std::string out;
     for (const char c : printable(text)) switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
-            default: out += c;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += c;
         }
     // U+FFFE and U+FFFF are valid UTF-8 but no characters of XML.
     for (const std::string_view bad : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
-        for (auto at = out.find(bad); at != std::string::npos; at = out.find(bad, at)) out.replace(at, 3, "\xEF\xBF\xBD");
+        for (auto at = out.find(bad); at != std::string::npos; at = out.find(bad, at))
+            out.replace(at, 3, "\xEF\xBF\xBD");
     return out;
 }
 

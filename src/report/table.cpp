@@ -28,7 +28,8 @@ void fit(std::vector<int>& widths, const std::vector<Column>& columns, int avail
     while (least_total() > available) {
         std::size_t victim = widths.size();
         for (std::size_t i = 0; i < widths.size(); ++i)
-            if (widths[i] > 0 && (victim == widths.size() || columns[i].priority < columns[victim].priority)) victim = i;
+            if (widths[i] > 0 && (victim == widths.size() || columns[i].priority < columns[victim].priority))
+                victim = i;
         if (victim == widths.size()) return;
         widths[victim] = 0;
     }
@@ -76,8 +77,7 @@ std::string Table::text(const TextStyle& style) const {
         out += painted(line([&](std::size_t i) { return row.cells[i]; }), row.color, style.color) + "\n";
         for (const auto& below : row.below) out += painted(below, "2", style.color) + "\n";
     }
-    if (!total_.empty())
-        out += rule + painted(line([&](std::size_t i) { return total_[i]; }), "1", style.color) + "\n";
+    if (!total_.empty()) out += rule + painted(line([&](std::size_t i) { return total_[i]; }), "1", style.color) + "\n";
     return out;
 }
 

@@ -11,14 +11,14 @@ namespace gambrel::report_detail {
 struct Column {
     std::string title;
     bool right = false;
-    int priority = 0;   // the lowest leaves first; a column that is empty in all rows is never shown
-    int least = 0;      // how narrow it may be cut; 0: never cut
+    int priority = 0;  // the lowest leaves first; a column that is empty in all rows is never shown
+    int least = 0;     // how narrow it may be cut; 0: never cut
 };
 
 struct TableRow {
-    std::vector<std::string> cells;         // printable text
-    std::string color;                      // SGR of the whole row, "" for none
-    std::vector<std::string> below;         // lines under the row, already as narrow as the style asks
+    std::vector<std::string> cells;  // printable text
+    std::string color;               // SGR of the whole row, "" for none
+    std::vector<std::string> below;  // lines under the row, already as narrow as the style asks
 };
 
 class Table {

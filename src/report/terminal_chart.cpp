@@ -31,11 +31,16 @@ struct Frame {
 
 char32_t level_glyph(Level level, bool unicode) {
     switch (level) {
-        case Level::shared: return unicode ? U'◦' : U's';
-        case Level::l1: return unicode ? U'○' : U'o';
-        case Level::l2: return unicode ? U'◆' : U'+';
-        case Level::l3: return unicode ? U'◇' : U'x';
-        case Level::dram: return unicode ? U'●' : U'*';
+        case Level::shared:
+            return unicode ? U'◦' : U's';
+        case Level::l1:
+            return unicode ? U'○' : U'o';
+        case Level::l2:
+            return unicode ? U'◆' : U'+';
+        case Level::l3:
+            return unicode ? U'◇' : U'x';
+        case Level::dram:
+            return unicode ? U'●' : U'*';
     }
     return U'?';
 }
@@ -74,7 +79,8 @@ void label_roofs(CellCanvas& canvas, const Frame& f) {
         for (int row = f.rows - 1; row >= 0; --row) {
             const double x = f.data.y.high - (row + 0.5) / f.rows * f.data.y.span() - log;
             if (!f.data.x.contains(x)) continue;
-            if (canvas.put(f.column(x) - 1 - static_cast<int>(label.size()), row, label, terminal_color(slope.what))) break;
+            if (canvas.put(f.column(x) - 1 - static_cast<int>(label.size()), row, label, terminal_color(slope.what)))
+                break;
         }
     }
 }
@@ -83,8 +89,14 @@ void label_roofs(CellCanvas& canvas, const Frame& f) {
 void put_letter(CellCanvas& canvas, int first, int last, int row, char letter) {
     const char32_t glyph = static_cast<unsigned char>(letter);
     const std::u32string_view text(&glyph, 1);
-    for (const auto& [column, at] : {std::pair{first - 1, row}, {last + 1, row}, {first, row - 1}, {last, row - 1},
-                                     {first, row + 1}, {last, row + 1}, {first - 2, row}, {last + 2, row}})
+    for (const auto& [column, at] : {std::pair{first - 1, row},
+                                     {last + 1, row},
+                                     {first, row - 1},
+                                     {last, row - 1},
+                                     {first, row + 1},
+                                     {last, row + 1},
+                                     {first - 2, row},
+                                     {last + 2, row}})
         if (canvas.put(column, at, text, "1")) return;
 }
 
@@ -112,7 +124,8 @@ std::string axis_line(const Frame& f, const TextStyle& style) {
     std::string line = std::string(kMargin - 1, ' ') + (style.unicode ? "└" : "+");
     for (int c = 0; c < f.columns; ++c) {
         bool tick = false;
-        for (int d = static_cast<int>(std::ceil(f.data.x.low)); d <= f.data.x.high; ++d) tick = tick || f.column(d) == c;
+        for (int d = static_cast<int>(std::ceil(f.data.x.low)); d <= f.data.x.high; ++d)
+            tick = tick || f.column(d) == c;
         line += style.unicode ? (tick ? "┴" : "─") : (tick ? "+" : "-");
     }
     return line + "\n";
@@ -145,33 +158,32 @@ std::string plot_lines(const CellCanvas& canvas, const Frame& f, const TextStyle
     return out;
 }
 
-std::string legend(const ChartData& data, std::size_t lettered, const TextStyle& style) {
-    std::string glyphs;
-    int used = 0;
+std::string level_legend(const ChartData& data, const TextStyle& style) {
+    std::string out;
     for (const Level level : data.levels) {
         const char32_t glyph = level_glyph(level, style.unicode);
         const std::string text = encode_utf8(std::u32string_view(&glyph, 1)) + " " + std::string(name(level));
-        if (used + display_width(text) + 2 > style.width) break;
-        glyphs += (used > 0 ? "  " : "") + painted(text, terminal_color(level), style.color);
-        used += display_width(text) + 2;
+        out += (out.empty() ? "" : "  ") + painted(text, terminal_color(level), style.color);
     }
-    std::string out = glyphs.empty() ? "" : glyphs + "\n";
+    if (data.any_above) out += (out.empty() ? "" : "  ") + painted("! above its roof", "1", style.color);
+    return out.empty() ? out : out + "\n";
+}
+
+std::string kernel_legend(const ChartData& data, std::size_t lettered, const TextStyle& style) {
+    constexpr int kFacts = 41;  // "  66.2 ms  43.2 %  78 % of Tensor FP16 !"
+    const bool ascii = !style.unicode;
+    const int room = std::clamp(style.width - 3 - kFacts, 10, 56);
+    std::string out;
     for (std::size_t i = 0; i < lettered; ++i) {
         const auto& k = data.kernels[i];
-        std::string facts = to_text(Seconds{k.time}, 3);
-        if (data.whole_time > 0) facts += fmt::format("  {:>6}", percent_text(k.time / data.whole_time));
+        const std::string full = printable(short_name(k.row->kernel.name.str(), static_cast<std::size_t>(room)), ascii);
+        std::string line = fmt::format("{}  {}  {:>7}", kLetters[i], aligned(truncated(full, room, ascii), room, false),
+                                       to_text(Seconds{k.time}, 3));
+        if (data.whole_time > 0) line += fmt::format("  {:>6}", percent_text(k.time / data.whole_time));
         if (const auto& of_roof = k.row->verdict.of_roof)
-            facts += fmt::format("  {:>5} of {}", percent_text(*of_roof, 0), bound_text(k.row->verdict.bound));
-        const bool above = std::any_of(k.points.begin(), k.points.end(), [](auto& p) { return p.above; });
-        if (above) facts += " !";
-        const int room = style.width - 4 - 38;
-        const std::string shown = printable(short_name(k.row->kernel.name.str(), static_cast<std::size_t>(std::max(room, 10))),
-                                            !style.unicode);
-        const int name_width = std::clamp(room, 10, 56);
-        std::string line = fmt::format("{}  {}  ", kLetters[i], aligned(truncated(shown, name_width, !style.unicode), name_width, false));
-        line += aligned(facts.substr(0, facts.find(' ', facts.find(' ') + 1)), 7, true);
-        line += facts.substr(std::min(facts.size(), facts.find(' ', facts.find(' ') + 1)));
-        out += truncated(line, style.width, !style.unicode) + "\n";
+            line += fmt::format("  {:>5} of {}", percent_text(*of_roof, 0), bound_text(k.row->verdict.bound));
+        if (std::any_of(k.points.begin(), k.points.end(), [](const ChartPoint& p) { return p.above; })) line += " !";
+        out += truncated(line, style.width, ascii) + "\n";
     }
     return out;
 }
@@ -196,7 +208,7 @@ std::string terminal_chart(const Analysis& analysis, const TextStyle& given) {
     out += truncated(plain(data.subtitle), style.width, !style.unicode) + "\n";
     out += plot_lines(canvas, frame, style) + axis_line(frame, style) + decade_line(frame);
     out += std::string(kMargin, ' ') + truncated("arithmetic intensity [FLOP/byte]", columns, !style.unicode) + "\n";
-    out += legend(data, lettered, style);
+    out += level_legend(data, style) + kernel_legend(data, lettered, style);
     for (const auto& sentence : data.caption)
         for (const auto& line : wrapped(plain(sentence), style.width, 2)) out += line + "\n";
     return out;

@@ -13,16 +13,36 @@ constexpr char32_t kReplacement = 0xFFFD;
 struct Span {
     char32_t first, last;
 };
-// Wide and zero-width ranges of Unicode 15 (EastAsianWidth.txt W and F, combining marks), coarse where blocks are uniform.
-// Not wcwidth(): that depends on the locale of the process, and equal input must give equal bytes.
-constexpr std::array<Span, 18> kWide{{{0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23EC},
-                                      {0x25FD, 0x25FE}, {0x2614, 0x2615}, {0x26A1, 0x26A1}, {0x2705, 0x2705},
-                                      {0x2E80, 0x303E}, {0x3041, 0xA4CF}, {0xA960, 0xA97F}, {0xAC00, 0xD7A3},
-                                      {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
-                                      {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}}};
-constexpr std::array<Span, 10> kZero{{{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},
-                                      {0x0E34, 0x0E3A}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF},
-                                      {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+// Wide and zero-width ranges of Unicode 15 (EastAsianWidth.txt W and F, combining marks), coarse where blocks are
+// uniform. Not wcwidth(): that depends on the locale of the process, and equal input must give equal bytes.
+constexpr std::array<Span, 18> kWide{{{0x1100, 0x115F},
+                                      {0x231A, 0x231B},
+                                      {0x2329, 0x232A},
+                                      {0x23E9, 0x23EC},
+                                      {0x25FD, 0x25FE},
+                                      {0x2614, 0x2615},
+                                      {0x26A1, 0x26A1},
+                                      {0x2705, 0x2705},
+                                      {0x2E80, 0x303E},
+                                      {0x3041, 0xA4CF},
+                                      {0xA960, 0xA97F},
+                                      {0xAC00, 0xD7A3},
+                                      {0xF900, 0xFAFF},
+                                      {0xFE30, 0xFE6F},
+                                      {0xFF00, 0xFF60},
+                                      {0xFFE0, 0xFFE6},
+                                      {0x1F300, 0x1FAFF},
+                                      {0x20000, 0x3FFFD}}};
+constexpr std::array<Span, 10> kZero{{{0x0300, 0x036F},
+                                      {0x0483, 0x0489},
+                                      {0x0591, 0x05BD},
+                                      {0x064B, 0x065F},
+                                      {0x0E34, 0x0E3A},
+                                      {0x1AB0, 0x1AFF},
+                                      {0x1DC0, 0x1DFF},
+                                      {0x20D0, 0x20FF},
+                                      {0xFE00, 0xFE0F},
+                                      {0xFE20, 0xFE2F}}};
 
 template <std::size_t N>
 bool within(const std::array<Span, N>& spans, char32_t c) {
@@ -94,7 +114,8 @@ std::string encode_utf8(std::u32string_view text) {
         } else if (c < 0x10000) {
             put(0xE0 | (c >> 12)), put(0x80 | ((c >> 6) & 0x3F)), put(0x80 | (c & 0x3F));
         } else {
-            put(0xF0 | (c >> 18)), put(0x80 | ((c >> 12) & 0x3F)), put(0x80 | ((c >> 6) & 0x3F)), put(0x80 | (c & 0x3F));
+            put(0xF0 | (c >> 18)), put(0x80 | ((c >> 12) & 0x3F)), put(0x80 | ((c >> 6) & 0x3F)),
+                put(0x80 | (c & 0x3F));
         }
     }
     return out;

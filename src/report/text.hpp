@@ -12,7 +12,8 @@ namespace gambrel::report_detail {
 std::u32string decode_utf8(std::string_view bytes);
 std::string encode_utf8(std::u32string_view text);
 
-// Control and direction-changing characters are spelled out ("\n", "\x1b", "\u202e"); with `ascii`, all beyond ASCII too.
+// Control and direction-changing characters are spelled out ("\n", "\x1b", "\u202e"); with `ascii`, all beyond ASCII
+// too.
 std::string printable(std::string_view text, bool ascii = false);
 
 int display_width(std::string_view printable_text);

@@ -56,9 +56,16 @@ std::vector<std::string> cells(const Kernel& k, const Units& units, std::string 
     const auto rate = flop_rate(k);
     std::string share;
     if (k.time && units.whole_time > 0) share = fmt::format("{:.1f}", 100 * k.time->value.value() / units.whole_time);
-    return {std::move(name_cell), count_text(k.launches), k.time ? units.time.format(k.time->value.value()) : "",
-            std::move(share), rate ? units.rate.format(rate->value()) : "", ai(Level::l1), ai(Level::l2),
-            ai(Level::dram), "", ""};
+    return {std::move(name_cell),
+            count_text(k.launches),
+            k.time ? units.time.format(k.time->value.value()) : "",
+            std::move(share),
+            rate ? units.rate.format(rate->value()) : "",
+            ai(Level::l1),
+            ai(Level::l2),
+            ai(Level::dram),
+            "",
+            ""};
 }
 
 std::string name_cell(const AnalysisRow& row, Grouping grouping, bool ascii) {
@@ -92,7 +99,7 @@ std::string hidden_text(const Analysis& analysis, std::size_t shown, double whol
     double time = 0;
     for (std::size_t i = shown; i < analysis.rows.size(); ++i)
         if (const auto& t = analysis.rows[i].kernel.time) time += t->value.value();
-    const char* noun = analysis.grouping == Grouping::kernel ? "more kernel"
+    const char* noun = analysis.grouping == Grouping::kernel   ? "more kernel"
                        : analysis.grouping == Grouping::launch ? "more launche"
                                                                : "more phase";
     std::string text = "... " + plural(analysis.rows.size() - shown, noun);
@@ -110,7 +117,8 @@ std::string phases_table(const Analysis& analysis, const TextStyle& style, doubl
     all[9] = {"% zero", true, 46};
     Table table(std::move(all));
     for (const auto& phase : analysis.phases) {
-        auto line = cells(phase.sum, units, printable(phase.phase.empty() ? "(none)" : phase.phase.str(), !style.unicode));
+        auto line =
+            cells(phase.sum, units, printable(phase.phase.empty() ? "(none)" : phase.phase.str(), !style.unicode));
         line[8] = count_text(phase.zero_flop_launches);
         const double time = phase.sum.time ? phase.sum.time->value.value() : 0;
         if (time > 0) line[9] = fmt::format("{:.1f}", 100 * phase.zero_flop_time.value() / time);

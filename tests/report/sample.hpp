@@ -85,7 +85,7 @@ inline Roofline verdict(const Machine& machine, const Kernel& k) {
         const auto c = compute_ceiling(machine, p, v.clock);
         if (!c || !k.work[p] || k.work[p]->value.value() == 0) continue;
         const Flops work = k.work[p]->value;
-        v.pipes.push_back({p, c->value, c->origin, work / time, work / c->value, (work / time) / c->value});
+        v.pipes.push_back({p, c->value, c->origin, c->cite, work / time, work / c->value, (work / time) / c->value});
         consider(p, work / c->value);
     }
     if (const auto f = flop(k); f && v.shortest.value() > 0) v.compute_roof = f->value / v.shortest;
@@ -93,14 +93,16 @@ inline Roofline verdict(const Machine& machine, const Kernel& k) {
         const auto c = memory_ceiling(machine, l, v.clock);
         if (!c || !k.bytes[l]) continue;
         const Bytes bytes = k.bytes[l]->value;
-        LevelVerdict lv{l, c->value, c->origin, bytes / time, intensity(k, l), {}, bytes / c->value,
-                        (bytes / time) / c->value};
+        LevelVerdict lv{l,       c->value,         c->origin,
+                        c->cite, bytes / time,     intensity(k, l),
+                        {},      bytes / c->value, (bytes / time) / c->value};
         if (lv.intensity && v.compute_roof) lv.roof = std::min(*v.compute_roof, *lv.intensity * c->value);
         v.levels.push_back(lv);
         consider(l, bytes / c->value);
     }
     if (v.shortest.value() > 0) v.of_roof = v.shortest / time, v.headroom = time - v.shortest;
-    if (v.of_roof && *v.of_roof > 1) v.findings.push_back("above the roof: more bytes or FLOP than the machine can give");
+    if (v.of_roof && *v.of_roof > 1)
+        v.findings.push_back("above the roof: more bytes or FLOP than the machine can give");
     return v;
 }
 
@@ -128,26 +130,37 @@ inline Analysis analysis_of(const std::vector<Kernel>& kernels, Machine machine,
 }
 
 inline Analysis toy() {
-    return analysis_of({kernel({"triad", 10, 1.0, 2e9, 0, 0, 0, 8e9, 1e9}), kernel({"gemm", 1, 0.5, 40e9, 0, 0, 0, 1e9, 1e9}),
-                        kernel({"copy", 4, 0.25, 0, 0, 0, 0, 2e9, 1e9})},
-                       toy_machine(), "toy");
+    return analysis_of(
+        {kernel({"triad", 10, 1.0, 2e9, 0, 0, 0, 8e9, 1e9}), kernel({"gemm", 1, 0.5, 40e9, 0, 0, 0, 1e9, 1e9}),
+         kernel({"copy", 4, 0.25, 0, 0, 0, 0, 2e9, 1e9})},
+        toy_machine(), "toy");
 }
 
 // One step of an invented training run: convolutions on the Tensor Cores, streaming kernels, copies.
 inline std::vector<Kernel> training_step() {
     const std::vector<Spec> specs{
-        {"volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_interior_nhwc2nchw_tn_v1", 8, 66.2e-3, 1.95e9, 5.54e12, 88e9, 65e9, 5.9e9},
-        {"volta_s884cudnn_fp16_128x128_ldg8_wgrad_idx_exp_interior_nhwc_nt_v1", 64, 10.7e-3, 0.22e9, 0.637e12, 10.5e9, 10.4e9, 2.1e9},
-        {"void dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float const*)", 12, 21.4e-3, 211e9, 0, 61e9, 12e9, 1.6e9, 1.29e9},
-        {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1>(cudnnTensorStruct, float const*)", 90, 14.1e-3, 8.2e9, 0, 14e9, 12.4e9, 9.8e9},
-        {"void at::native::elementwise_kernel<512, 1, at::native::gpu_binary_kernel<at::native::add>>(int, float*)", 211, 9.4e-3, 0.81e9, 0, 9.8e9, 9.7e9, 7.6e9},
-        {"void at::native::(anonymous namespace)::adam_step<float>(float*, float*, float*, float)", 120, 6.3e-3, 2.1e9, 0, 6.4e9, 6.3e9, 4.9e9},
-        {"void nchwToNhwcKernel<float, float, float, true, false>(cudnn::nchw2nhwc_params_t, float const*)", 140, 17.8e-3, 0, 0, 16e9, 15e9, 12e9},
+        {"volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_interior_nhwc2nchw_tn_v1", 8, 66.2e-3, 1.95e9, 5.54e12,
+         88e9, 65e9, 5.9e9},
+        {"volta_s884cudnn_fp16_128x128_ldg8_wgrad_idx_exp_interior_nhwc_nt_v1", 64, 10.7e-3, 0.22e9, 0.637e12, 10.5e9,
+         10.4e9, 2.1e9},
+        {"void dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float const*)", 12, 21.4e-3, 211e9, 0,
+         61e9, 12e9, 1.6e9, 1.29e9},
+        {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1>(cudnnTensorStruct, float const*)", 90,
+         14.1e-3, 8.2e9, 0, 14e9, 12.4e9, 9.8e9},
+        {"void at::native::elementwise_kernel<512, 1, at::native::gpu_binary_kernel<at::native::add>>(int, float*)",
+         211, 9.4e-3, 0.81e9, 0, 9.8e9, 9.7e9, 7.6e9},
+        {"void at::native::(anonymous namespace)::adam_step<float>(float*, float*, float*, float)", 120, 6.3e-3, 2.1e9,
+         0, 6.4e9, 6.3e9, 4.9e9},
+        {"void nchwToNhwcKernel<float, float, float, true, false>(cudnn::nchw2nhwc_params_t, float const*)", 140,
+         17.8e-3, 0, 0, 16e9, 15e9, 12e9},
         {"cudnn::gemm::computeOffsetsKernel(cudnn::gemm::ComputeOffsetsParams)", 72, 0.3e-3, 0, 0, 8.8e6, 9.9e6, 8.9e6},
-        {"void softmax_warp_forward<float, float, float, 9, false>(float*, float const*, int, int)", 2, 0.84e-3, 0.31e9, 0, 0.55e9, 0.53e9, 0.43e9},
-        {"void cub::DeviceReduceKernel<cub::Policy600, float*, float*, int, cub::Sum>(float*)", 40, 1.9e-3, 0.12e9, 0, 1.3e9, 1.25e9, 1.2e9},
+        {"void softmax_warp_forward<float, float, float, 9, false>(float*, float const*, int, int)", 2, 0.84e-3, 0.31e9,
+         0, 0.55e9, 0.53e9, 0.43e9},
+        {"void cub::DeviceReduceKernel<cub::Policy600, float*, float*, int, cub::Sum>(float*)", 40, 1.9e-3, 0.12e9, 0,
+         1.3e9, 1.25e9, 1.2e9},
         {"volta_sgemm_128x64_nn", 6, 3.1e-3, 35e9, 0, 9.6e9, 2.4e9, 0.31e9, 1.33e9},
-        {"void upsample_bilinear2d_out_frame<float, float>(int, float, float, bool)", 2, 1.2e-3, 0.9e9, 0, 2.8e9, 0.3e9, 0.27e9},
+        {"void upsample_bilinear2d_out_frame<float, float>(int, float, float, bool)", 2, 1.2e-3, 0.9e9, 0, 2.8e9, 0.3e9,
+         0.27e9},
     };
     std::vector<Kernel> kernels;
     for (const auto& s : specs) kernels.push_back(kernel(s));

@@ -1,0 +1,97 @@
+#include "ingest/csv_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gambrel::ingest_detail {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(CsvScanner, SplitsQuotedAndPlainFields) {
+    CsvScanner scanner("\"a\",\"b, c\",3,\n\"d\",,x,\"\"");
+    CsvRow row;
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_THAT(row.fields, ElementsAre("a", "b, c", "3", ""));
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_THAT(row.fields, ElementsAre("d", "", "x", ""));
+    EXPECT_TRUE(scanner.at_end());
+}
+
+TEST(CsvScanner, HalvesDoubledQuotesAndKeepsLineEndsInsideQuotes) {
+    CsvScanner scanner("\"1  \"\"forward\"\" \",\"two\nlines\"\r\nnext,row\r\n");
+    CsvRow row;
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_THAT(row.fields, ElementsAre("1  \"forward\" ", "two\nlines"));
+    EXPECT_EQ(scanner.line_number(row.begin), 1u);
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_THAT(row.fields, ElementsAre("next", "row"));
+    EXPECT_EQ(scanner.line_number(row.begin), 3u);
+}
+
+TEST(CsvScanner, LosesOneLineToAnOpenQuote) {
+    CsvScanner scanner("\"cut off\n\"a\",\"b\"\n");
+    CsvRow row;
+    EXPECT_FALSE(scanner.read(row));
+    EXPECT_EQ(scanner.line(), "\"cut off");
+    scanner.skip_line();
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_THAT(row.fields, ElementsAre("a", "b"));
+}
+
+TEST(CsvScanner, CopiesNoPlainField) {
+    const std::string text = "\"abc\",def\n";
+    CsvScanner scanner(text);
+    CsvRow row;
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_EQ(row.fields[0].data(), text.data() + 1);
+    EXPECT_EQ(row.fields[1].data(), text.data() + 6);
+    EXPECT_TRUE(row.unescaped.empty());
+}
+
+TEST(CsvScanner, ReadsTheRestOfARowThatBeginsLikeTheOneBefore) {
+    const std::string text = "\"0\",\"k\"\"1\"\"\",\"m1\",\"5\"\n\"0\",\"k\"\"1\"\"\",\"m2\",\"6\"\n";
+    CsvScanner scanner(text);
+    CsvRow row;
+    ASSERT_TRUE(scanner.read(row, 2));
+    const std::size_t prefix = row.mark - row.begin;
+    EXPECT_EQ(text.substr(row.begin, prefix), "\"0\",\"k\"\"1\"\"\",");
+    ASSERT_TRUE(scanner.rest().starts_with(text.substr(0, prefix)));
+    ASSERT_TRUE(scanner.read_after(row, 2, prefix));
+    EXPECT_THAT(row.fields, ElementsAre("0", "k\"1\"", "m2", "6"));
+}
+
+bool has_id(const CsvHeader& header) { return header.has("ID"); }
+
+TEST(FindHeader, PassesOverWhatTheProgramPrinted) {
+    const std::string text = "the ID, they say\nstep 1\n\"ID\",\"Name\"\n\"0\",\"k\"\n";
+    const auto header = find_header(text, 0, "ID", has_id);
+    ASSERT_TRUE(header);
+    EXPECT_THAT(header->columns, ElementsAre("ID", "Name"));
+    EXPECT_EQ(text.substr(header->end), "\"0\",\"k\"\n");
+    EXPECT_EQ(header->find("Name"), 1u);
+    EXPECT_EQ(header->find("name"), CsvHeader::npos);
+}
+
+TEST(FindHeader, FindsAHeaderBehindAnOpenLine) {
+    const auto header = find_header("50%|##  |\r\"ID\",\"Name\"\n", 0, "ID", has_id);
+    ASSERT_TRUE(header);
+    EXPECT_TRUE(header->quoted);
+    EXPECT_THAT(header->columns, ElementsAre("ID", "Name"));
+}
+
+TEST(FindHeader, FindsNoneWhereThereIsNone) {
+    EXPECT_FALSE(find_header("", 0, "ID", has_id));
+    EXPECT_FALSE(find_header("ID", 0, "ID", has_id));
+    EXPECT_FALSE(find_header("\"ID\n\n", 0, "ID", has_id));
+}
+
+TEST(Csv, KnowsByteOrderMarkAndBinary) {
+    EXPECT_EQ(without_bom("\xEF\xBB\xBFx"), "x");
+    EXPECT_EQ(without_bom("x"), "x");
+    EXPECT_TRUE(looks_binary(std::string_view("SQLite\0", 7)));
+    EXPECT_FALSE(looks_binary("\"ID\""));
+}
+
+}  // namespace
+}  // namespace gambrel::ingest_detail

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+#include <gambrel/report.hpp>
+
+#include "report/golden.hpp"
+#include "report/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+// A reader of RFC 4180, for tests only.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+    std::vector<std::vector<std::string>> rows{{""}};
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted) {
+            if (c != '"')
+                rows.back().back() += c;
+            else if (i + 1 < text.size() && text[i + 1] == '"')
+                rows.back().back() += '"', ++i;
+            else
+                quoted = false;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == ',') {
+            rows.back().emplace_back();
+        } else if (c == '\n') {
+            rows.push_back({""});
+        } else {
+            rows.back().back() += c;
+        }
+    }
+    rows.pop_back();
+    return rows;
+}
+
+Analysis with_names(const std::vector<std::string>& names) {
+    std::vector<Kernel> kernels;
+    double time = 1;
+    for (const auto& name : names) kernels.push_back(sample::kernel({name, 1, time /= 2, 1e9, 0, 0, 0, 1e9, 1e9}));
+    return sample::analysis_of(kernels, sample::toy_machine(), "names");
+}
+
+TEST(Csv, OfTheTrainingStepIsAsRecorded) { sample::expect_golden("training.csv", csv(sample::training())); }
+
+TEST(Csv, HasTheColumnsOfTheContractAndOneRowPerGroup) {
+    const auto rows = read_csv(csv(sample::toy()));
+    ASSERT_EQ(rows.size(), 4u);
+    const std::vector<std::string> header{"name",       "phase",      "launches",        "time_s", "flop_fp64",
+                                          "flop_fp32",  "flop_fp16",  "flop_tensor",     "flop",   "l1_bytes",
+                                          "l2_bytes",   "dram_bytes", "ai_l1",           "ai_l2",  "ai_dram",
+                                          "flop_per_s", "bound",      "percent_of_roof", "reason"};
+    EXPECT_EQ(rows[0], header);
+    for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
+    // triad: 2e9 FLOP and 8e9 B in 1 s on 10 GB/s.
+    EXPECT_EQ(rows[1], (std::vector<std::string>{"triad", "", "10", "1", "", "2000000000", "", "0", "2000000000", "",
+                                                 "", "8000000000", "", "", "0.25", "2000000000", "DRAM", "80", ""}));
+}
+
+TEST(Csv, ReadsBackNamesWithCommasQuotesAndLines) {
+    const std::vector<std::string> names{"a,b", "say \"x\"", "two\nlines", "cr\rhere", "f<int, float>(T*)", "\"", ""};
+    const auto rows = read_csv(csv(with_names(names)));
+    ASSERT_EQ(rows.size(), names.size() + 1);
+    for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(rows[i + 1][0], names[i]);
+}
+
+TEST(Csv, NumbersReadBackToTheSameDouble) {
+    auto a = sample::toy();
+    a.rows[0].kernel.time->value = Seconds{0.1 + 0.2};
+    EXPECT_EQ(std::strtod(read_csv(csv(a))[1][3].c_str(), nullptr), 0.1 + 0.2);
+}
+
+TEST(Csv, LeavesUnknownEmptyAndJoinsReasonsAndFindings) {
+    auto a = sample::toy();
+    a.rows[0].kernel.time.reset();
+    a.rows[0].kernel.reasons = {Symbol("no time"), Symbol("two metrics differ")};
+    a.rows[0].verdict = {};
+    a.rows[0].verdict.findings = {"not judged"};
+    const auto row = read_csv(csv(a))[1];
+    EXPECT_EQ(row[3], "");
+    EXPECT_EQ(row[15], "");
+    EXPECT_EQ(row[16], "");
+    EXPECT_EQ(row[17], "");
+    EXPECT_EQ(row[18], "no time; two metrics differ; not judged");
+}
+
+TEST(Json, OfTheToyIsAsRecorded) { sample::expect_golden("toy.json", json(sample::toy())); }
+
+TEST(Json, CarriesOriginRuleAndUnits) {
+    const auto j = nlohmann::json::parse(json(sample::training()));
+    EXPECT_EQ(j["schema"], "gambrel-analysis-1");
+    EXPECT_EQ(j["rows"].size(), 12u);
+    const auto& row = j["rows"][0];
+    EXPECT_EQ(row["time_s"]["value"], 66.2e-3);
+    EXPECT_EQ(row["time_s"]["origin"], "measured");
+    EXPECT_EQ(row["traffic"]["dram_bytes"]["rule"], "dram_bytes");
+    EXPECT_EQ(row["verdict"]["bound"], "tensor_fp16");
+    EXPECT_EQ(row["verdict"]["levels"].size(), 3u);
+    EXPECT_DOUBLE_EQ(row["verdict"]["levels"][2]["ceiling_byte_per_s"], 897e9);
+    EXPECT_EQ(j["zero_flop"]["launches"], 212);
+}
+
+TEST(Json, SurvivesNamesThatAreNotUtf8AndNumbersThatAreNotFinite) {
+    auto a = with_names({"bad\xff\xc3 name", "\x1b[31m"});
+    a.rows[0].verdict.of_roof = std::nan("");
+    const auto j = nlohmann::json::parse(json(a));
+    EXPECT_EQ(j["rows"][0]["name"], "bad\xEF\xBF\xBD\xEF\xBF\xBD name");
+    EXPECT_TRUE(j["rows"][0]["verdict"]["percent_of_roof"].is_null());
+}
+
+}  // namespace
+}  // namespace gambrel
