@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ingest/collection.hpp"
+
 namespace gambrel::ingest_detail {
 namespace {
 
@@ -140,14 +142,20 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool an
                                                 launch.faults.size() > 1 ? fmt::format(" and {} more", launch.faults.size() - 1) : ""));
         return;
     }
-    const auto metrics = preferred_metrics(rules_, launch.cc, [&](const QuantityId& id) {
-        using Kind = QuantityId::Kind;
-        if (id.kind == Kind::time) return !kernel.time;
-        if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known : !kernel.work[id.pipe];
-        return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
-    });
-    kernel.reasons.emplace_back(fmt::format("not in the file: {}; collect with ncu --metrics {}", fmt::join(missing, ", "),
-                                            fmt::join(metrics, ",")));
+    const std::string what = fmt::format("{}", fmt::join(missing, ", "));
+    Symbol& reason = missing_reasons_[{launch.cc, what}];
+    if (reason.empty()) {
+        const auto metrics = metrics_for(rules_, launch.cc, [&](const QuantityId& id) {
+            using Kind = QuantityId::Kind;
+            if (id.kind == Kind::time) return !kernel.time;
+            if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known : !kernel.work[id.pipe];
+            return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
+        });
+        reason = Symbol(metrics.empty()
+                            ? fmt::format("not in the file: {}; ncu has no counter for it on this GPU", what)
+                            : fmt::format("not in the file: {}; collect with ncu --metrics {}", what, fmt::join(metrics, ",")));
+    }
+    kernel.reasons.push_back(reason);
 }
 
 Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {

@@ -43,6 +43,7 @@ std::string_view base_name(std::string_view metric) { return metric.substr(0, me
 MetricFacts::MetricFacts(std::span<const std::pair<std::string_view, std::string_view>> tables) {
     for (const auto& [table, text] : tables) {
         for_each_row(text, [&, name = table](const std::vector<std::string_view>& f) {
+            if (f.size() < 3) return;
             if (name == "metrics_by_chip") {
                 const auto chips = split(f[1], ' ');
                 metrics_[std::string(f[0])].insert(chips.begin(), chips.end());
@@ -52,7 +53,8 @@ MetricFacts::MetricFacts(std::span<const std::pair<std::string_view, std::string
                 chips_.push_back({std::string(f[0]), parse_compute_capability(f[1])});
             } else if (name == "tools") {
                 const auto chips = split(f[2], ' ');
-                if (const auto version = parse_ncu_version(f[1])) tools_.push_back({std::string(f[0]), *version, {chips.begin(), chips.end()}});
+                if (const auto version = parse_ncu_version(f[1]))
+                    tools_.push_back({std::string(f[0]), *version, {chips.begin(), chips.end()}});
             } else if (name == "passes") {
                 int passes = 0;
                 std::from_chars(f[2].data(), f[2].data() + f[2].size(), passes);
@@ -77,7 +79,8 @@ bool MetricFacts::knows_chip(std::string_view chip) const {
 std::optional<ComputeCapability> MetricFacts::nearest_below(ComputeCapability cc) const {
     std::optional<ComputeCapability> best;
     for (const auto& chip : chips_)
-        if (chip.cc && *chip.cc <= cc && (!best || *chip.cc > *best)) best = chip.cc;
+        if (chip.cc && *chip.cc <= cc && (!best || *chip.cc > *best) && exists("dram__bytes", chip.name))
+            best = chip.cc;
     return best;
 }
 
@@ -97,7 +100,9 @@ MetricFacts::Around MetricFacts::around(NcuVersion version) const {
 
 bool MetricFacts::exists(std::string_view metric, std::string_view chip, NcuVersion version) const {
     if (!exists(metric, chip)) return false;
-    const auto lacks = [&](const ProfilerTool* tool) { return tool && absences_.contains(absence(base_name(metric), chip, tool->name)); };
+    const auto lacks = [&](const ProfilerTool* tool) {
+        return tool && absences_.contains(absence(base_name(metric), chip, tool->name));
+    };
     const Around tools = around(version);
     if (metric.starts_with("sm__ops_path_tensor_")) {
         if (version < kFirstWithOperations) return false;
@@ -110,7 +115,8 @@ bool MetricFacts::exists(std::string_view metric, std::string_view chip, NcuVers
 
 bool MetricFacts::tool_knows(std::string_view chip, NcuVersion version) const {
     const Around tools = around(version);
-    return (tools.at_most && tools.at_most->chips.contains(chip)) || (tools.at_least && tools.at_least->chips.contains(chip));
+    return (tools.at_most && tools.at_most->chips.contains(chip)) ||
+           (tools.at_least && tools.at_least->chips.contains(chip));
 }
 
 std::pair<std::optional<NcuVersion>, std::optional<NcuVersion>> MetricFacts::versions_of(std::string_view chip) const {
@@ -127,7 +133,8 @@ std::pair<std::optional<NcuVersion>, std::optional<NcuVersion>> MetricFacts::ver
 std::set<std::string> MetricFacts::metrics_of(const PassFact& fact) const {
     std::set<std::string> out;
     const auto sass = [&](std::initializer_list<const char*> operations) {
-        for (const char* op : operations) out.insert(fmt::format("sm__sass_thread_inst_executed_op_{}_pred_on.sum", op));
+        for (const char* op : operations)
+            out.insert(fmt::format("sm__sass_thread_inst_executed_op_{}_pred_on.sum", op));
     };
     for (const auto& group : fact.groups) {
         if (group == "TIME") {
@@ -141,7 +148,8 @@ std::set<std::string> MetricFacts::metrics_of(const PassFact& fact) const {
             if (group == "MEM") out.insert("dram__bytes.sum");
         } else if (group.starts_with("OPS")) {
             for (const auto& [metric, chips] : metrics_) {
-                const bool base = metric.starts_with("sm__ops_path_tensor_src_") && metric.find("_sparsity_") == std::string::npos;
+                const bool base =
+                    metric.starts_with("sm__ops_path_tensor_src_") && metric.find("_sparsity_") == std::string::npos;
                 const bool rare = metric.ends_with("_int4") || metric.ends_with("_int1");
                 if (base && chips.contains(fact.chip) && !(rare && group == "OPS_FP_INT8")) out.insert(metric + ".sum");
             }

@@ -1,6 +1,6 @@
-// Which metric exists on which chip and in which version of ncu, and how many passes a set of metrics takes: the tables of
-// data/metrics/facts, parsed once. Names are without suffix ("dram__bytes") and chips in small letters ("ga100").
-// It answers and decides nothing.
+// Which metric exists on which chip and in which version of ncu, and how many passes a set of metrics takes: the tables
+// of data/metrics/facts, parsed once. Names are without suffix ("dram__bytes") and chips in small letters ("ga100"). It
+// answers and decides nothing.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ public:
 
     [[nodiscard]] std::vector<std::string> chips_of(ComputeCapability cc) const;
     [[nodiscard]] bool knows_chip(std::string_view chip) const;
-    // The highest compute capability in the tables that is not above this one.
+    // The highest compute capability in the tables that is not above this one and has memory of its own.
     [[nodiscard]] std::optional<ComputeCapability> nearest_below(ComputeCapability cc) const;
     [[nodiscard]] bool known(std::string_view metric) const { return metrics_.contains(metric); }
     [[nodiscard]] bool exists(std::string_view metric, std::string_view chip) const;
@@ -46,7 +46,8 @@ public:
     [[nodiscard]] bool exists(std::string_view metric, std::string_view chip, NcuVersion version) const;
     [[nodiscard]] bool tool_knows(std::string_view chip, NcuVersion version) const;
     // First and last version that know the chip; the last is absent if the newest tool does.
-    [[nodiscard]] std::pair<std::optional<NcuVersion>, std::optional<NcuVersion>> versions_of(std::string_view chip) const;
+    [[nodiscard]] std::pair<std::optional<NcuVersion>, std::optional<NcuVersion>> versions_of(
+        std::string_view chip) const;
     // Passes of exactly these metrics (full names), absent if the tables do not list the set.
     [[nodiscard]] std::optional<int> passes(std::string_view chip, const std::set<std::string>& metrics) const;
 
