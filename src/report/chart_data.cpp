@@ -140,13 +140,31 @@ struct Extent {
 };
 
 constexpr double kMostDecades = 10;  // beyond this, structure near the ridges is no longer readable
+constexpr double kCoreShare = 0.999;
+constexpr double kOutlier = 0.7;  // decades
+
+// Kernels come by falling time. The first that make up nearly all of it set the axes; one of the rest may stretch them
+// a little, but a microsecond of index arithmetic must not squeeze the program into a corner.
+void add_points(const std::vector<ChartKernel>& kernels, Extent& x, Extent& y) {
+    double whole = 0, seen = 0;
+    for (const auto& k : kernels) whole += k.time;
+    Extent core_x, core_y;
+    for (const auto& k : kernels) {
+        const bool core = !core_x.any || seen < kCoreShare * whole;
+        seen += k.time;
+        const double rate = std::log10(k.rate);
+        const auto near = [](const Extent& e, double v) { return v > e.low - kOutlier && v < e.high + kOutlier; };
+        for (const auto& p : k.points) {
+            const double log = std::log10(p.intensity);
+            if (core) core_x.add(log), core_y.add(rate);
+            if (core || (near(core_x, log) && near(core_y, rate))) x.add(log), y.add(rate);
+        }
+    }
+}
 
 void choose_axes(ChartData& chart) {
     Extent x, y, ridges;
-    for (const auto& k : chart.kernels) {
-        y.add(std::log10(k.rate));
-        for (const auto& p : k.points) x.add(std::log10(p.intensity));
-    }
+    add_points(chart.kernels, x, y);
     for (const auto& flat : chart.flats) {
         y.add(std::log10(flat.value));
         for (const auto& slope : chart.slopes) ridges.add(std::log10(flat.value / slope.value));
@@ -167,19 +185,19 @@ void choose_axes(ChartData& chart) {
 }
 
 void drop_points_off_the_axes(ChartData& chart) {
-    std::size_t dropped = 0;
+    std::size_t kernels = 0;
+    double time = 0;
     for (auto& k : chart.kernels) {
         const auto off = [&](const ChartPoint& p) {
             return !chart.x.contains(std::log10(p.intensity)) || !chart.y.contains(std::log10(k.rate));
         };
-        const auto before = k.points.size();
-        std::erase_if(k.points, off);
-        dropped += before - k.points.size();
+        if (std::erase_if(k.points, off) > 0) ++kernels, time += k.time;
     }
     std::erase_if(chart.kernels, [](const ChartKernel& k) { return k.points.empty(); });
-    if (dropped > 0)
-        chart.caption.push_back(
-            fmt::format("{} outside the axes.", plural(dropped, "point") + (dropped == 1 ? " lies" : " lie")));
+    if (kernels == 0) return;
+    const std::string share =
+        chart.whole_time > 0 ? fmt::format(" ({} of time)", percent_text(time / chart.whole_time, 2)) : "";
+    chart.caption.push_back(fmt::format("Outside the axes: points of {}{}.", plural(kernels, "kernel"), share));
 }
 
 void describe_clock(ChartData& chart, const Analysis& analysis, std::size_t machine, const RunClock& clock) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLargestMark = 12, kLeastMark = 3;
 constexpr double kPanelFrom = 720, kPanelWidth = 232;
-constexpr double kNameOnChart = 142;
+constexpr double kNameOnChart = 142, kNameAmongFew = 230;
 
 struct Mapping {
     LogRange x, y;
@@ -93,9 +93,24 @@ LabelTry label_along(const Segment& line, double distance, double width, bool be
     return out;
 }
 
-// Slopes are labelled from their lower end, flats from their right end; the first place that covers least is taken.
-void label_roofs(Scene& scene, const std::vector<Box>& marks) {
-    std::vector<Box> taken = marks;
+std::vector<Box> mark_boxes(const Scene& scene, bool named) {
+    std::vector<Box> boxes;
+    for (const auto& k : scene.kernels) {
+        if ((k.number > 0) != named) continue;
+        for (const auto& p : k.points) {
+            const double r = k.radius * 1.1 + (p.above ? 3 : 0);
+            boxes.push_back({p.x - r, p.y - r, p.x + r, p.y + r});
+        }
+    }
+    return boxes;
+}
+
+// Slopes are labelled from their lower end, flats from their right end; the place that crosses fewest lines is taken.
+void label_roofs(Scene& scene) {
+    // Marks of named kernels and other labels are never covered; the faint marks of the rest only if there is no other
+    // place.
+    std::vector<Box> taken = mark_boxes(scene, true);
+    const std::vector<Box> faint = mark_boxes(scene, false);
     std::vector<Segment> lines;
     for (const auto& roof : scene.roofs) lines.push_back(roof.line);
     for (const auto& k : scene.kernels)
@@ -107,20 +122,23 @@ void label_roofs(Scene& scene, const std::vector<Box>& marks) {
         const double length = std::hypot(roof.line.x1 - roof.line.x0, roof.line.y1 - roof.line.y0);
         double least = 1e9;
         std::optional<LabelTry> best;
-        for (double d = 8; d + width + 6 <= length && least > 0; d += 10)
+        for (double d = 8; d + width + 6 <= length; d += 10)
             for (const bool below : {false, true}) {
                 LabelTry attempt = label_along(roof.line, flat ? length - width - d : d, width, below);
-                double cost = (below ? 0.75 : 0) + 0.002 * d;
+                // A label that covers a mark or leaves the plot would harm more than its absence.
+                const bool covers = std::any_of(attempt.boxes.begin(), attempt.boxes.end(), [&](const Box& box) {
+                    const auto hit = [&](const Box& other) { return box.overlaps(other, 1); };
+                    return !scene.plot.holds(box) || std::any_of(taken.begin(), taken.end(), hit);
+                });
+                if (covers) continue;
+                double cost = (below ? 0.75 : 0) + 0.004 * d;
                 for (const auto& box : attempt.boxes) {
-                    if (!scene.plot.holds(box)) cost += 50;
-                    for (const auto& other : taken) cost += box.overlaps(other, 1) ? 3 : 0;
-                    for (const auto& line : lines) cost += crosses(line, box) ? 2 : 0;
+                    for (const auto& line : lines) cost += crosses(line, box) ? 1 : 0;
+                    for (const auto& mark : faint) cost += box.overlaps(mark) ? 20 : 0;
                 }
                 if (cost < least) least = cost, best = std::move(attempt);
             }
-        // A label that covers a mark or leaves the plot would harm more than its absence: the roof's colour is in the
-        // legend.
-        if (!best || least >= 3) continue;
+        if (!best) continue;
         roof.label_x = best->x, roof.label_y = best->y, roof.angle = best->angle;
         roof.label_boxes = std::move(best->boxes);
         taken.insert(taken.end(), roof.label_boxes.begin(), roof.label_boxes.end());
@@ -151,30 +169,23 @@ void add_kernels(Scene& scene, const ChartData& data, const ChartStyle& style, c
     }
 }
 
-std::vector<Box> mark_boxes(const Scene& scene) {
-    std::vector<Box> boxes;
-    for (const auto& k : scene.kernels)
-        for (const auto& p : k.points) {
-            const double r = k.radius * 1.1 + (p.above ? 3 : 0);
-            boxes.push_back({p.x - r, p.y - r, p.x + r, p.y + r});
-        }
-    return boxes;
-}
-
-void label_kernels(Scene& scene, const std::vector<Box>& marks) {
+void label_kernels(Scene& scene) {
     Surroundings around;
     around.area = {scene.plot.x0 + 3, scene.plot.y0 + 3, scene.plot.x1 - 3, scene.plot.y1 - 3};
-    around.obstacles = marks;
+    around.obstacles = mark_boxes(scene, true);
+    const auto faint = mark_boxes(scene, false);
+    around.obstacles.insert(around.obstacles.end(), faint.begin(), faint.end());
     for (const auto& roof : scene.roofs) {
         around.lines.push_back(roof.line);
         around.obstacles.insert(around.obstacles.end(), roof.label_boxes.begin(), roof.label_boxes.end());
     }
     std::vector<LabelRequest> requests;
+    const double room = scene.kernels.size() <= 6 ? kNameAmongFew : kNameOnChart;
     for (auto& k : scene.kernels) {
         if (k.points.size() > 1)
             around.lines.push_back({k.points.front().x, k.points.front().y, k.points.back().x, k.points.back().y});
         if (k.number == 0) continue;
-        k.label = fmt::format("{} {}", k.number, chart_name(k.kernel->row->kernel, kLabelSize, kNameOnChart));
+        k.label = fmt::format("{} {}", k.number, chart_name(k.kernel->row->kernel, kLabelSize, room));
         LabelRequest request{
             {}, text_width(k.label, kLabelSize), kLabelSize * 1.05, text_width(std::to_string(k.number), kLabelSize)};
         for (auto p = k.points.rbegin(); p != k.points.rend(); ++p)
@@ -223,9 +234,8 @@ Scene chart_scene(const ChartData& data, const ChartStyle& style) {
     scene.y_ticks = ticks(data.y, scene.plot.y1, scene.plot.y0);
     add_roofs(scene, data, map);
     add_kernels(scene, data, style, map);
-    const auto marks = mark_boxes(scene);
-    label_roofs(scene, marks);
-    label_kernels(scene, marks);
+    label_roofs(scene);
+    label_kernels(scene);
     return scene;
 }
 

@@ -105,11 +105,11 @@ void draw_roofs(SvgWriter& svg, const Scene& scene, const Palette& colors) {
                              {"stroke-width", 1.0}});
     for (const auto& roof : scene.roofs) {
         if (roof.label_boxes.empty()) continue;
-        Attributes attributes{{"x", roof.label_x},
-                              {"y", roof.label_y},
-                              {"font-size", kRoofLabelSize},
-                              {"fill", roof_color(*roof.roof, colors)},
-                              {"font-weight", "500"}};
+        Attributes attributes{{"x", roof.label_x},           {"y", roof.label_y},
+                              {"font-size", kRoofLabelSize}, {"fill", roof_color(*roof.roof, colors)},
+                              {"font-weight", "500"},        {"stroke", colors.background},
+                              {"stroke-width", 2.5},         {"stroke-linejoin", "round"},
+                              {"paint-order", "stroke"}};
         if (roof.angle != 0)
             attributes.emplace_back("transform", fmt::format("rotate({} {} {})", svg_number(roof.angle),
                                                              svg_number(roof.label_x), svg_number(roof.label_y)));

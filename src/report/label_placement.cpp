@@ -90,6 +90,8 @@ private:
             if (crosses(*label.leader, other)) return kNever;
         for (const auto& point : around_.obstacles)
             if (crosses(*label.leader, point)) cost += 9;
+        for (const auto& line : around_.lines)
+            if (crosses(*label.leader, line)) cost += 4;
         return cost;
     }
 

@@ -138,7 +138,7 @@ void add_ceilings(Sheet& sheet, const Machine& m) {
             sheet.ceiling(std::string(title(p)) + ", sparse", c);
     }
     for (const Level l : all_levels()) sheet.ceiling(std::string(name(l)), memory_ceiling(m, l));
-    sheet.section("Roofs at boost clock, computed from the above");
+    sheet.section("Roofs at boost clock");
 }
 
 }  // namespace

@@ -21,7 +21,10 @@ std::string intensity_text(double v) {
 }
 
 std::string percent_text(double fraction, int digits) {
-    return std::isfinite(fraction) ? fmt::format("{:.{}f} %", 100 * fraction, digits) : std::string{};
+    if (!std::isfinite(fraction)) return {};
+    const double least = std::pow(10.0, -digits);
+    if (fraction > 0 && 100 * fraction < least / 2) return fmt::format("<{:.{}f} %", least, digits);
+    return fmt::format("{:.{}f} %", 100 * fraction, digits);
 }
 
 std::string count_text(std::uint64_t n) {

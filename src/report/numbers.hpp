@@ -13,7 +13,7 @@ namespace gambrel::report_detail {
 // The fewest digits that read back to the same double; "" for what is not finite.
 std::string exact(double value);
 std::string intensity_text(double flop_per_byte);  // about three digits, never an exponent between 0.001 and 1e6
-std::string percent_text(double fraction, int digits = 1);   // "55.2 %"
+std::string percent_text(double fraction, int digits = 1);   // "55.2 %", "<0.1 %"
 std::string count_text(std::uint64_t n);                     // "10,000"
 std::string plural(std::uint64_t n, std::string_view noun);  // "1 kernel", "10,000 kernels"
 

@@ -78,7 +78,8 @@ std::vector<Line> lines() {
         {"FLOP/byte at L1", "ai_l1", intensity_of(Level::l1), intensity_text},
         {"FLOP/byte at L2", "ai_l2", intensity_of(Level::l2), intensity_text},
         {"FLOP/byte at DRAM", "ai_dram", intensity_of(Level::dram), intensity_text},
-        {"zero-FLOP names", "zero_flop_names", [](const Analysis& a) { return static_cast<double>(a.zero_flop_names); }, count},
+        {"zero-FLOP names", "zero_flop_names", [](const Analysis& a) { return static_cast<double>(a.zero_flop_names); },
+         count},
         {"zero-FLOP launches", "zero_flop_launches",
          [](const Analysis& a) { return static_cast<double>(a.zero_flop_launches); }, count},
         {"  of all launches", "zero_flop_launch_share",
@@ -91,15 +92,17 @@ std::vector<Line> lines() {
     };
 }
 
-constexpr int kLabel = 22, kColumn = 15;
+constexpr int kLabel = 20, kColumn = 13;
 
 void add_block(std::string& out, std::span<const StudyRun> runs, const TextStyle& style) {
     std::vector<Column> columns{{"", false, 100, 8}};
-    for (std::size_t i = 0; i < runs.size(); ++i) columns.push_back({runs[i].framework, true, 99 - static_cast<int>(i)});
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        columns.push_back({runs[i].framework, true, 99 - static_cast<int>(i)});
     Table table(columns);
     const auto heading = [&](const char* label, std::string StudyRun::*field) {
         std::vector<std::string> cells{label};
-        for (const auto& run : runs) cells.push_back(truncated(printable(run.*field, !style.unicode), kColumn, !style.unicode));
+        for (const auto& run : runs)
+            cells.push_back(truncated(printable(run.*field, !style.unicode), kColumn, !style.unicode));
         table.add({std::move(cells), "1", {}});
     };
     heading("phase", &StudyRun::phase);
@@ -116,8 +119,15 @@ void add_block(std::string& out, std::span<const StudyRun> runs, const TextStyle
 }
 
 void add_top(std::string& out, const StudyRun& run, std::size_t top, const TextStyle& style) {
-    Table table({{"kernel", false, 100, 16}, {"launches", true, 30}, {"time", true, 90}, {"% time", true, 95}, {"% FLOP", true, 60},
-                 {"rate", true, 80}, {"AI L1", true, 20}, {"AI L2", true, 25}, {"AI DRAM", true, 40}});
+    Table table({{"kernel", false, 100, 16},
+                 {"launches", true, 30},
+                 {"time", true, 90},
+                 {"% time", true, 95},
+                 {"% FLOP", true, 60},
+                 {"rate", true, 80},
+                 {"AI L1", true, 20},
+                 {"AI L2", true, 25},
+                 {"AI DRAM", true, 40}});
     const double time = known_time(run.analysis).value();
     const auto all = flop(run.analysis.total);
     for (std::size_t i = 0; i < std::min(top, run.analysis.rows.size()); ++i) {
@@ -129,10 +139,12 @@ void add_top(std::string& out, const StudyRun& run, std::size_t top, const TextS
         const auto rate = flop_rate(k);
         const auto work = flop(k);
         table.add({{printable(short_name(k.name.str(), 48), !style.unicode), count_text(k.launches),
-                    k.time ? to_text(k.time->value) : "", k.time ? fmt::format("{:.1f}", 100 * share(k.time->value.value(), time)) : "",
+                    k.time ? to_text(k.time->value) : "",
+                    k.time ? fmt::format("{:.1f}", 100 * share(k.time->value.value(), time)) : "",
                     work && all ? fmt::format("{:.1f}", 100 * share(work->value.value(), all->value.value())) : "",
                     rate ? to_text(*rate) : "", ai(Level::l1), ai(Level::l2), ai(Level::dram)},
-                   "", {}});
+                   "",
+                   {}});
     }
     out += fmt::format("\n{}, {}, {}: the kernels that take the time\n", run.framework, run.phase, run.precision);
     out += table.text(style);
@@ -151,8 +163,9 @@ void add_common_names(std::string& out, std::span<const StudyRun> runs) {
             if (runs[i].framework == runs[j].framework || runs[i].phase != runs[j].phase) continue;
             const auto a = names_of(runs[i].analysis), b = names_of(runs[j].analysis);
             const auto common = std::count_if(a.begin(), a.end(), [&](Symbol s) { return b.contains(s); });
-            out += fmt::format("{}: {} {} and {} {} have {} kernel names in common, of {} and {}\n", runs[i].phase, runs[i].framework,
-                               runs[i].precision, runs[j].framework, runs[j].precision, common, a.size(), b.size());
+            out += fmt::format("{}: {} {} and {} {} have {} kernel names in common, of {} and {}\n", runs[i].phase,
+                               runs[i].framework, runs[i].precision, runs[j].framework, runs[j].precision, common,
+                               a.size(), b.size());
         }
 }
 

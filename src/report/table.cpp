@@ -42,7 +42,7 @@ void fit(std::vector<int>& widths, const std::vector<Column>& columns, int avail
 
 }  // namespace
 
-std::vector<int> Table::widths() const {
+std::vector<int> Table::widths(int available) const {
     std::vector<int> widths(columns_.size(), 0);
     const auto widen = [&](const std::vector<std::string>& cells) {
         for (std::size_t i = 0; i < cells.size() && i < widths.size(); ++i)
@@ -52,12 +52,14 @@ std::vector<int> Table::widths() const {
     widen(total_);
     for (std::size_t i = 0; i < widths.size(); ++i)
         if (widths[i] > 0 || i == 0) widths[i] = std::max(widths[i], display_width(columns_[i].title));
+    fit(widths, columns_, available);
     return widths;
 }
 
+int Table::first_width(const TextStyle& style) const { return widths(style.width).front(); }
+
 std::string Table::text(const TextStyle& style) const {
-    std::vector<int> width = widths();
-    fit(width, columns_, style.width);
+    const std::vector<int> width = widths(style.width);
     const auto line = [&](const auto& cell) {
         std::string out;
         for (std::size_t i = 0; i < width.size(); ++i) {

@@ -26,11 +26,14 @@ public:
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
     void add(TableRow row) { rows_.push_back(std::move(row)); }
     void add_total(std::vector<std::string> cells) { total_ = std::move(cells); }
+    // For cells that can say the same in fewer columns: how wide the first column will be, and another text for it.
+    [[nodiscard]] int first_width(const TextStyle& style) const;
+    void set_first(std::size_t row, std::string cell) { rows_[row].cells.front() = std::move(cell); }
     // Every line ends with a newline and has at most style.width columns.
     [[nodiscard]] std::string text(const TextStyle& style) const;
 
 private:
-    [[nodiscard]] std::vector<int> widths() const;
+    [[nodiscard]] std::vector<int> widths(int available) const;
     std::vector<Column> columns_;
     std::vector<TableRow> rows_;
     std::vector<std::string> total_;

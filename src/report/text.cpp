@@ -129,6 +129,10 @@ std::string printable(std::string_view text, bool ascii) {
             out += "\\n";
         } else if (c == U'\t') {
             out += "\\t";
+        } else if (ascii && c == U'…') {
+            out += "..";
+        } else if (ascii && c == U'·') {
+            out += "-";
         } else if (is_unsafe(c) || (ascii && c > 0x7E)) {
             out += code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
         } else {
@@ -178,7 +182,8 @@ std::vector<std::string> wrapped(std::string_view text, int width, int indent) {
     };
     const std::u32string all = decode_utf8(text);
     for (std::size_t i = 0; i < all.size();) {
-        const std::size_t end = std::min(all.find(U' ', i), all.size());
+        std::size_t end = std::min(all.find(U' ', i), all.size());
+        if (end + 1 < all.size() && all[end + 1] == U'%') end = std::min(all.find(U' ', end + 1), all.size());
         int word = 0;
         for (std::size_t k = i; k < end; ++k) word += columns(all[k]);
         const int start = lines.empty() ? 0 : indent;

@@ -21,7 +21,8 @@ int display_width(std::string_view printable_text);
 std::string truncated(std::string_view printable_text, int width, bool ascii = false);
 std::string aligned(std::string text, int width, bool right);
 
-// Lines of at most `width` columns, all but the first behind `indent` blanks. A word longer than a line is cut.
+// Lines of at most `width` columns, all but the first behind `indent` blanks. A word longer than a line is cut;
+// a number stays with its percent sign.
 std::vector<std::string> wrapped(std::string_view printable_text, int width, int indent = 0);
 
 // Nothing if `on` is false; `code` is an SGR parameter such as "1" or "38;5;39".

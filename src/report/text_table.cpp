@@ -68,12 +68,12 @@ std::vector<std::string> cells(const Kernel& k, const Units& units, std::string 
             ""};
 }
 
-std::string name_cell(const AnalysisRow& row, Grouping grouping, bool ascii) {
+std::string name_cell(const AnalysisRow& row, Grouping grouping, bool ascii, std::size_t width = kNameWidth) {
     if (grouping == Grouping::phase) {
         const std::string& phase = row.kernel.phase.empty() ? row.kernel.name.str() : row.kernel.phase.str();
         return printable(phase.empty() ? "(no phase)" : phase, ascii);
     }
-    return printable(short_name(row.kernel.name.str(), kNameWidth), ascii);
+    return printable(short_name(row.kernel.name.str(), width), ascii);
 }
 
 void add_rows(Table& table, const Analysis& analysis, const Units& units, std::size_t shown, const TextStyle& style) {
@@ -89,6 +89,10 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
     }
     auto sum = cells(analysis.total, units, "total");
     table.add_total(std::move(sum));
+    // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
+    const auto width = static_cast<std::size_t>(table.first_width(style));
+    for (std::size_t i = 0; i < shown; ++i)
+        table.set_first(i, name_cell(analysis.rows[i], analysis.grouping, ascii, width));
 }
 
 void add_wrapped(std::string& out, std::string_view text, const TextStyle& style, int indent = 2) {
@@ -143,13 +147,20 @@ std::string findings_text(const Analysis& analysis, const TextStyle& style) {
         if (fresh) seen.push_back({std::move(reason), &row});
         ++seen[at->second].rows;
     }
-    constexpr std::size_t kMost = 12;
+    constexpr std::size_t kMost = 12, kMostLines = 4;
     std::string out;
     for (std::size_t i = 0; i < std::min(seen.size(), kMost); ++i) {
         const auto& [reason, first, rows] = seen[i];
         const std::string others = rows > 1 ? fmt::format(" and {} more", count_text(rows - 1)) : "";
         const std::string who = short_name(first->kernel.name.str(), 40);
-        add_wrapped(out, fmt::format("  {}{}: {}", who, others, reason), style, 4);
+        auto lines = wrapped(printable(fmt::format("  {}{}: {}", who, others, reason), !style.unicode), style.width, 4);
+        // A list of forty counters would push the table off the screen.
+        if (lines.size() > kMostLines) {
+            lines.resize(kMostLines);
+            lines.back() =
+                truncated(lines.back() + "  ", style.width - 2, !style.unicode) + (style.unicode ? "…" : "..");
+        }
+        for (const auto& line : lines) out += line + "\n";
     }
     if (seen.size() > kMost) add_wrapped(out, fmt::format("  ... {} more findings", seen.size() - kMost), style);
     return out;

@@ -76,7 +76,7 @@ TEST(TextTable, ExplainsEachRow) {
 TEST(TextTable, NeverExceedsItsWidth) {
     const auto analyses = {sample::toy(), sample::training(), sample::many(80), hostile(), Analysis{}};
     for (const auto& a : analyses)
-        for (int width = 40; width <= 200; width += 1)
+        for (int width = 40; width <= 200; width += width < 60 ? 1 : 3)
             for (const bool plain : {false, true}) {
                 TextStyle style;
                 style.width = width, style.unicode = !plain, style.color = width % 2 == 0,
@@ -124,7 +124,7 @@ TEST(TextTable, LetsNoNameInjectAnEscapeOrBreakALine) {
             EXPECT_EQ(text.find("\xe2\x80\xae"), std::string::npos);
             EXPECT_EQ(encode_utf8(decode_utf8(text)), text) << "not valid UTF-8";
             for (const char c : text) {
-                if (!unicode) ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << text;
+                ASSERT_TRUE(unicode || c == '\n' || (c >= ' ' && c <= '~')) << text;
             }
         }
     }
@@ -140,7 +140,7 @@ TEST(TerminalChart, OfTheTrainingStepIsAsRecorded) {
 
 TEST(TerminalChart, NeverExceedsItsWidth) {
     for (const auto& a : {sample::toy(), sample::training(), sample::many(80), hostile(), Analysis{}})
-        for (int width = 50; width <= 200; width += 3)
+        for (int width = 50; width <= 200; width += 5)
             for (const bool unicode : {false, true}) {
                 TextStyle style;
                 style.width = width, style.unicode = unicode, style.color = width % 2 == 0;
