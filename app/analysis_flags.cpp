@@ -102,6 +102,8 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     ingest_options.flop_rule = flags.flop_rule == "paper" ? FlopRule::paper : FlopRule::corrected;
     ingest_options.nvtx_depth = flags.nvtx_depth;
     ingest_options.keep = *keep;
+    if (!flags.machine.empty())
+        if (const auto machine = machine_from(flags.machine)) ingest_options.assumed_cc = machine->compute_capability;
     auto ingested = ingest(files, ingest_options);
     if (!ingested) return tl::unexpected(ingested.error());
 

@@ -23,6 +23,8 @@ enum class FlopRule : std::uint8_t { corrected, paper };
 
 struct IngestOptions {
     FlopRule flop_rule = FlopRule::corrected;
+    // For files that do not say it (ncu 2019 CSV, nvprof): the compute capability of the machine that the user named.
+    std::optional<ComputeCapability> assumed_cc;
     int nvtx_depth = 1;  // how many NVTX ranges, from the outermost, make the phase
     // Keep only launches whose full or short name this accepts; filtered launches cost no evaluation.
     std::function<bool(const std::string&)> keep;

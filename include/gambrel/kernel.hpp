@@ -40,6 +40,7 @@ struct Kernel {
     Known<Seconds> time;
     PerPipe<Known<Flops>> work;
     Known<Flops> sparse_work;          // the part of the tensor work done in sparse mode, already in `work`
+    bool has_uncounted_work = false;   // a pipe was busy and nobody counted what it did: totals are then unknown
     PerLevel<Known<Bytes>> bytes;
     Known<Frequency> clock;            // of the SMs while it ran; over a group, weighted by time
 
@@ -59,9 +60,11 @@ struct Kernel {
     std::optional<LaunchShape> shape;  // absent over a group of different shapes
     // Why an amount is missing or not to be trusted. A kernel with a reason is still a row.
     std::vector<Symbol> reasons;
+    std::vector<Symbol> remedies;      // what would mend that: "ncu --metrics ..."
 };
 
-// FLOP of all floating-point pipes; absent if none of them is known.
+// FLOP of all floating-point pipes that are known; absent if none is, if a busy pipe was not counted, or if they come to zero
+// while FP32, which nearly every kernel uses, was not counted: a hole is not a zero.
 Known<Flops> flop(const Kernel& kernel);
 // FLOP of all Tensor Core pipes (floating point), absent if unknown.
 Known<Flops> tensor_flop(const Kernel& kernel);

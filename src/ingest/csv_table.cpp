@@ -1,6 +1,8 @@
 #include "ingest/csv_table.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 namespace gambrel::ingest_detail {
@@ -14,6 +16,21 @@ const char* find_byte(const char* from, const char* end, char byte) {
     return static_cast<const char*>(std::memchr(from, byte, static_cast<std::size_t>(end - from)));
 }
 
+// Most fields are a few digits, where a call of memchr costs more than the search: three words are searched in place.
+const char* find_quote(const char* from, const char* end) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
+    if constexpr (std::endian::native == std::endian::little) {
+        for (int word = 0; word < 3 && end - from >= 8; ++word, from += 8) {
+            std::uint64_t bytes = 0;
+            std::memcpy(&bytes, from, 8);
+            bytes ^= kOnes * static_cast<unsigned char>('"');
+            const std::uint64_t zeros = (bytes - kOnes) & ~bytes & kHighs;  // the lowest set bit is exact
+            if (zeros != 0) return from + std::countr_zero(zeros) / 8;
+        }
+    }
+    return find_byte(from, end, '"');
+}
+
 struct Quoted {
     const char* close = nullptr;  // the closing quote; null if there is none
     bool doubled = false;
@@ -23,7 +40,7 @@ Quoted close_of(const char* open, const char* end) {
     Quoted result;
     const char* limit = end - open > static_cast<std::ptrdiff_t>(kLongestField) ? open + kLongestField : end;
     const char* at = open + 1;
-    while ((at = find_byte(at, limit, '"')) != nullptr) {
+    while ((at = find_quote(at, limit)) != nullptr) {
         if (at + 1 == end || at[1] != '"') {
             result.close = at;
             return result;

@@ -66,10 +66,10 @@ Group without_overlap(const std::vector<Profile>& profiles, const Group& members
     return apart;
 }
 
-std::string launch_text(const Profile& profile, std::size_t i) {
+std::string launch_text(const Profile& profile, std::size_t i, bool in_full) {
     if (i >= profile.launches.size()) return fmt::format("no launch {} ({} in all)", i, profile.launches.size());
     const Launch& launch = profile.launches[i];
-    std::string text = fmt::format("\"{}\"", short_name(launch.name.str(), 60));
+    std::string text = fmt::format("\"{}\"", in_full ? launch.name.str() : short_name(launch.name.str(), 60));
     if (launch.shape) {
         const auto& [grid, block] = *launch.shape;
         text += fmt::format(" grid {}x{}x{} block {}x{}x{}", grid[0], grid[1], grid[2], block[0], block[1], block[2]);
@@ -117,8 +117,10 @@ Launch begin_launch(Profile& to, const Launch& like) {
 
 std::string difference_text(const Profile& here, const Profile& there) {
     const std::size_t i = first_difference(there, here);
-    return fmt::format("launch {} is {} here and {} in {}", i, launch_text(here, i), launch_text(there, i),
-                       file_of(there));
+    // Templates that differ far inside look the same when shortened.
+    const bool in_full = launch_text(here, i, false) == launch_text(there, i, false);
+    return fmt::format("launch {} is {} here and {} in {}", i, launch_text(here, i, in_full),
+                       launch_text(there, i, in_full), file_of(there));
 }
 
 struct Member {

@@ -62,7 +62,7 @@ std::optional<std::array<std::uint32_t, 3>> dim3_from(std::string_view text) {
     const char* const end = at + text.size();
     while (at < end) {
         if (*at < '0' || *at > '9') {
-            if (std::string_view(" (),x").find(*at) == std::string_view::npos) return std::nullopt;
+            if (*at != ' ' && *at != ',' && *at != '(' && *at != ')' && *at != 'x') return std::nullopt;
             ++at;
             continue;
         }

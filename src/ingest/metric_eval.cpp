@@ -20,6 +20,11 @@ bool is_extensive(QuantityId::Kind kind) {
     return kind == Kind::time || kind == Kind::work || kind == Kind::sparse_work || kind == Kind::bytes;
 }
 
+bool tensor_known(const Kernel& kernel) {
+    return std::any_of(kernel.work.begin() + static_cast<int>(Pipe::tensor_fp64), kernel.work.end(),
+                       [](const auto& w) { return w.has_value(); });
+}
+
 Symbol phase_of(const Launch& launch, int depth) {
     if (launch.nvtx.empty() || depth < 1) return Symbol{};
     if (depth == 1) return launch.nvtx.front();
@@ -91,9 +96,16 @@ Evaluator::Outcome Evaluator::rule_value(const Rule& rule, double& out) const {
     return Outcome::known;
 }
 
+std::optional<ComputeCapability> Evaluator::cc_of(const Launch& launch) const {
+    return launch.cc ? launch.cc : options_.assumed_cc;
+}
+
 bool Evaluator::applies(const Rule& rule, const Launch& launch) const {
     if (rule.flop_rule && *rule.flop_rule != options_.flop_rule) return false;
-    if (rule.cc && (!launch.cc || !rule.cc->holds(*launch.cc))) return false;
+    if (rule.cc) {
+        const auto cc = cc_of(launch);
+        if (!cc || !rule.cc->holds(*cc)) return false;
+    }
     if (!rule.name_has.empty() && !contains_any(launch.name.str(), rule.name_has)) return false;
     return rule.name_lacks.empty() || !contains_any(launch.name.str(), rule.name_lacks);
 }
@@ -120,6 +132,7 @@ void Evaluator::store(Kernel& kernel, const QuantityId& id, const Value& found, 
         case Kind::clock: kernel.clock = {Frequency{value}, Origin::measured, rule}; break;
         case Kind::work: kernel.work[id.pipe] = {Flops{value}, Origin::measured, rule}; break;
         case Kind::sparse_work: kernel.sparse_work = {Flops{value}, Origin::measured, rule}; break;
+        case Kind::tensor_activity: break;  // only asked for by kernel()
         case Kind::bytes: kernel.bytes[id.level] = {Bytes{value}, Origin::measured, rule}; break;
         case Kind::peak_rate: kernel.pipe_peaks.push_back({id.pipe, {FlopRate{value}, Origin::measured, rule}}); break;
         case Kind::peak_bandwidth: kernel.level_peaks.push_back({id.level, {Bandwidth{value}, Origin::measured, rule}}); break;
@@ -131,9 +144,7 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool an
     if (!kernel.time) missing.emplace_back("time");
     for (const Pipe p : {Pipe::fp64, Pipe::fp32, Pipe::fp16})
         if (!kernel.work[p]) missing.push_back(fmt::format("{} work", name(p)));
-    const bool tensor_known = std::any_of(kernel.work.begin() + static_cast<int>(Pipe::tensor_fp64), kernel.work.end(),
-                                          [](const auto& w) { return w.has_value(); });
-    if (!tensor_known) missing.emplace_back("tensor work");
+    if (!tensor_known(kernel)) missing.emplace_back("tensor work");
     for (const Level l : {Level::l1, Level::l2, Level::dram})
         if (!kernel.bytes[l]) missing.push_back(fmt::format("{} bytes", name(l)));
     if (missing.empty()) return;
@@ -143,19 +154,19 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool an
         return;
     }
     const std::string what = fmt::format("{}", fmt::join(missing, ", "));
-    Symbol& reason = missing_reasons_[{launch.cc, what}];
-    if (reason.empty()) {
-        const auto metrics = metrics_for(rules_, launch.cc, [&](const QuantityId& id) {
+    kernel.reasons.emplace_back(fmt::format("not in the file: {}", what));
+    // Thousands of launches lack the same, and finding out which chip has which counter takes a while.
+    auto [remedy, is_new] = remedies_.try_emplace({cc_of(launch), what});
+    if (is_new) {
+        const auto metrics = metrics_for(rules_, cc_of(launch), [&](const QuantityId& id) {
             using Kind = QuantityId::Kind;
             if (id.kind == Kind::time) return !kernel.time;
-            if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known : !kernel.work[id.pipe];
+            if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known(kernel) : !kernel.work[id.pipe];
             return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
         });
-        reason = Symbol(metrics.empty()
-                            ? fmt::format("not in the file: {}; ncu has no counter for it on this GPU", what)
-                            : fmt::format("not in the file: {}; collect with ncu --metrics {}", what, fmt::join(metrics, ",")));
+        if (!metrics.empty()) remedy->second = Symbol(fmt::format("ncu --metrics {}", fmt::join(metrics, ",")));
     }
-    kernel.reasons.push_back(reason);
+    if (!remedy->second.empty()) kernel.remedies.push_back(remedy->second);
 }
 
 Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
@@ -168,13 +179,18 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
     k.shape = launch.shape;
     load(profile, launch);
     time_.reset();
-    bool any_broken = false;
+    bool any_broken = false, tensor_busy = false;
     for (const QuantityRules& quantity : rules_.quantities) {
         const Value value = best(quantity, launch, any_broken);
         if (!value.rule) continue;
         if (quantity.quantity.kind == QuantityId::Kind::time) time_ = value.value;
+        tensor_busy |= quantity.quantity.kind == QuantityId::Kind::tensor_activity && value.value > 0;
         store(k, quantity.quantity, value, launch);
         if (!value.rule->note.empty() && value.value != 0) k.reasons.push_back(value.rule->note);
+    }
+    if (tensor_busy && !tensor_known(k)) {
+        k.has_uncounted_work = true;
+        k.reasons.emplace_back("the Tensor Cores were busy, but the file does not tell how much they did, so all FLOP are unknown");
     }
     k.zero_flop_launches = is_zero_flop(k) ? k.launches : 0;
     add_missing_reason(k, launch, any_broken);

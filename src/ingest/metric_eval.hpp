@@ -15,6 +15,7 @@ class Evaluator {
 public:
     Evaluator(const MetricRules& rules, const IngestOptions& options);
 
+    // `launch` with its compute capability filled in where the caller knows it and the file does not.
     Kernel kernel(const Profile& profile, const Launch& launch);
 
 private:
@@ -30,6 +31,7 @@ private:
     bool applies(const Rule& rule, const Launch& launch) const;
     Value best(const QuantityRules& quantity, const Launch& launch, bool& broken) const;
     void add_missing_reason(Kernel& kernel, const Launch& launch, bool any_broken);
+    [[nodiscard]] std::optional<ComputeCapability> cc_of(const Launch& launch) const;
     void store(Kernel& kernel, const QuantityId& id, const Value& value, const Launch& launch) const;
 
     const MetricRules& rules_;
@@ -38,7 +40,7 @@ private:
     std::vector<std::uint32_t> stamp_;   // scratch_[i] is valid if stamp_[i] == generation_
     std::uint32_t generation_ = 0;
     std::optional<double> time_;         // seconds of one launch, for terms with "@time"
-    std::map<std::pair<std::optional<ComputeCapability>, std::string>, Symbol> missing_reasons_;
+    std::map<std::pair<std::optional<ComputeCapability>, std::string>, Symbol> remedies_;  // empty: no counter can tell
 };
 
 // Metrics that the preferred rules of the quantities in `wanted` would read on this compute capability.

@@ -52,6 +52,7 @@ QuantityId quantity_of(const std::string& text) {
     if (text == "time") return {Kind::time};
     if (text == "clock") return {Kind::clock};
     if (text == "sparse_work") return {Kind::sparse_work};
+    if (text == "tensor_activity") return {Kind::tensor_activity};
     const auto dot = text.find('.');
     const std::string kind = text.substr(0, dot), what = dot == std::string::npos ? "" : text.substr(dot + 1);
     const auto pipe = pipe_from(what);

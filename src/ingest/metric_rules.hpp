@@ -16,9 +16,10 @@
 
 namespace gambrel::ingest_detail {
 
-// A quantity that rules can make: time, clock, the work of a pipe, the bytes of a level, and the profiler's own peaks.
+// A quantity that rules can make: time, clock, the work of a pipe, the bytes of a level, the profiler's own peaks, and whether
+// the tensor pipe did anything at all.
 struct QuantityId {
-    enum class Kind : std::uint8_t { time, clock, work, sparse_work, bytes, peak_rate, peak_bandwidth } kind = Kind::time;
+    enum class Kind : std::uint8_t { time, clock, work, sparse_work, tensor_activity, bytes, peak_rate, peak_bandwidth } kind = Kind::time;
     Pipe pipe = Pipe::fp64;     // work, peak_rate
     Level level = Level::dram;  // bytes, peak_bandwidth
 };

@@ -1,6 +1,7 @@
-// The container of an Nsight Compute report: blocks of a header and items. Finds every item and all that the headers
-// say. Invariant: every view lies inside the bytes given; a size that lies becomes a note, never a read or an
-// allocation. Decodes no item. The layout is in docs/formats.md.
+// The container of an Nsight Compute report: after a file header, blocks to the end of the file. A block is the size
+// of a header (u32, little endian), the header, and a payload of items, each after its size; the header says how many
+// items of which kind. Finds every item and all that the headers say, and decodes no item.
+// Invariant: every view lies inside the bytes given; a size that lies becomes a note, never a read or an allocation.
 #pragma once
 
 #include <cstddef>

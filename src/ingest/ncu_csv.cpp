@@ -1,8 +1,7 @@
 // The CSV pages of Nsight Compute: rows of metrics (--metrics, --page details), per-kernel summaries, and --page raw.
-#include <unordered_map>
-
 #include <fmt/format.h>
 
+#include "ingest/launch_index.hpp"
 #include "ingest/ncu_columns.hpp"
 #include "ingest/value_reader.hpp"
 
@@ -66,8 +65,7 @@ private:
     LaunchBuilder builder_;
     ValueReader values_;
     NcuColumns columns_;
-    std::unordered_map<std::string, std::size_t> launches_;  // kFiltered: the user does not want it
-    std::string key_;
+    LaunchIndex launches_;  // kFiltered: the user does not want it
 };
 
 void NcuCsv::quote_errors(std::string_view lines) {
@@ -157,22 +155,16 @@ void NcuCsv::read_metric(const CsvRow& row, std::size_t launch) {
 std::size_t NcuCsv::launch_of(const CsvRow& row) {
     values_.begin_launch();
     const LaunchBuilder::Name& name = builder_.name(row.fields[columns_.name]);
-    key_.assign(std::to_string(reinterpret_cast<std::uintptr_t>(&name.symbol.str())));
-    const bool summary = columns_.layout == NcuLayout::summary;
-    for (const std::size_t column :
-         {columns_.id, columns_.process, columns_.context, summary ? columns_.grid : NcuColumns::npos,
-          summary ? columns_.block : NcuColumns::npos}) {
-        if (column == NcuColumns::npos) continue;
-        key_ += '\n';
-        key_ += row.fields[column];
-    }
-    const auto [it, is_new] = launches_.emplace(key_, kFiltered);
-    if (!is_new) return it->second;
-    if (name.kept)
-        it->second = builder_.add(launch_from(row, name.symbol));
-    else
-        builder_.count_filtered();
-    return it->second;
+    const auto part = [&](std::size_t column) {
+        return column == NcuColumns::npos ? 0 : LaunchKey::from_text(row.fields[column]);
+    };
+    LaunchKey key{part(columns_.id), part(columns_.process), part(columns_.context), 0, name.symbol};
+    if (columns_.layout == NcuLayout::summary) key.shape = part(columns_.grid) * 31 + part(columns_.block);
+    if (const std::size_t* known = launches_.find(key)) return *known;
+    if (!name.kept) builder_.count_filtered();
+    const std::size_t launch = name.kept ? builder_.add(launch_from(row, name.symbol)) : kFiltered;
+    launches_.add(key, launch);
+    return launch;
 }
 
 Launch NcuCsv::launch_from(const CsvRow& row, Symbol name) {
@@ -240,12 +232,13 @@ std::optional<CsvHeader> NcuCsv::read_wide(const CsvHeader& header) {
 bool is_ncu_csv(std::string_view text) {
     if (looks_binary(text)) return false;
     text = without_bom(text);
+    if (find_ncu_header(text, 0)) return true;
     // A log of ncu without a table is ours too: only its reader can say what ncu complained of.
     for (const std::string_view mark : {"==PROF==", "==ERROR=="}) {
         const std::size_t at = text.find(mark);
         if (at == 0 || (at != std::string_view::npos && text[at - 1] == '\n')) return true;
     }
-    return find_ncu_header(text, 0).has_value();
+    return false;
 }
 
 Result<Profile> read_ncu_csv(std::string_view text, const ReadRequest& request) {

@@ -236,7 +236,8 @@ std::optional<double> NvprofCsv::value(std::string_view metric, std::string_view
 }  // namespace
 
 bool is_nvprof_csv(std::string_view text) {
-    if (looks_binary(text)) return false;
+    // ncu shows itself in its first lines, whereas to say no here takes the whole file.
+    if (looks_binary(text) || is_ncu_csv(text)) return false;
     text = without_bom(text);
     if (text.find("NVPROF is profiling process") != std::string_view::npos) return true;
     for (CsvScanner scanner(text); !scanner.at_end(); scanner.skip_line()) {

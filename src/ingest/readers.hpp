@@ -16,7 +16,7 @@ struct ReadRequest {
 
 // The first bytes decide: a reader is only called on what its test accepts.
 bool is_ncu_report(std::string_view bytes);   // .ncu-rep, .nsight-cuprof-report
-bool is_ncu_csv(std::string_view text);       // has a header line of any ncu CSV page
+bool is_ncu_csv(std::string_view text);       // has a header line of any ncu CSV page, or lines of ncu and no table
 bool is_nvprof_csv(std::string_view text);
 
 Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& request);

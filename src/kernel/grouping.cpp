@@ -28,6 +28,7 @@ public:
         }
         ++members_;
         note_known(k);
+        sum_.has_uncounted_work |= k.has_uncounted_work;
         merge(sum_.time, k.time);
         for (const Pipe p : all_pipes()) merge(sum_.work[p], k.work[p]);
         merge(sum_.sparse_work, k.sparse_work);
@@ -69,11 +70,13 @@ private:
         if (sum_.source != k.source) sum_.source = Symbol{};
         if (sum_.device != k.device) sum_.device = Symbol{};
         for (const Symbol reason : k.reasons) add_reason(reason);
+        for (const Symbol remedy : k.remedies) add_once(sum_.remedies, remedy);
     }
 
-    void add_reason(Symbol reason) {
-        if (std::find(sum_.reasons.begin(), sum_.reasons.end(), reason) == sum_.reasons.end()) sum_.reasons.push_back(reason);
+    static void add_once(std::vector<Symbol>& list, Symbol item) {
+        if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
     }
+    void add_reason(Symbol reason) { add_once(sum_.reasons, reason); }
 
     template <class Q>
     static void merge(Known<Q>& sum, const Known<Q>& part) {

@@ -23,7 +23,10 @@ Known<Flops> summed(const Kernel& kernel, Accept counts) {
 }  // namespace
 
 Known<Flops> flop(const Kernel& kernel) {
-    return summed(kernel, [](Pipe p) { return !is_integer(p); });
+    if (kernel.has_uncounted_work) return std::nullopt;
+    const auto sum = summed(kernel, [](Pipe p) { return !is_integer(p); });
+    if (sum && sum->value.value() == 0 && !kernel.work[Pipe::fp32]) return std::nullopt;
+    return sum;
 }
 
 Known<Flops> tensor_flop(const Kernel& kernel) {

@@ -164,7 +164,10 @@ std::string cut(const std::string& text, std::size_t width) {
 
 std::string short_name(std::string_view full_name, std::size_t width) {
     if (width == 0) return "";
-    const Node n = Reader(full_name).node(0);
+    Node n = Reader(full_name).node(0);
+    // "enable_if<...>::type kernel": what stands before the last blank is the return type.
+    if (const auto blank = n.text.rfind(' '); blank != std::string::npos && n.text.find("operator") == std::string::npos)
+        n.text.erase(0, blank + 1);
     if (n.text.empty()) return cut(std::string(full_name), width);
     for (int depth = 4; depth >= 0; --depth)
         if (std::string text = rendered(n, depth); code_points(text) <= width) return text;

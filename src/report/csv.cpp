@@ -32,7 +32,7 @@ std::string csv(const Analysis& analysis) {
                       amount(tensor_flop(k)), amount(flop(k)), amount(k.bytes[Level::l1]), amount(k.bytes[Level::l2]),
                       amount(k.bytes[Level::dram]), amount(intensity(k, Level::l1)), amount(intensity(k, Level::l2)),
                       amount(intensity(k, Level::dram)), amount(flop_rate(k)), to_text(row.verdict.bound),
-                      row.verdict.of_roof ? exact(100 * *row.verdict.of_roof) : "", csv_field(reason_text(row))});
+                      row.verdict.of_roof ? exact(100 * *row.verdict.of_roof) : "", csv_field(reason_text(row, true))});
     }
     return out;
 }

@@ -44,6 +44,7 @@ std::vector<std::string> explanation(const AnalysisRow& row, const TextStyle& st
     if (v.clock) add("roofs at " + to_text(*v.clock, 4));
     if (v.headroom) add("headroom " + to_text(*v.headroom, 4));
     for (const auto& reason : k.reasons) add("reason: " + reason.str());
+    for (const auto& remedy : k.remedies) add("to collect it: " + remedy.str());
     for (const auto& finding : v.findings) add("finding: " + finding);
     return lines;
 }

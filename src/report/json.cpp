@@ -56,6 +56,8 @@ Json kernel_json(const Kernel& k) {
     out["block"] = k.shape ? Json(k.shape->block) : Json(nullptr);
     out["reasons"] = Json::array();
     for (const auto& reason : k.reasons) out["reasons"].push_back(reason.str());
+    out["remedies"] = Json::array();
+    for (const auto& remedy : k.remedies) out["remedies"].push_back(remedy.str());
     return out;
 }
 

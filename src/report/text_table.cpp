@@ -141,7 +141,7 @@ std::string findings_text(const Analysis& analysis, const TextStyle& style) {
     std::vector<Finding> seen;
     std::unordered_map<std::string, std::size_t> index;
     for (const auto& row : analysis.rows) {
-        std::string reason = reason_text(row);
+        std::string reason = reason_text(row, false);
         if (reason.empty()) continue;
         const auto [at, fresh] = index.emplace(reason, seen.size());
         if (fresh) seen.push_back({std::move(reason), &row});
@@ -163,6 +163,9 @@ std::string findings_text(const Analysis& analysis, const TextStyle& style) {
         for (const auto& line : lines) out += line + "\n";
     }
     if (seen.size() > kMost) add_wrapped(out, fmt::format("  ... {} more findings", seen.size() - kMost), style);
+    const bool curable = std::any_of(analysis.rows.begin(), analysis.rows.end(), [](const auto& r) { return !r.kernel.remedies.empty(); });
+    if (curable)
+        add_wrapped(out, "  `gambrel profile` collects what is missing; --explain and --csv show the ncu flags for it", style, 4);
     return out;
 }
 
@@ -193,10 +196,6 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     if (!analysis.phases.empty()) out += "\n" + phases_table(analysis, style, whole_time);
     if (const auto findings = findings_text(analysis, style); !findings.empty() && !style.explain)
         out += "\nfindings\n" + findings;
-    if (!analysis.notes.empty()) {
-        out += "\nnotes\n";
-        for (const auto& note : analysis.notes) add_wrapped(out, "  " + to_text(note), style, 4);
-    }
     return out;
 }
 

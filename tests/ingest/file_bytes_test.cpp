@@ -72,6 +72,12 @@ TEST_F(FileBytesTest, the_view_stays_valid_when_the_file_is_moved) {
     moved = std::move(*other);
     EXPECT_EQ(moved.view(), "plain");
     EXPECT_EQ(other->view(), "ab");
+    {
+        auto brief = FileBytes::open(written(gzipped(std::string(1'000'000, 'c'))));
+        ASSERT_TRUE(brief);
+        moved = std::move(*brief);
+    }
+    EXPECT_EQ(moved.view(), std::string(1'000'000, 'c'));
 }
 
 TEST_F(FileBytesTest, an_empty_file_is_an_empty_view) {

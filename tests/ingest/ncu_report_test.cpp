@@ -345,6 +345,8 @@ TEST(NcuReport, sizes_that_lie_are_notes) {
                 HasSubstr("0 bytes left"));
     EXPECT_THAT(note(sized(Message().number(2, 1).number(5, 8).bytes) + "\x09" + std::string(7, '\0')).what,
                 HasSubstr("an item of 9 bytes in a block with 8 bytes left"));
+    EXPECT_THAT(note(sized(Message().number(5, 6).bytes) + "abc").what,
+                HasSubstr("truncated inside a block (3 bytes left)"));
     EXPECT_THAT(note(sized(Message().number(5, 6).bytes) + "abcdef").what, HasSubstr("6 bytes of a kind"));
 }
 
