@@ -1,103 +1,32 @@
-// The real binary with a fake ncu and a fake nvidia-smi on PATH: scripts that stand for the GPU and the profiler that
-// the machines of CI lack. They show that the right command is made, run and followed by an analysis; that a real ncu
-// accepts it was checked by hand (2022.3, up to the missing driver) and that it yields these counters only on a GPU.
-#include <sys/stat.h>
-#include <sys/wait.h>
-
+// The real binary in a folder of fakes: shows that the right command is made, run and followed by an analysis. That a
+// real ncu accepts it was checked by hand (2022.3, up to the missing driver); that it yields these counters, only a GPU
+// can show.
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
+
+#include "app/profile_folder.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
+using namespace gambrel::test;
+using Profile = ProfileFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-struct Outcome {
-    int status = -1;
-    std::string out, err;
-};
-
-class Profile : public testing::Test {
-protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "gambrel_profile_XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-        fs::create_directory(folder_ / "bin");
-        script("app", "exit 0");
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    void script(const std::string& name, const std::string& body) const {
-        const fs::path path = folder_ / "bin" / name;
-        std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
-        chmod(path.c_str(), 0755);
-    }
-    // Writes its arguments, one per line, and the report; then does what `body` says.
-    void fake_ncu(const std::string& version = "2024.3.2.0", const std::string& body = "exit 0") const {
-        const fs::path report = fs::path(GAMBREL_SHARED_DATA) / "ncu_rep" / kReport;
-        script(
-            "ncu",
-            fmt::format(
-                R"sh(if [ "$1" = --version ]; then echo "NVIDIA (R) Nsight Compute"; echo "Version {0} (build 1)"; exit 0; fi
-for a in "$@"; do printf '%s\n' "$a"; done > '{1}/argv'
-out=; for a in "$@"; do [ "$last" = -o ] && [ -z "$out" ] && out=$a; last=$a; done
-[ -f '{2}' ] && cp '{2}' "$out"
-echo "==PROF== this is ncu"
-{3})sh",
-                version, folder_.string(), report.string(), body));
-    }
-    void fake_gpu(const std::string& line = "NVIDIA A100-SXM4-40GB, 8.0") const {
-        script("nvidia-smi", fmt::format("echo '{}'", line));
-    }
-
-    Outcome run(const std::string& arguments) const {
-        const std::string command = fmt::format(
-            "cd '{0}' && env -u CUDA_HOME -u CUDA_PATH PATH='{0}/bin':/usr/bin:/bin '{1}' profile {2} >out 2>err",
-            folder_.string(), GAMBREL_BINARY, arguments);
-        const int status = std::system(command.c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / "out"), text_of(folder_ / "err")};
-    }
-    std::vector<std::string> argv_of_ncu() const {
-        std::vector<std::string> lines;
-        std::ifstream file(folder_ / "argv");
-        for (std::string line; std::getline(file, line);) lines.push_back(line);
-        return lines;
-    }
-    static bool have_data() { return fs::exists(fs::path(GAMBREL_SHARED_DATA) / "ncu_rep" / kReport); }
-
-    static constexpr const char* kReport = "panjd123__cutlass--384.ncu-rep";
-    static constexpr const char* kNoData = "shared data not found at " GAMBREL_SHARED_DATA;
-    static constexpr const char* kA100Metrics =
-        "gpu__time_duration.sum,sm__cycles_elapsed.avg.per_second,"
-        "sm__sass_thread_inst_executed_op_dadd_pred_on.sum,sm__sass_thread_inst_executed_op_dmul_pred_on.sum,"
-        "sm__sass_thread_inst_executed_op_dfma_pred_on.sum,sm__sass_thread_inst_executed_op_fadd_pred_on.sum,"
-        "sm__sass_thread_inst_executed_op_fmul_pred_on.sum,sm__sass_thread_inst_executed_op_ffma_pred_on.sum,"
-        "sm__sass_thread_inst_executed_op_hadd_pred_on.sum,sm__sass_thread_inst_executed_op_hmul_pred_on.sum,"
-        "sm__sass_thread_inst_executed_op_hfma_pred_on.sum,l1tex__t_bytes.sum,lts__t_bytes.sum,dram__bytes.sum,"
-        "sm__ops_path_tensor_src_fp64.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,sm__ops_path_tensor_src_bf16_dst_"
-        "fp32.sum,"
-        "sm__ops_path_tensor_src_fp16_dst_fp32.sum,sm__ops_path_tensor_src_fp16_dst_fp16.sum,sm__ops_path_tensor_src_"
-        "int8.sum";
-    fs::path folder_;
-};
+constexpr const char* kA100Metrics =
+    "gpu__time_duration.sum,sm__cycles_elapsed.avg.per_second,"
+    "sm__sass_thread_inst_executed_op_dadd_pred_on.sum,sm__sass_thread_inst_executed_op_dmul_pred_on.sum,"
+    "sm__sass_thread_inst_executed_op_dfma_pred_on.sum,sm__sass_thread_inst_executed_op_fadd_pred_on.sum,"
+    "sm__sass_thread_inst_executed_op_fmul_pred_on.sum,sm__sass_thread_inst_executed_op_ffma_pred_on.sum,"
+    "sm__sass_thread_inst_executed_op_hadd_pred_on.sum,sm__sass_thread_inst_executed_op_hmul_pred_on.sum,"
+    "sm__sass_thread_inst_executed_op_hfma_pred_on.sum,l1tex__t_bytes.sum,lts__t_bytes.sum,dram__bytes.sum,"
+    "sm__ops_path_tensor_src_fp64.sum,sm__ops_path_tensor_src_tf32_dst_fp32.sum,sm__ops_path_tensor_src_bf16_dst_"
+    "fp32.sum,"
+    "sm__ops_path_tensor_src_fp16_dst_fp32.sum,sm__ops_path_tensor_src_fp16_dst_fp16.sum,sm__ops_path_tensor_src_"
+    "int8.sum";
 
 // The order of metrics follows that of the tables and means nothing.
 std::vector<std::string> sorted_list(const std::string& text) {
@@ -293,11 +222,12 @@ TEST_F(Profile, AnalysesWhatThereIsWhenInterrupted) {
     fake_gpu();
     // Only gambrel gets the signal, from the fake's point of view its parent; it must come back to the fake, which then
     // ends.
-    fake_ncu(
-        "2024.3.2.0",
-        "trap 'exit 130' INT; kill -INT $PPID; i=0; while [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done; exit 7");
+    fake_ncu("2024.3.2.0",
+             "trap 'touch passed_on; exit 130' INT; kill -INT $PPID; i=0; while [ $i -lt 100 ]; do sleep 0.05; "
+             "i=$((i+1)); done; exit 7");
     const Outcome o = run("--csv - -- app");
     EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_TRUE(fs::exists(folder_ / "passed_on"));
     EXPECT_THAT(o.err, HasSubstr("interrupted"));
     EXPECT_THAT(o.out, testing::StartsWith("name,phase"));
 }
