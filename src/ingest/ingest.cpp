@@ -94,6 +94,8 @@ void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, co
             if (devices.insert(k.device).second) out.machines.push_back(report_machine(profile, launch, k, rules.metrics));
             out.launches.push_back(std::move(k));
         }
+        if (profile.launches.empty() && profile.filtered_launches == 0)
+            out.notes.push_back({profile.source, "holds no kernel launch"});
         out.notes.insert(out.notes.end(), profile.notes.begin(), profile.notes.end());
         out.filtered_launches += profile.filtered_launches;
     }

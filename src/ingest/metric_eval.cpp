@@ -53,7 +53,7 @@ Evaluator::Outcome Evaluator::term_value(const Term& term, double& out) const {
     const auto there = [&](MetricId m) { return stamp_[m] == generation_; };
     const auto metric = std::find_if(term.metrics.begin(), term.metrics.end(), there);
     if (metric == term.metrics.end()) return Outcome::absent;
-    double value = scratch_[*metric] * term.factor;
+    double value = scratch_[*metric] * term.factor / term.per;
     for (const MetricId m : term.times) {
         if (!there(m)) return Outcome::absent;
         value *= scratch_[m];
