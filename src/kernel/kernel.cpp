@@ -12,10 +12,13 @@ Known<Flops> summed(const Kernel& kernel, Accept counts) {
     for (const Pipe p : all_pipes()) {
         const auto& work = kernel.work[p];
         if (!counts(p) || !work) continue;
-        if (!sum)
+        if (!sum) {
             sum = *work;
-        else
-            sum->value += work->value;
+            continue;
+        }
+        sum->value += work->value;
+        sum->origin = std::max(sum->origin, work->origin);  // the weakest: one modelled part makes the sum modelled
+        if (sum->rule != work->rule) sum->rule = Symbol{"several"};
     }
     return sum;
 }
