@@ -10,7 +10,7 @@ namespace gambrel {
 
 class Symbol {
 public:
-    Symbol() : Symbol(std::string_view{}) {}
+    Symbol();  // empty; costs no look-up
     explicit Symbol(std::string_view text);  // thread-safe
 
     [[nodiscard]] const std::string& str() const { return *text_; }

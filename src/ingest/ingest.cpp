@@ -94,6 +94,8 @@ void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, co
             if (devices.insert(k.device).second) out.machines.push_back(report_machine(profile, launch, k, rules.metrics));
             out.launches.push_back(std::move(k));
         }
+        if (profile.launches.empty() && profile.filtered_launches == 0)
+            out.notes.push_back({profile.source, "holds no kernel launch"});
         out.notes.insert(out.notes.end(), profile.notes.begin(), profile.notes.end());
         out.filtered_launches += profile.filtered_launches;
     }
@@ -115,14 +117,6 @@ Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions&
     phases_from_files(out.launches);
     out.notes.insert(out.notes.end(), read.failures.begin(), read.failures.end());
     return out;
-}
-
-std::vector<std::string> metrics_to_collect(ComputeCapability cc) {
-    return preferred_metrics(metric_rules(), cc, [](const QuantityId& id) {
-        using Kind = QuantityId::Kind;
-        return id.kind == Kind::time || id.kind == Kind::clock || id.kind == Kind::work ||
-               (id.kind == Kind::bytes && id.level != Level::shared);
-    });
 }
 
 }  // namespace gambrel

@@ -39,7 +39,7 @@ bool is_summary(const Profile& profile) {
     return profile.tool == "nvprof" && names_once;
 }
 
-// Members that share no metric with any other member. Those that do are runs to compare: which half of such a pair a
+// Members that share no metric with any other member, or share them as pages of one report do. Those that do are runs to compare: which half of such a pair a
 // third file belongs to cannot be known, but a file that overlaps with none may still join its like.
 Group without_overlap(const std::vector<Profile>& profiles, const Group& members, Errors& notes) {
     std::unordered_map<MetricId, std::size_t> owner;
@@ -48,7 +48,7 @@ Group without_overlap(const std::vector<Profile>& profiles, const Group& members
     for (const std::size_t member : members) {
         for (const MetricId metric : metrics_of(profiles[member])) {
             const auto [it, is_new] = owner.emplace(metric, member);
-            if (is_new) continue;
+            if (is_new || overlaps[member] || same_run(profiles[it->second], profiles[member])) continue;
             if (pairs++ == 0) first = it->second, second = member;
             overlaps[member] = overlaps[it->second] = true;
         }
@@ -243,23 +243,25 @@ std::vector<Profile> joined(std::vector<Profile> profiles, Errors& notes) {
 
     std::vector<std::optional<Profile>> result(profiles.size());
     std::vector<bool> taken(profiles.size(), false);
-    const auto put = [&](const Group& group, Profile profile) {
+    const auto put = [&](const Group& group, Profile profile, const std::string& folder, const Group& members) {
+        if (group.size() == members.size() && !folder.empty()) profile.source = folder;
         for (const std::size_t member : group) taken[member] = true;
         result[group.front()] = std::move(profile);  // stands where its first file stood
     };
-    for (const auto& [folder, members] : folders) {
+    for (const auto& [key, members] : folders) {
+        const std::string& folder = key.first;
         if (members.size() < 2) continue;
         Group summaries, traces;
         for (const std::size_t member : without_overlap(profiles, members, notes)) {
             if (profiles[member].launches.empty()) continue;
             (is_summary(profiles[member]) ? summaries : traces).push_back(member);
         }
-        if (summaries.size() > 1) put(summaries, join_summaries(profiles, summaries, notes));
+        if (summaries.size() > 1) put(summaries, join_summaries(profiles, summaries, notes), folder, members);
         for (const Sequence& sequence : by_sequence(profiles, traces, notes)) {
             if (sequence.size() < 2) continue;
             Group group;
             for (const Member& member : sequence) group.push_back(member.profile);
-            put(group, join_launches(profiles, sequence, notes));
+            put(group, join_launches(profiles, sequence, notes), folder, members);
         }
     }
     std::vector<Profile> out;

@@ -1,6 +1,7 @@
 #include "ingest/launch_pairs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -59,6 +60,25 @@ std::vector<std::size_t> paired_by_occurrence(const Profile& like, const Profile
         pairs.push_back(it->second.launches[it->second.next++]);
     }
     return pairs;
+}
+
+bool same_run(const Profile& a, const Profile& b) {
+    if (a.launches.size() != b.launches.size() || first_difference(a, b) != a.launches.size()) return false;
+    std::unordered_map<MetricId, double> values;
+    for (std::size_t i = 0; i < a.launches.size(); ++i) {
+        values.clear();
+        const auto each = [](const Profile& p, const Launch& l, auto&& use) {
+            for (std::size_t v = l.first_value; v < l.first_value + l.values; ++v) use(p.values[v]);
+        };
+        each(a, a.launches[i], [&](const MetricValue& v) { values[v.metric] = v.value; });
+        bool same = true;
+        each(b, b.launches[i], [&](const MetricValue& v) {
+            const auto it = values.find(v.metric);
+            if (it != values.end() && std::fabs(it->second - v.value) > 0.01 * std::fabs(v.value)) same = false;
+        });
+        if (!same) return false;
+    }
+    return true;
 }
 
 }  // namespace gambrel::ingest_detail

@@ -95,9 +95,10 @@ private:
             r.constant = object["constant"].get<double>();
             return;
         }
-        only_keys(object, {"metric", "factor", "times", "optional", "flop_rule"}, r.id.str());
+        only_keys(object, {"metric", "factor", "per", "times", "optional", "flop_rule"}, r.id.str());
         Term t;
         t.factor = object.value("factor", 1.0);
+        t.per = object.value("per", 1.0);
         t.optional = object.value("optional", false);
         t.flop_rule = flop_rule_of(object);
         if (object.contains("times"))

@@ -70,7 +70,7 @@ struct Profile {
 // Appends a value to the launch that is being built at the end of `profile`; refuses counters of 2^63 or more.
 void add_value(Profile& profile, Launch& launch, const MetricSet& metrics, MetricId id, double value);
 
-// True for launches that the user filtered away: the reader need not decode them further.
+// True for names that the user wants; launches of other names need not be decoded further.
 using KeepName = std::function<bool(const std::string&)>;
 
 }  // namespace gambrel::ingest_detail

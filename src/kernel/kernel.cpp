@@ -28,7 +28,8 @@ Known<Flops> summed(const Kernel& kernel, Accept counts) {
 Known<Flops> flop(const Kernel& kernel) {
     if (kernel.has_uncounted_work) return std::nullopt;
     const auto sum = summed(kernel, [](Pipe p) { return !is_integer(p); });
-    if (sum && sum->value.value() == 0 && !kernel.work[Pipe::fp32]) return std::nullopt;
+    const bool all_counted = kernel.work[Pipe::fp32] && kernel.work[Pipe::fp16] && tensor_flop(kernel);
+    if (sum && sum->value.value() == 0 && !all_counted) return std::nullopt;
     return sum;
 }
 

@@ -13,6 +13,11 @@ struct Hash {
 
 }  // namespace
 
+Symbol::Symbol() {
+    static const Symbol empty{std::string_view{}};
+    text_ = empty.text_;
+}
+
 Symbol::Symbol(std::string_view text) {
     static std::mutex mutex;
     // Never destroyed: symbols in objects with static lifetime stay valid to the end. Node-based, so addresses are stable.
