@@ -14,7 +14,8 @@ using test::Deviation;
 using test::number;
 using test::value;
 
-constexpr double kTwoPercent = 0.02;
+// Asked for were 2 %; the formulas are the same, so no more than rounding is seen.
+constexpr double kRounding = 1e-6;
 
 class ReportAccuracy : public testing::Test {
 protected:
@@ -37,7 +38,7 @@ protected:
 };
 
 TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
-    Deviation time(1e-6);
+    Deviation time(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         EXPECT_THAT(k.name.str(), testing::HasSubstr(row.at("kernel")));
@@ -49,11 +50,11 @@ TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
             time.add(value(k.time), expected, what(row));
     }
     EXPECT_EQ(time.compared(), 54);
-    time.record("time");
+    time.record("duration");
 }
 
-TEST_F(ReportAccuracy, flop_rates_are_within_two_per_cent) {
-    Deviation fp32(kTwoPercent), fp64(kTwoPercent);
+TEST_F(ReportAccuracy, flop_rates_are_those_of_ncu) {
+    Deviation fp32(kRounding), fp64(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         if (const double e = number(row, "fp32_flops_per_s"); std::isfinite(e))
@@ -67,8 +68,8 @@ TEST_F(ReportAccuracy, flop_rates_are_within_two_per_cent) {
     fp64.record("fp64");
 }
 
-TEST_F(ReportAccuracy, bytes_are_within_two_per_cent_where_the_family_of_counters_is_the_same) {
-    Deviation dram(kTwoPercent), l2(kTwoPercent), l1(kTwoPercent);
+TEST_F(ReportAccuracy, bytes_are_those_of_ncu_where_the_family_of_counters_is_the_same) {
+    Deviation dram(kRounding), l2(kRounding), l1(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         if (const double e = number(row, "dram_Bps"); std::isfinite(e))
@@ -89,7 +90,7 @@ TEST_F(ReportAccuracy, bytes_are_within_two_per_cent_where_the_family_of_counter
     l1.record("l1");
 }
 
-TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
+TEST_F(ReportAccuracy, peaks_are_those_of_ncu) {
     const auto pipe_peak = [](const Kernel& k, Pipe pipe) {
         for (const auto& p : k.pipe_peaks)
             if (p.pipe == pipe) return p.peak.value.value();
@@ -100,7 +101,7 @@ TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
             if (p.level == level) return p.peak.value.value();
         return std::nan("");
     };
-    Deviation fp32(kTwoPercent), fp64(kTwoPercent), dram(kTwoPercent), l2(kTwoPercent), l1(kTwoPercent);
+    Deviation fp32(kRounding), fp64(kRounding), dram(kRounding), l2(kRounding), l1(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         if (const double e = number(row, "peak_fp32"); std::isfinite(e))
