@@ -106,6 +106,7 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
     Roofline out;
     out.clock = options.clock;
     if (!out.clock && kernel.clock) out.clock = kernel.clock->value;
+    if (!out.clock && machine.clocks.boost) out.clock = machine.clocks.boost->value;
     out.achieved = flop_rate(kernel);
     judge_pipes(machine, kernel, options, out);
     judge_levels(machine, kernel, options, out);
