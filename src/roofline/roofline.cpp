@@ -132,6 +132,8 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
         out.of_roof = out.shortest / kernel.time->value;
         out.headroom = kernel.time->value - out.shortest;
     }
+    if (!work && !out.levels.empty())
+        out.findings.emplace_back("work unknown: judged by its bytes alone, so it is at least that near to its roof");
     diagnose_above_roof(machine, kernel, out);
     return out;
 }
