@@ -86,13 +86,17 @@ void AnalysisFlags::add_to(CLI::App& command) {
     command.add_flag("--quiet,-q", output.quiet);
 }
 
+Errors faults(const AnalysisFlags& flags) {
+    Errors wrong = faults(flags.output);
+    if (const auto clock = clock_of(flags.clock); !clock) wrong.insert(wrong.end(), clock.error().begin(), clock.error().end());
+    if (const auto keep = filter_of(flags.kernel); !keep) wrong.insert(wrong.end(), keep.error().begin(), keep.error().end());
+    return wrong;
+}
+
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags) {
     const auto clock = clock_of(flags.clock);
     const auto keep = filter_of(flags.kernel);
-    Errors wrong;
-    if (!clock) wrong.insert(wrong.end(), clock.error().begin(), clock.error().end());
-    if (!keep) wrong.insert(wrong.end(), keep.error().begin(), keep.error().end());
-    if (!wrong.empty()) return tl::unexpected(std::move(wrong));
+    if (!clock || !keep) return tl::unexpected(faults(flags));
 
     IngestOptions ingest_options;
     ingest_options.flop_rule = flags.flop_rule == "paper" ? FlopRule::paper : FlopRule::corrected;

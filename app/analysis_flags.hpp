@@ -24,6 +24,8 @@ struct AnalysisFlags {
     void add_to(CLI::App& command);
 };
 
+// What is wrong with the flags themselves, for commands that have long work to do before the analysis.
+Errors faults(const AnalysisFlags& flags);
 // Files to Analysis; what is wrong with the flags or the files comes back as errors.
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags);
 int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags);

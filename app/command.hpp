@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -11,6 +13,10 @@ namespace gambrel::app {
 enum Status : int { kDone = 0, kNo = 1, kBadInput = 2, kOurBug = 3 };
 
 using Action = std::function<int()>;
+
+// What stands behind "--" is for another program. main() takes it away before parsing, because the parser would split
+// arguments such as "[1,2]".
+std::vector<std::string>& arguments_behind_dashes();
 
 // Each adds its options to the subcommand and returns what to run after parsing.
 Action setup_analyze(CLI::App& command);

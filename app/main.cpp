@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gambrel/error.hpp>
@@ -37,6 +39,13 @@ int usage_error(const CLI::App& root, int argc, char** argv, const CLI::ParseErr
     return kBadInput;
 }
 
+int without_foreign_arguments(int argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "profile") return argc;
+    char** const dashes = std::find(argv + 2, argv + argc, std::string_view("--"));
+    if (dashes != argv + argc) arguments_behind_dashes().assign(dashes + 1, argv + argc);
+    return static_cast<int>(dashes - argv);
+}
+
 int run(int argc, char** argv) {
     CLI::App root{"gambrel"};
     root.set_help_flag();
@@ -51,6 +60,7 @@ int run(int argc, char** argv) {
         flags.push_back(std::make_unique<HelpFlags>(*command));
         actions.emplace_back(command, entry.setup(*command));
     }
+    argc = without_foreign_arguments(argc, argv);
     // Help must work whatever else is missing, so it is looked for before the options are judged.
     if (const auto status = asked_for_help(argc, argv, root)) return *status;
     try {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/command.hpp"
 
@@ -34,6 +35,12 @@ bool locale_is_utf8() {
 
 std::string extension(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
+constexpr std::string_view kExtensions[] = {".svg", ".png", ".pdf", ".csv", ".json"};
+
+Error unknown_extension(const std::string& path) {
+    return {path, fmt::format("\"{}\" is no known extension; expected one of {}", extension(path), fmt::join(kExtensions, " "))};
+}
+
 Result<std::string> rendered(const Analysis& analysis, const std::string& path, Theme theme) {
     const std::string kind = extension(path);
     ChartStyle style;
@@ -43,7 +50,7 @@ Result<std::string> rendered(const Analysis& analysis, const std::string& path, 
     if (kind == ".svg") return roofline_svg(analysis, style);
     if (kind == ".png") return svg_to_png(roofline_svg(analysis, style));
     if (kind == ".pdf") return svg_to_pdf(roofline_svg(analysis, style));
-    return failure(path, fmt::format("\"{}\" is no known extension; expected .svg, .png, .pdf, .csv or .json", kind));
+    return tl::unexpected(Errors{unknown_extension(path)});
 }
 
 // `--csv F` may be a slip for `--csv FILE`, where FILE is a profiler's table that must not be lost.
@@ -101,6 +108,14 @@ void print_notes(const std::vector<Error>& notes, const char* kind) {
 int bad_input(const Errors& errors) {
     print_notes(errors, "error");
     return kBadInput;
+}
+
+Errors faults(const OutputFlags& flags) {
+    Errors wrong;
+    for (const auto& path : flags.files)
+        if (std::find(std::begin(kExtensions), std::end(kExtensions), extension(path)) == std::end(kExtensions))
+            wrong.push_back(unknown_extension(path));
+    return wrong;
 }
 
 int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart) {

@@ -26,6 +26,8 @@ struct OutputFlags {
     bool quiet = false;
 };
 
+// What can be known to be wrong before there is anything to write.
+Errors faults(const OutputFlags& flags);
 // Writes everything that was asked for; the table goes to stdout unless CSV or JSON does. Exit status.
 int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart);
 

@@ -1,2 +1,142 @@
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/analysis_flags.hpp"
+#include "app/child_process.hpp"
 #include "app/command.hpp"
-namespace gambrel::app { Action setup_profile(CLI::App&) { return [] { return 2; }; } }
+#include "app/ncu_command.hpp"
+
+namespace gambrel::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+    AnalysisFlags analysis;
+    NcuSettings ncu;
+    std::string ncu_path, cc, tensor_by = "auto";
+    std::vector<std::string> misplaced;
+    bool dry_run = false, force = false;
+};
+
+bool is_report(const std::string& path) { return fs::path(path).extension() == ".ncu-rep"; }
+
+// Of the files behind -o one is the report; the others are charts and tables of the analysis.
+Result<std::string> take_report_name(std::vector<std::string>& files, const std::string& program) {
+    std::vector<std::string> reports;
+    for (const auto& f : files)
+        if (is_report(f)) reports.push_back(f);
+    std::erase_if(files, is_report);
+    if (reports.size() > 1)
+        return failure("-o", fmt::format("{} and {}: one run writes one report", reports[0], reports[1]));
+    return reports.empty() ? fmt::format("gambrel-{}.ncu-rep", fs::path(program).filename().string()) : reports.front();
+}
+
+TensorBy tensor_by(const std::string& flag) {
+    return flag == "operations"     ? TensorBy::operations
+           : flag == "instructions" ? TensorBy::instructions
+                                    : TensorBy::automatic;
+}
+
+// All that the command line needs. A dry run may be made for another machine, so there ncu and the program need not be
+// here.
+Result<ProfileRun> prepared(Flags& flags) {
+    Errors errors;
+    const auto keep = [&](const Errors& more) { errors.insert(errors.end(), more.begin(), more.end()); };
+    ProfileRun run;
+    run.settings = flags.ncu;
+    run.settings.kernel = flags.analysis.kernel;
+    run.program = arguments_behind_dashes();
+    auto gpu = find_gpu(flags.analysis.machine, flags.cc);
+    if (!gpu) keep(gpu.error());
+    // A GPU that no ncu can profile is the answer, whatever else is missing.
+    if (gpu)
+        if (const auto any = metrics_to_collect({gpu->cc, gpu->chip, std::nullopt, TensorBy::automatic}); !any)
+            return tl::unexpected(any.error());
+    if (!flags.dry_run && !find_program(run.program.front()))
+        keep({{run.program.front(),
+               "is no program that can be run; a path needs a slash (./app), and arguments stand apart"}});
+    auto ncu = find_ncu(flags.ncu_path);
+    if (!ncu && !flags.dry_run) keep(ncu.error());
+    run.ncu = ncu ? std::move(*ncu) : NcuTool{flags.ncu_path.empty() ? "ncu" : flags.ncu_path, std::nullopt};
+    auto report = take_report_name(flags.analysis.output.files, run.program.front());
+    if (!report) keep(report.error());
+    keep(faults(flags.analysis));
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+
+    run.report = std::move(*report);
+    run.gpu = std::move(*gpu);
+    auto collection = metrics_to_collect({run.gpu.cc, run.gpu.chip, run.ncu.version, tensor_by(flags.tensor_by)});
+    if (!collection) return tl::unexpected(collection.error());
+    run.collection = std::move(*collection);
+    return run;
+}
+
+int failed(const ProfileRun& run, const ChildResult& child, bool report_exists) {
+    std::string what = fmt::format("ended with status {}", child.status);
+    if (!child.started) what = fmt::format("could not be started: {}", child.output);
+    if (child.signal != 0) what = fmt::format("was ended by signal {} ({})", child.signal, strsignal(child.signal));
+    if (child.status == 0 && child.signal == 0 && child.started) what = fmt::format("wrote no report {}", run.report);
+    fmt::print(stderr, "error: {}: {}\n", run.ncu.path, what);
+    if (const std::string help = advice(child.output); child.started && !help.empty()) fmt::print(stderr, "{}\n", help);
+    if (report_exists)
+        fmt::print(stderr, "What it measured until then: gambrel analyze {}\n", shell_quoted({run.report}));
+    return kBadInput;
+}
+
+int profile_and_analyze(const ProfileRun& run, const Flags& flags) {
+    std::error_code ec;
+    if (fs::exists(run.report, ec) && !flags.force)
+        return bad_input({{run.report, "exists; --force replaces it, -o OTHER.ncu-rep keeps both"}});
+    fs::remove(run.report, ec);  // else a report of old could be taken for this run's
+    const ChildResult child = run_child(ncu_arguments(run), Echo::to_stderr);
+    const bool there = fs::exists(run.report, ec);
+    if (there && child.interrupted)
+        fmt::print(stderr, "note: interrupted; this is what was measured until then\n");
+    else if (!there || child.status != 0 || child.signal != 0)
+        return failed(run, child, there);
+    return run_analysis({run.report}, flags.analysis);
+}
+
+int run(Flags& flags) {
+    if (!flags.misplaced.empty())
+        return bad_input({{flags.misplaced.front(), fmt::format("write -- before the program: gambrel profile -- {}",
+                                                                flags.misplaced.front())}});
+    if (arguments_behind_dashes().empty())
+        return bad_input({{"profile", "no program to run: gambrel profile -- APP ARGS"}});
+    const auto ready = prepared(flags);
+    if (!ready) return bad_input(ready.error());
+    if (!flags.analysis.output.quiet) fmt::print(stderr, "{}", statement(*ready));
+    if (flags.dry_run) return print_result(shell_quoted(ncu_arguments(*ready)) + "\n") ? kDone : kBadInput;
+    return profile_and_analyze(*ready, flags);
+}
+
+}  // namespace
+
+std::vector<std::string>& arguments_behind_dashes() {
+    static std::vector<std::string> arguments;
+    return arguments;
+}
+
+Action setup_profile(CLI::App& command) {
+    auto flags = std::make_shared<Flags>();
+    command.add_option("APP", flags->misplaced);
+    command.add_option("--ncu", flags->ncu_path);
+    command.add_option("--cc", flags->cc);
+    command.add_option("--clock-control", flags->ncu.clock_control)->check(CLI::IsMember({"base", "none"}));
+    command.add_option("--cache-control", flags->ncu.cache_control)->check(CLI::IsMember({"all", "none"}));
+    command.add_option("--replay-mode", flags->ncu.replay_mode)->check(CLI::IsMember({"kernel", "application"}));
+    command.add_option("--launch-skip", flags->ncu.launch_skip);
+    command.add_option("--launch-count", flags->ncu.launch_count);
+    command.add_option("--nvtx-include", flags->ncu.nvtx_include)->allow_extra_args(false);
+    command.add_option("--tensor-by", flags->tensor_by)->check(CLI::IsMember({"auto", "operations", "instructions"}));
+    command.add_flag("--dry-run", flags->dry_run);
+    command.add_flag("-f,--force", flags->force);
+    flags->analysis.add_to(command);
+    return [flags] { return run(*flags); };
+}
+
+}  // namespace gambrel::app

@@ -2,10 +2,13 @@
 // A bad kernel is a row with a reason; a file that cannot be read at all is an Error naming file, place and value.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gambrel/error.hpp>
@@ -14,8 +17,8 @@
 
 namespace gambrel {
 
-// corrected: packed FP16 counts 2, 2, 4 and tensor work by operation counters, else by instruction shape and architecture.
-// paper: 1, 1, 2 and 512 FLOP per tensor instruction, as arXiv 2009.05257 and the NERSC scripts have it.
+// corrected: packed FP16 counts 2, 2, 4 and tensor work by operation counters, else by instruction shape and
+// architecture. paper: 1, 1, 2 and 512 FLOP per tensor instruction, as arXiv 2009.05257 and the NERSC scripts have it.
 enum class FlopRule : std::uint8_t { corrected, paper };
 
 struct IngestOptions {
@@ -28,16 +31,44 @@ struct IngestOptions {
 };
 
 struct Ingested {
-    std::vector<Kernel> launches;    // in file order; a per-kernel summary row is one Kernel with launches > 1
-    std::vector<Machine> machines;   // one for each device named in the files, built from what the files say of it
-    std::vector<Error> notes;        // truncated, joined, refused: where and what; the launches stand all the same
+    std::vector<Kernel> launches;   // in file order; a per-kernel summary row is one Kernel with launches > 1
+    std::vector<Machine> machines;  // one for each device named in the files, built from what the files say of it
+    std::vector<Error> notes;       // truncated, joined, refused: where and what; the launches stand all the same
     std::uint64_t filtered_launches = 0;
 };
 
 // Files, or folders of files with one metric each. Formats are recognised by content, never by name; .gz is unpacked.
 Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions& options = {});
 
-// What `gambrel profile` asks ncu for on a GPU of this compute capability: exactly the metrics that the rules prefer.
-std::vector<std::string> metrics_to_collect(ComputeCapability cc);
+struct NcuVersion {
+    int year = 0;
+    int release = 0;
+    auto operator<=>(const NcuVersion&) const = default;
+};
+std::string to_text(NcuVersion version);  // "2024.3"
+// The first "2024.3" in a text, such as what `ncu --version` prints.
+std::optional<NcuVersion> parse_ncu_version(std::string_view text);
+
+// Tensor work by operation counters (exact, several passes more) or by counting instructions (two passes in all, the
+// size of an instruction is then a matter of architecture and kernel name). Automatic: operations, but instructions on
+// Volta, whose instructions have one size, and with an ncu that has no operation counters.
+enum class TensorBy : std::uint8_t { automatic, operations, instructions };
+
+struct CollectionRequest {
+    ComputeCapability cc;
+    std::string chip;  // "TU116"; empty: only metrics that every chip of that compute capability has
+    std::optional<NcuVersion> version;
+    TensorBy tensor_by = TensorBy::automatic;
+};
+
+struct Collection {
+    std::vector<std::string> metrics;
+    std::optional<int> passes;  // how often each launch is run again, if the tables tell
+    std::vector<std::string> notes;
+};
+
+// What `gambrel profile` asks ncu for: exactly the metrics that the rules prefer and that ncu has on that chip. Fails,
+// saying what to do instead, where ncu does not know the chip.
+Result<Collection> metrics_to_collect(const CollectionRequest& request);
 
 }  // namespace gambrel

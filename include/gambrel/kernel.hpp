@@ -64,7 +64,8 @@ struct Kernel {
 };
 
 // FLOP of all floating-point pipes that are known; absent if none is, if a busy pipe was not counted, or if they come to zero
-// while FP32, which nearly every kernel uses, was not counted: a hole is not a zero.
+// while FP32, FP16 or the Tensor Cores were not counted: a hole is not a zero. (FP64 alone is seldom collected for deep
+// learning, and seldom used.)
 Known<Flops> flop(const Kernel& kernel);
 // FLOP of all Tensor Core pipes (floating point), absent if unknown.
 Known<Flops> tensor_flop(const Kernel& kernel);

@@ -124,12 +124,4 @@ Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions&
     return out;
 }
 
-std::vector<std::string> metrics_to_collect(ComputeCapability cc) {
-    return preferred_metrics(metric_rules(), cc, [](const QuantityId& id) {
-        using Kind = QuantityId::Kind;
-        return id.kind == Kind::time || id.kind == Kind::clock || id.kind == Kind::work ||
-               (id.kind == Kind::bytes && id.level != Level::shared);
-    });
-}
-
 }  // namespace gambrel

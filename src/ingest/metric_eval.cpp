@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ingest/collection.hpp"
+
 namespace gambrel::ingest_detail {
 namespace {
 
@@ -51,7 +53,7 @@ Evaluator::Outcome Evaluator::term_value(const Term& term, double& out) const {
     const auto there = [&](MetricId m) { return stamp_[m] == generation_; };
     const auto metric = std::find_if(term.metrics.begin(), term.metrics.end(), there);
     if (metric == term.metrics.end()) return Outcome::absent;
-    double value = scratch_[*metric] * term.factor;
+    double value = scratch_[*metric] * term.factor / term.per;
     for (const MetricId m : term.times) {
         if (!there(m)) return Outcome::absent;
         value *= scratch_[m];
@@ -151,14 +153,20 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool an
                                                 launch.faults.size() > 1 ? fmt::format(" and {} more", launch.faults.size() - 1) : ""));
         return;
     }
-    const auto metrics = preferred_metrics(rules_, cc_of(launch), [&](const QuantityId& id) {
-        using Kind = QuantityId::Kind;
-        if (id.kind == Kind::time) return !kernel.time;
-        if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known(kernel) : !kernel.work[id.pipe];
-        return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
-    });
-    kernel.reasons.emplace_back(fmt::format("not in the file: {}", fmt::join(missing, ", ")));
-    kernel.remedies.emplace_back(fmt::format("ncu --metrics {}", fmt::join(metrics, ",")));
+    const std::string what = fmt::format("{}", fmt::join(missing, ", "));
+    kernel.reasons.emplace_back(fmt::format("not in the file: {}", what));
+    // Thousands of launches lack the same, and finding out which chip has which counter takes a while.
+    auto [remedy, is_new] = remedies_.try_emplace({cc_of(launch), what});
+    if (is_new) {
+        const auto metrics = metrics_for(rules_, cc_of(launch), [&](const QuantityId& id) {
+            using Kind = QuantityId::Kind;
+            if (id.kind == Kind::time) return !kernel.time;
+            if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known(kernel) : !kernel.work[id.pipe];
+            return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
+        });
+        if (!metrics.empty()) remedy->second = Symbol(fmt::format("ncu --metrics {}", fmt::join(metrics, ",")));
+    }
+    if (!remedy->second.empty()) kernel.remedies.push_back(remedy->second);
 }
 
 Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {

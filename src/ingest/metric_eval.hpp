@@ -1,6 +1,7 @@
 // Launches to Kernels by the metric rules. One Evaluator per run: it keeps the scratch that makes a launch cheap.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ private:
     std::vector<std::uint32_t> stamp_;   // scratch_[i] is valid if stamp_[i] == generation_
     std::uint32_t generation_ = 0;
     std::optional<double> time_;         // seconds of one launch, for terms with "@time"
+    std::map<std::pair<std::optional<ComputeCapability>, std::string>, Symbol> remedies_;  // empty: no counter can tell
 };
 
 // Metrics that the preferred rules of the quantities in `wanted` would read on this compute capability.

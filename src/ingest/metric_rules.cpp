@@ -91,12 +91,14 @@ public:
 private:
     void add_terms(Rule& r, const json& object) {
         if (object.contains("constant")) {
+            only_keys(object, {"constant"}, r.id.str());
             r.constant = object["constant"].get<double>();
             return;
         }
-        only_keys(object, {"metric", "factor", "times", "optional", "flop_rule"}, r.id.str());
+        only_keys(object, {"metric", "factor", "per", "times", "optional", "flop_rule"}, r.id.str());
         Term t;
         t.factor = object.value("factor", 1.0);
+        t.per = object.value("per", 1.0);
         t.optional = object.value("optional", false);
         t.flop_rule = flop_rule_of(object);
         if (object.contains("times"))
@@ -112,6 +114,8 @@ private:
             r.terms.push_back(std::move(t));
         } else {  // a pattern is as many terms as it expands to
             for (const auto& name : expanded_braces(metric.get<std::string>())) {
+                if (name.find_first_of("{}") != std::string::npos)
+                    throw Fault(fmt::format("metric \"{}\" has a brace without its pair, or one inside another", metric.get<std::string>()));
                 t.metrics = {metrics_.add(name)};
                 r.terms.push_back(t);
             }
@@ -121,20 +125,38 @@ private:
     MetricSet& metrics_;
 };
 
+// Runs `read` and puts `place` before the fault that it throws, so that a fault names its quantity and rule.
+template <class Read>
+auto in_place(const std::string& place, Read read) {
+    try {
+        return read();
+    } catch (const std::exception& e) {
+        throw Fault(fmt::format("{}: {}", place, e.what()));
+    }
+}
+
+QuantityRules quantity_rules(const json& object, RuleReader& reader) {
+    only_keys(object, {"quantity", "choose", "rules"}, "quantity");
+    QuantityRules out;
+    out.name = object.at("quantity");
+    out.quantity = quantity_of(out.name);
+    const std::string choose = object.at("choose");
+    if (choose != "first" && choose != "largest") throw Fault(fmt::format("choose \"{}\" is neither first nor largest", choose));
+    int index = 0;
+    for (const json& r : object.at("rules")) {
+        const int tier = choose == "first" ? index++ : 0;
+        out.rules.push_back(in_place("rule " + r.value("id", "without id"), [&] { return reader.rule(r, tier); }));
+    }
+    std::stable_sort(out.rules.begin(), out.rules.end(), [](const Rule& a, const Rule& b) { return a.tier < b.tier; });
+    return out;
+}
+
 void read_table(const json& table, MetricRules& rules) {
     only_keys(table, {"schema", "about", "quantities"}, "table");
     RuleReader reader(rules.metrics);
     for (const json& q : table.at("quantities")) {
-        only_keys(q, {"quantity", "choose", "rules"}, "quantity");
-        QuantityRules out;
-        out.name = q.at("quantity");
-        out.quantity = quantity_of(out.name);
-        const std::string choose = q.at("choose");
-        if (choose != "first" && choose != "largest") throw Fault(fmt::format("choose \"{}\" is neither first nor largest", choose));
-        int index = 0;
-        for (const json& r : q.at("rules")) out.rules.push_back(reader.rule(r, choose == "first" ? index++ : 0));
-        std::stable_sort(out.rules.begin(), out.rules.end(), [](const Rule& a, const Rule& b) { return a.tier < b.tier; });
-        rules.quantities.push_back(std::move(out));
+        const std::string place = q.is_object() ? q.value("quantity", "quantity without name") : "quantity";
+        rules.quantities.push_back(in_place(place, [&] { return quantity_rules(q, reader); }));
     }
 }
 

@@ -27,6 +27,7 @@ struct QuantityId {
 struct Term {
     std::vector<MetricId> metrics;  // alternatives: the first that is there
     double factor = 1;
+    double per = 1;                 // divides: 52576 ns / 1e9 is the nearest double to 5.2576e-05 s, times 1e-9 is not
     std::vector<MetricId> times;    // multiplied in
     bool times_time = false;        // times the launch's duration
     bool optional = false;          // absent counts as zero; at least one term of a rule must be there

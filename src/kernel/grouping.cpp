@@ -12,8 +12,7 @@ namespace {
 class Sum {
 public:
     explicit Sum(const Kernel& first) : sum_(first), members_(1) {
-        if (sum_.clock && sum_.time) weighted_clock_ = sum_.clock->value.value() * sum_.time->value.value();
-        if (sum_.clock) clock_sum_ = sum_.clock->value.value() * static_cast<double>(sum_.launches);
+        add_clock(first);
         note_known(first);
     }
 
@@ -33,8 +32,7 @@ public:
         for (const Pipe p : all_pipes()) merge(sum_.work[p], k.work[p]);
         merge(sum_.sparse_work, k.sparse_work);
         for (const Level l : all_levels()) merge(sum_.bytes[l], k.bytes[l]);
-        if (k.clock && k.time) weighted_clock_ += k.clock->value.value() * k.time->value.value();
-        if (k.clock) clock_sum_ += k.clock->value.value() * static_cast<double>(k.launches);
+        add_clock(k);
         if (k.clock && !sum_.clock) sum_.clock = k.clock;
         merge_peaks(sum_.pipe_peaks, k.pipe_peaks, k, [](const auto& p) { return p.pipe; });
         merge_peaks(sum_.level_peaks, k.level_peaks, k, [](const auto& p) { return p.level; });
@@ -46,11 +44,14 @@ public:
                               " launches have no time and are left out of the sums"});
         for (const Pipe p : all_pipes()) close(sum_.work[p], known_work_[p], std::string(name(p)) + " work");
         for (const Level l : all_levels()) close(sum_.bytes[l], known_bytes_[l], std::string(name(l)) + " bytes");
-        if (sum_.clock && sum_.time && sum_.time->value.value() > 0 && weighted_clock_ > 0) {
-            // weighted_clock_ is the number of cycles, so this is also where the two ways of adding up times part.
-            if (time_sum == TimeSum::mean_rate)
-                sum_.time->value = Seconds{weighted_clock_ * static_cast<double>(sum_.launches - left_out_) / clock_sum_};
-            sum_.clock->value = Frequency{weighted_clock_ / sum_.time->value.value()};
+        if (sum_.sparse_work && known_sparse_ != members_) sum_.sparse_work.reset();
+        if (sum_.clock && cycles_.value() > 0) {
+            sum_.clock->value = cycles_ / clocked_time_;
+            // Only where every launch has a clock: the paper's way needs the cycles of all of them.
+            if (time_sum == TimeSum::mean_rate && clocked_launches_ == sum_.launches - left_out_) {
+                sum_.clock->value = clock_sum_ / static_cast<double>(clocked_launches_);
+                sum_.time->value = cycles_ / sum_.clock->value;
+            }
         }
         return std::move(sum_);
     }
@@ -71,6 +72,14 @@ private:
         if (sum_.device != k.device) sum_.device = Symbol{};
         for (const Symbol reason : k.reasons) add_reason(reason);
         for (const Symbol remedy : k.remedies) add_once(sum_.remedies, remedy);
+    }
+
+    void add_clock(const Kernel& k) {
+        if (!k.clock || !k.time) return;
+        cycles_ += k.clock->value * k.time->value;
+        clocked_time_ += k.time->value;
+        clock_sum_ += k.clock->value * static_cast<double>(k.launches);
+        clocked_launches_ += k.launches;
     }
 
     static void add_once(std::vector<Symbol>& list, Symbol item) {
@@ -106,6 +115,7 @@ private:
     }
 
     void note_known(const Kernel& k) {
+        known_sparse_ += k.sparse_work ? 1 : 0;
         for (const Pipe p : all_pipes()) known_work_[p] += k.work[p] ? 1 : 0;
         for (const Level l : all_levels()) known_bytes_[l] += k.bytes[l] ? 1 : 0;
     }
@@ -120,8 +130,12 @@ private:
     Kernel sum_;
     std::uint64_t members_;
     std::uint64_t left_out_ = 0;
-    double weighted_clock_ = 0;  // sum of clock x time: cycles
-    double clock_sum_ = 0;       // sum of clock over launches
+    std::uint64_t known_sparse_ = 0;
+    // Over the launches that have a clock; one without must not pull the mean down.
+    Cycles cycles_;
+    Seconds clocked_time_;
+    Frequency clock_sum_;
+    std::uint64_t clocked_launches_ = 0;
     PerPipe<std::uint64_t> known_work_{};
     PerLevel<std::uint64_t> known_bytes_{};
 };

@@ -12,10 +12,13 @@ Known<Flops> summed(const Kernel& kernel, Accept counts) {
     for (const Pipe p : all_pipes()) {
         const auto& work = kernel.work[p];
         if (!counts(p) || !work) continue;
-        if (!sum)
+        if (!sum) {
             sum = *work;
-        else
-            sum->value += work->value;
+            continue;
+        }
+        sum->value += work->value;
+        sum->origin = std::max(sum->origin, work->origin);  // the weakest: one modelled part makes the sum modelled
+        if (sum->rule != work->rule) sum->rule = Symbol{"several"};
     }
     return sum;
 }
@@ -25,7 +28,8 @@ Known<Flops> summed(const Kernel& kernel, Accept counts) {
 Known<Flops> flop(const Kernel& kernel) {
     if (kernel.has_uncounted_work) return std::nullopt;
     const auto sum = summed(kernel, [](Pipe p) { return !is_integer(p); });
-    if (sum && sum->value.value() == 0 && !kernel.work[Pipe::fp32]) return std::nullopt;
+    const bool all_counted = kernel.work[Pipe::fp32] && kernel.work[Pipe::fp16] && tensor_flop(kernel);
+    if (sum && sum->value.value() == 0 && !all_counted) return std::nullopt;
     return sum;
 }
 

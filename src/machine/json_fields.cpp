@@ -9,6 +9,7 @@ namespace gambrel::machine_detail {
 namespace {
 
 std::string shown(const nlohmann::json& value) {
+    if (value.is_structured()) return value.is_array() ? "a list" : "an object";  // dump() recurses as deep as a file likes
     std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     return text;
@@ -52,6 +53,7 @@ Fact<Q> Fields::fact(const nlohmann::json* field, const std::string& key, bool w
     Fields inner(*field, path_of(key), errors_);
     Sourced<Q> sourced;
     sourced.cite = inner.text("cite", true);
+    if (sourced.cite.empty() && errors_.size() == faults_before) inner.fault("cite", "is empty; say where the number comes from");
     const std::string origin = inner.text("origin", true);
     if (const auto known = origin_from(origin); known && *known <= Origin::assumed)
         sourced.origin = *known;
@@ -59,10 +61,11 @@ Fact<Q> Fields::fact(const nlohmann::json* field, const std::string& key, bool w
         inner.fault("origin", fmt::format("\"{}\" is no origin; expected datasheet, measured, derived or assumed", origin));
     if (with_clock)
         if (const std::string text = inner.text("clock"); !text.empty()) {
-            if (const auto parsed = parse_quantity<Frequency>(text))
+            const auto parsed = parse_quantity<Frequency>(text);
+            if (parsed && parsed->value() > 0)
                 *clock = *parsed;
             else
-                inner.fault("clock", parsed.error());
+                inner.fault("clock", parsed ? fmt::format("\"{}\" is not above zero", text) : parsed.error());
         }
     const auto* value = inner.find("value", true);
     inner.finish();

@@ -57,14 +57,14 @@ void read_tensor(const json* object, const std::string& source, Machine& m, Erro
 
 void read_level(const json& object, const std::string& path, Machine& m, Errors& errors) {
     Fields f(object, path, errors);
+    const std::size_t faults_before = errors.size();
     const std::string name_text = f.text("name", true);
     const auto level = level_from(name_text);
-    if (!level) {
+    if (!level && errors.size() == faults_before)
         f.fault("name", fmt::format("\"{}\" is no level; expected shared, L1, L2, L3 or DRAM", name_text));
-        return;
-    }
-    if (m.find(*level)) f.fault("name", fmt::format("level \"{}\" is there twice", name_text));
-    MemoryLevel& l = m.at(*level);
+    if (level && m.find(*level)) f.fault("name", fmt::format("level \"{}\" is there twice", name_text));
+    MemoryLevel nameless;  // the faults of its fields are told all the same
+    MemoryLevel& l = level ? m.at(*level) : nameless;
     const std::string scope = f.text("scope", true);
     if (scope != "sm" && scope != "gpu") f.fault("scope", fmt::format("\"{}\" is no scope; expected sm or gpu", scope));
     l.per_sm = scope == "sm";
@@ -111,7 +111,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
     json document;
     try {
         document = json::parse(text);
-    } catch (const json::parse_error& e) {
+    } catch (const json::exception& e) {
         return failure(std::string(source_name), fmt::format("not JSON: {}", e.what()));
     }
     Errors errors;

@@ -64,8 +64,10 @@ std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine& m, Pipe pipe, st
         return Ceiling<FlopRate>{rate->value * m.sm.sms->value * *clock, Origin::derived,
                                  fmt::format("{} SMs x {} x {}", m.sm.sms->value, to_text(rate->value), to_text(*clock))};
     if (rate && rate->value.value() == 0) return std::nullopt;
-    const auto& stated = sparse ? a.stated_sparse : a.stated;
-    if (stated) return carried(*stated, clock, true);
+    if (auto stated = sparse ? a.stated_sparse : a.stated) {
+        if (!stated->clock && m.clocks.boost) stated->clock = m.clocks.boost->value;
+        return carried(*stated, clock, true);
+    }
     if (a.measured && !sparse) return carried(*a.measured, clock, true);
     return std::nullopt;
 }

@@ -86,13 +86,17 @@ std::string to_json(const Machine& m) {
     put(clocks, "boost", m.clocks.boost);
     put(clocks, "memory", m.clocks.memory);
     if (!clocks.empty()) out["clocks"] = std::move(clocks);
-    if (json sm = sm_of(m); sm.contains("count")) out["sm"] = std::move(sm);
+    if (json sm = sm_of(m); !sm.empty()) {
+        if (!m.sm.sms) sm["count"] = "unknown";
+        out["sm"] = std::move(sm);
+    }
     json tensor = json::object(), stated = json::object(), measured = json::object();
     for (const Pipe p : all_pipes()) {
         const auto& a = m.pipes[p];
         const std::string key(name(p));
-        if (is_tensor(p) && a.dense) {
+        if (is_tensor(p) && (a.dense || a.sparse)) {
             json rates = json::object();
+            if (!a.dense) rates["dense"] = "unknown";
             put(rates, "dense", a.dense);
             put(rates, "sparse", a.sparse);
             tensor[key.substr(7)] = std::move(rates);

@@ -73,7 +73,12 @@ void judge_levels(const Machine& m, const Kernel& k, const RooflineOptions& opti
         std::optional<Ceiling<Bandwidth>> ceiling = memory_ceiling(m, l, out.clock, options.roofs);
         if (const auto peak = reported(k.level_peaks, [&](const auto& p) { return p.level == l; }, options))
             ceiling = Ceiling<Bandwidth>{peak->value, Origin::derived, peak->rule.str()};
-        if (!ceiling || ceiling->value.value() <= 0) continue;
+        if (!ceiling || ceiling->value.value() <= 0) {
+            if (bytes->value.value() > 0)
+                out.findings.push_back(std::string(name(l)) + " bytes have no ceiling: " + m.name + " does not say its " +
+                                       std::string(name(l)) + " bandwidth");
+            continue;
+        }
         LevelVerdict v;
         v.level = l;
         v.ceiling = ceiling->value;

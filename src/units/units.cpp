@@ -78,6 +78,7 @@ tl::expected<Q, std::string> parse_quantity(std::string_view text) {
     if (!unit.ends_with(U::text)) return fail("has another unit than expected");
     const auto factor = prefix_factor(unit.substr(0, unit.size() - U::text.size()), U::small, std::is_same_v<Q, Bytes>);
     if (!factor) return fail("has an unknown prefix or unit");
+    if (!std::isfinite(number * *factor)) return fail("is too large");
     return Q{number * *factor};
 }
 
@@ -106,21 +107,26 @@ template <class Q>
 std::string exact_text(Q quantity) {
     using U = Unit<Q>;
     const double v = quantity.value();
-    // The shortest spelling over all prefixes that parses back to the same double.
+    // The shortest spelling over all prefixes that parses back to the same double; "900 GB/s" before "0.9 TB/s".
     std::string best = fmt::format("{} {}", v, U::text);
+    bool below_one = false;
     for (const auto& p : kDecimal) {
         if (p.factor < 1 && !U::small) continue;
         std::string text = fmt::format("{} {}{}", v / p.factor, p.text, U::text);
         const auto back = parse_quantity<Q>(text);
-        if (back && back->value() == v && text.size() < best.size()) best = std::move(text);
+        if (!back || back->value() != v) continue;
+        if (text.size() > best.size() || (text.size() == best.size() && !below_one)) continue;
+        best = std::move(text);
+        below_one = std::fabs(v) < p.factor;
     }
     return best;
 }
 
 std::string binary_text(Bytes capacity) {
     const double v = capacity.value();
+    // 1e9 is a whole number of quarter KiB too; a size that needs so many digits was never meant in binary.
     for (const auto& p : kBinary)
-        if (v >= p.factor && std::fmod(v * 4, p.factor) == 0) return fmt::format("{} {}B", v / p.factor, p.text);
+        if (v >= p.factor && v < p.factor * 10240 && std::fmod(v * 4, p.factor) == 0) return fmt::format("{} {}B", v / p.factor, p.text);
     return to_text(capacity);
 }
 

@@ -40,7 +40,7 @@ TEST(Joined, AppendsMetricsLaunchByLaunch) {
     const auto out =
         joined({profile("d/a", "m1", {{"x", 1}, {"y", 2}}), profile("d/b", "m2", {{"x", 3}, {"y", 4}})}, notes);
     ASSERT_EQ(out.size(), 1u);
-    EXPECT_EQ(out[0].source, "d/a (+1 files)");
+    EXPECT_EQ(out[0].source, "d");
     ASSERT_EQ(out[0].launches.size(), 2u);
     EXPECT_EQ(value(out[0], 0, wanted(), "m1"), 1.0);
     EXPECT_EQ(value(out[0], 0, wanted(), "m2"), 3.0);

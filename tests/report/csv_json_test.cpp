@@ -58,7 +58,7 @@ TEST(Csv, HasTheColumnsOfTheContractAndOneRowPerGroup) {
     EXPECT_EQ(rows[0], header);
     for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
     // triad: 2e9 FLOP and 8e9 B in 1 s on 10 GB/s.
-    EXPECT_EQ(rows[1], (std::vector<std::string>{"triad", "", "10", "1", "", "2000000000", "", "0", "2000000000", "",
+    EXPECT_EQ(rows[1], (std::vector<std::string>{"triad", "", "10", "1", "", "2000000000", "0", "0", "2000000000", "",
                                                  "", "8000000000", "", "", "0.25", "2000000000", "DRAM", "80", ""}));
 }
 

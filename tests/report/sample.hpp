@@ -62,6 +62,7 @@ inline Kernel kernel(const Spec& s) {
     k.name = Symbol(s.name), k.phase = Symbol(s.phase), k.source = Symbol("made by hand"), k.launches = s.launches;
     k.time = Amount<Seconds>{Seconds{s.time}, Origin::measured, Symbol("gpu_time")};
     k.work[Pipe::fp32] = Amount<Flops>{Flops{s.fp32}, Origin::measured, Symbol("sass_fp32")};
+    k.work[Pipe::fp16] = Amount<Flops>{Flops{0}, Origin::measured, Symbol("sass_fp16")};
     k.work[Pipe::tensor_fp16] = Amount<Flops>{Flops{s.tensor}, Origin::measured, Symbol("tensor_ops")};
     if (s.l1 > 0) k.bytes[Level::l1] = Amount<Bytes>{Bytes{s.l1}, Origin::measured, Symbol("l1tex_bytes")};
     if (s.l2 > 0) k.bytes[Level::l2] = Amount<Bytes>{Bytes{s.l2}, Origin::measured, Symbol("lts_bytes")};

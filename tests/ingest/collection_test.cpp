@@ -1,0 +1,198 @@
+// Are the metrics that rules name and `gambrel profile` asks for known to ncu? Held against data/metrics/facts, which
+// is what `ncu --query-metrics` and CUPTI's metric library print for each chip.
+#include "ingest/collection.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingest/metric_facts.hpp"
+
+namespace gambrel::ingest_detail {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+Collection collected(const CollectionRequest& request) {
+    const auto result = metrics_to_collect(request);
+    EXPECT_TRUE(result) << (result ? "" : to_text(result.error()));
+    return result ? *result : Collection{};
+}
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+constexpr NcuVersion kVersions[] = {{2022, 3}, {2023, 1}, {2023, 2}, {2024, 1}, {2024, 3},
+                                    {2025, 1}, {2025, 2}, {2025, 3}, {2025, 4}, {2026, 3}};
+
+TEST(MetricNames, EveryNameInTheRulesIsOneThatNcuKnows) {
+    const std::map<std::string, std::string> exceptions{
+        {"gpc__frequency", "ncu 2019 only; the DeepCAM logs have it"},
+        {"Duration", "details page of --csv"},
+        {"SM Frequency", "details page of --csv"},
+    };
+    std::vector<std::string> unknown;
+    const MetricRules& rules = metric_rules();
+    for (MetricId id = 0; id < rules.metrics.size(); ++id) {
+        const std::string name(base_name(rules.metrics.name(id)));
+        // nvprof's own; made by ncu from others; attributes of the device, which are no counters.
+        if (name.starts_with("nvprof:") || name.starts_with("derived__") || name.starts_with("device__attribute_"))
+            continue;
+        if (!metric_facts().known(name) && !exceptions.contains(name)) unknown.push_back(name);
+    }
+    EXPECT_GT(rules.metrics.size(), 150u);
+    EXPECT_THAT(unknown, IsEmpty());
+}
+
+TEST(MetricNames, EveryMetricThatWeAskForExistsOnThatChipInEveryVersion) {
+    int asked = 0;
+    for (const Machine& m : catalogue()) {
+        if (!m.compute_capability || m.compute_capability->major < 7) continue;
+        const std::string chip = lower(m.chip);
+        ASSERT_TRUE(metric_facts().knows_chip(chip)) << m.id;
+        for (const NcuVersion version : kVersions) {
+            if (!metric_facts().tool_knows(chip, version)) continue;
+            const Collection c = collected({*m.compute_capability, m.chip, version, TensorBy::automatic});
+            EXPECT_THAT(c.metrics, Contains("gpu__time_duration.sum")) << m.id;
+            for (const auto& metric : c.metrics) {
+                EXPECT_TRUE(metric_facts().exists(metric, chip, version))
+                    << metric << " on " << m.id << ", ncu " << to_text(version);
+                EXPECT_NE(metric_rules().metrics.find(metric), kNoMetric)
+                    << metric << " is collected but no rule reads it";
+                ++asked;
+            }
+        }
+    }
+    EXPECT_GT(asked, 5000);
+}
+
+TEST(MetricNames, PassesAreKnownForEveryGpuOfTheCatalogue) {
+    for (const Machine& m : catalogue()) {
+        if (!m.compute_capability || m.compute_capability->major < 7) continue;
+        for (const TensorBy by : {TensorBy::automatic, TensorBy::instructions}) {
+            const Collection c = collected({*m.compute_capability, m.chip, std::nullopt, by});
+            EXPECT_TRUE(c.passes) << m.id << ": " << fmt::format("{}", fmt::join(c.metrics, ","));
+            EXPECT_LE(c.passes.value_or(0), by == TensorBy::instructions ? 2 : 11) << m.id;
+        }
+    }
+}
+
+TEST(Collection, OnVoltaIsThePapersSetInTwoPasses) {
+    const Collection c = collected({{7, 0}, "GV100", NcuVersion{2024, 3}, TensorBy::automatic});
+    EXPECT_EQ(c.metrics.size(), 15u);
+    EXPECT_THAT(c.metrics, Contains("sm__inst_executed_pipe_tensor.sum"));
+    EXPECT_THAT(c.metrics, Contains("dram__bytes.sum"));
+    EXPECT_EQ(c.passes, 2);
+    EXPECT_THAT(c.notes, IsEmpty());
+}
+
+TEST(Collection, OnAmpereCountsOperationsWithoutTheRareTypes) {
+    const Collection c = collected({{8, 0}, "GA100", NcuVersion{2024, 3}, TensorBy::automatic});
+    EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_fp16_dst_fp32.sum"));
+    EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_fp64.sum"));
+    EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_int8.sum"));
+    EXPECT_THAT(c.metrics, Not(Contains("sm__ops_path_tensor_src_int4.sum")));
+    EXPECT_THAT(c.metrics, Not(Contains(StartsWith("sm__inst_executed_pipe_tensor"))));
+    EXPECT_EQ(c.passes, 7);
+}
+
+TEST(Collection, WithAnNcuBeforeOperationCountersCountsInstructionsAndSaysSo) {
+    for (const NcuVersion old : {NcuVersion{2022, 3}, NcuVersion{2023, 1}, NcuVersion{2020, 1}}) {
+        const Collection c = collected({{8, 0}, "GA100", old, TensorBy::automatic});
+        EXPECT_THAT(c.metrics, Contains("sm__inst_executed_pipe_tensor.sum"));
+        EXPECT_THAT(c.metrics, Each(Not(StartsWith("sm__ops_path"))));
+        EXPECT_EQ(c.passes, 2);
+        EXPECT_THAT(c.notes, Contains(HasSubstr("2023.2")));
+    }
+    EXPECT_THAT(collected({{8, 0}, "GA100", NcuVersion{2023, 2}, TensorBy::automatic}).metrics,
+                Contains("sm__ops_path_tensor_src_fp64.sum"));
+}
+
+TEST(Collection, OnAdaTakesTheNameThatSupersededTheInstructionCountWhereThatIsKnownToExist) {
+    const auto names = [](std::optional<NcuVersion> version) {
+        auto metrics = collected({{8, 9}, "AD102", version, TensorBy::instructions}).metrics;
+        std::erase_if(metrics, [](const auto& m) { return !m.starts_with("sm__inst_executed_pipe_tensor"); });
+        return metrics;
+    };
+    EXPECT_THAT(names(NcuVersion{2025, 1}), ElementsAre("sm__inst_executed_pipe_tensor_v2.sum"));
+    EXPECT_THAT(names(NcuVersion{2022, 3}), ElementsAre("sm__inst_executed_pipe_tensor.sum"));
+    EXPECT_THAT(names(std::nullopt), ElementsAre("sm__inst_executed_pipe_tensor.sum"));
+}
+
+TEST(Collection, AsksNoTensorCountersOfChipsWithoutTensorCores) {
+    for (const char* chip : {"TU116", "TU117"})
+        EXPECT_THAT(collected({{7, 5}, chip, NcuVersion{2024, 3}, TensorBy::automatic}).metrics,
+                    Each(Not(HasSubstr("tensor"))));
+}
+
+TEST(Collection, WithoutAChipAsksOnlyForWhatEveryChipOfThatCapabilityHas) {
+    const Collection c = collected({{7, 5}, "", NcuVersion{2024, 3}, TensorBy::automatic});
+    EXPECT_THAT(c.metrics, Contains("sm__inst_executed_pipe_tensor.sum"));
+    EXPECT_THAT(c.notes, Contains(HasSubstr("name the GPU")));
+    for (const char* chip : {"tu102", "tu104", "tu106", "tu116", "tu117"})
+        for (const auto& m : c.metrics) EXPECT_TRUE(metric_facts().exists(m, chip)) << m << " " << chip;
+}
+
+TEST(Collection, SaysThatIntegratedChipsHaveNoDramCounter) {
+    const Collection c = collected({{8, 7}, "", NcuVersion{2024, 3}, TensorBy::automatic});
+    EXPECT_THAT(c.metrics, Not(Contains("dram__bytes.sum")));
+    EXPECT_THAT(c.notes, Contains(HasSubstr("no DRAM roof")));
+    EXPECT_EQ(c.passes, 7);
+}
+
+TEST(Collection, CountsPackedFp32OnDataCentreBlackwell) {
+    const Collection c = collected({{10, 0}, "GB100", NcuVersion{2025, 3}, TensorBy::automatic});
+    EXPECT_THAT(c.metrics, Contains("sm__sass_thread_inst_executed_op_ffma2_pred_on.sum"));
+    EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp32.sum"));
+    EXPECT_EQ(c.passes, 8);
+}
+
+TEST(Collection, OfAnUnknownNewGpuIsThatOfTheNearestKnownWithANote) {
+    const Collection c = collected({{13, 0}, "", std::nullopt, TensorBy::automatic});
+    EXPECT_THAT(c.metrics, Contains("dram__bytes.sum"));
+    EXPECT_THAT(c.notes, Contains(HasSubstr("13.0 is in no table")));
+}
+
+TEST(Collection, FailsForPascalWithTheNvprofCommand) {
+    const auto result = metrics_to_collect({{6, 0}, "GP100", std::nullopt, TensorBy::automatic});
+    ASSERT_FALSE(result);
+    const std::string text = to_text(result.error());
+    EXPECT_THAT(text, HasSubstr("nvprof --csv --metrics "));
+    EXPECT_THAT(text, HasSubstr("flop_count_dp"));
+    EXPECT_THAT(text, HasSubstr("dram_read_transactions"));
+    EXPECT_THAT(text, Not(HasSubstr("nvprof:")));
+    EXPECT_THAT(nvprof_metrics(metric_rules()), Not(Contains("time")));
+}
+
+TEST(Collection, FailsForAChipThatThisNcuDoesNotKnowAndSaysWhichDoes) {
+    const auto dropped = metrics_to_collect({{7, 0}, "GV100", NcuVersion{2025, 4}, TensorBy::automatic});
+    ASSERT_FALSE(dropped);
+    EXPECT_THAT(to_text(dropped.error()), HasSubstr("2022.3 to 2025.3"));
+    const auto too_new = metrics_to_collect({{12, 0}, "GB202", NcuVersion{2022, 3}, TensorBy::automatic});
+    ASSERT_FALSE(too_new);
+    EXPECT_THAT(to_text(too_new.error()), HasSubstr("2025.1 and later"));
+}
+
+TEST(NcuVersion, IsReadFromWhatNcuPrints) {
+    EXPECT_EQ(parse_ncu_version("Copyright (c) 2018-2022 NVIDIA Corporation\nVersion 2022.3.0.0 (build 31729285)"),
+              (NcuVersion{2022, 3}));
+    EXPECT_EQ(parse_ncu_version("Version 2025.10.1"), (NcuVersion{2025, 10}));
+    EXPECT_EQ(parse_ncu_version("17.1.14"), std::nullopt);
+    EXPECT_EQ(parse_ncu_version("Copyright 2018-2022."), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gambrel::ingest_detail

@@ -1,0 +1,274 @@
+// Each kind of rule on launches made by hand, and the tables of data/metrics on cases one can check in the head.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingest/metric_eval.hpp"
+
+namespace gambrel::ingest_detail {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Values = std::vector<std::pair<std::string, double>>;
+
+struct Given {
+    std::string name = "kernel";
+    std::optional<ComputeCapability> cc = ComputeCapability{8, 0};
+    std::uint64_t launches = 1;
+    FlopRule flop_rule = FlopRule::corrected;
+};
+
+Kernel evaluated(const MetricRules& rules, const Values& values, const Given& given = {}) {
+    Profile profile;
+    Launch launch;
+    launch.name = Symbol(given.name);
+    launch.cc = given.cc;
+    launch.launches = given.launches;
+    for (const auto& [name, value] : values) {
+        const MetricId id = rules.metrics.find(name);
+        if (id == kNoMetric) throw std::runtime_error("no rule reads " + name);
+        add_value(profile, launch, rules.metrics, id, value);
+    }
+    IngestOptions options;
+    options.flop_rule = given.flop_rule;
+    Evaluator evaluator(rules, options);
+    return evaluator.kernel(profile, launch);
+}
+Kernel evaluated(const Values& values, const Given& given = {}) { return evaluated(metric_rules(), values, given); }
+
+MetricRules rules_of(const std::string& quantity, const std::string& choose, const std::string& rules) {
+    const std::string text = R"({"schema": 1, "quantities": [{"quantity": ")" + quantity + R"(", "choose": ")" +
+                             choose + R"(", "rules": [)" + rules + "]}]}";
+    const std::pair<std::string, std::string_view> named{"t", text};
+    auto parsed = parse_metric_rules(std::span(&named, 1));
+    if (!parsed) throw std::runtime_error(to_text(parsed.error()));
+    return *parsed;
+}
+std::optional<double> fp32(const MetricRules& rules, const Values& values, const Given& given = {}) {
+    const Kernel k = evaluated(rules, values, given);
+    if (!k.work[Pipe::fp32]) return std::nullopt;
+    return k.work[Pipe::fp32]->value.value();
+}
+std::string reasons(const Kernel& k) {
+    std::string text;
+    for (const Symbol s : k.reasons) text += s.str() + "\n";
+    return text;
+}
+
+constexpr const char* kTwo = R"({"id": "a", "terms": [{"metric": "m"}]}, {"id": "b", "terms": [{"metric": "n"}]})";
+
+TEST(Rules, the_first_that_can_be_made_counts) {
+    const auto rules = rules_of("work.fp32", "first", kTwo);
+    EXPECT_EQ(fp32(rules, {{"m", 1}, {"n", 5}}), 1);
+    EXPECT_EQ(fp32(rules, {{"n", 5}}), 5);
+    EXPECT_EQ(fp32(rules, {}), std::nullopt);
+    EXPECT_EQ(evaluated(rules, {{"n", 5}}).work[Pipe::fp32]->rule.str(), "b");
+    EXPECT_EQ(fp32(rules, {{"m", NAN}, {"n", 5}}), 5);  // a broken counter makes way for the next rule
+}
+
+TEST(Rules, the_largest_of_a_tier_counts_and_a_lower_tier_goes_before_a_larger_value) {
+    const auto largest = rules_of("work.fp32", "largest", kTwo);
+    EXPECT_EQ(fp32(largest, {{"m", 1}, {"n", 5}}), 5);
+    EXPECT_EQ(fp32(largest, {{"m", 7}, {"n", 5}}), 7);
+    const auto tiers =
+        rules_of("work.fp32", "largest",
+                 R"({"id": "a", "tier": 1, "terms": [{"metric": "m"}]}, {"id": "b", "terms": [{"metric": "n"}]})");
+    EXPECT_EQ(fp32(tiers, {{"m", 7}, {"n", 5}}), 5);
+    EXPECT_EQ(fp32(tiers, {{"m", 7}}), 7);
+}
+
+TEST(Rules, hold_only_for_their_compute_capabilities) {
+    const auto rules = rules_of("work.fp32", "first", R"({"id": "a", "cc": "7.5-8.6", "terms": [{"metric": "m"}]})");
+    for (const auto& [cc, holds] : std::vector<std::pair<ComputeCapability, bool>>{
+             {{7, 2}, false}, {{7, 5}, true}, {{8, 0}, true}, {{8, 6}, true}, {{8, 9}, false}, {{10, 0}, false}})
+        EXPECT_EQ(fp32(rules, {{"m", 1}}, {.cc = cc}).has_value(), holds) << to_text(cc);
+    EXPECT_EQ(fp32(rules, {{"m", 1}}, {.cc = std::nullopt}), std::nullopt);
+}
+
+TEST(Rules, hold_only_for_their_names) {
+    const auto has =
+        rules_of("work.fp32", "first", R"({"id": "a", "name_has": ["x", "y"], "terms": [{"metric": "m"}]})");
+    const auto lacks =
+        rules_of("work.fp32", "first", R"({"id": "a", "name_lacks": ["x", "y"], "terms": [{"metric": "m"}]})");
+    for (const auto& [name, there] :
+         std::vector<std::pair<std::string, bool>>{{"ax", true}, {"yb", true}, {"ab", false}}) {
+        EXPECT_EQ(fp32(has, {{"m", 1}}, {.name = name}).has_value(), there) << name;
+        EXPECT_EQ(fp32(lacks, {{"m", 1}}, {.name = name}).has_value(), !there) << name;
+    }
+}
+
+TEST(Rules, only_if_zero_and_at_least_zero) {
+    const auto idle =
+        rules_of("work.fp32", "first", R"({"id": "a", "only_if_zero": true, "terms": [{"metric": "m"}]})");
+    EXPECT_EQ(fp32(idle, {{"m", 0}}), 0);
+    EXPECT_EQ(fp32(idle, {{"m", 3}}), std::nullopt);
+    const std::string difference = R"("terms": [{"metric": "m"}, {"metric": "n", "factor": -2}])";
+    EXPECT_EQ(fp32(rules_of("work.fp32", "first", R"({"id": "a", "at_least_zero": true, )" + difference + "}"),
+                   {{"m", 3}, {"n", 2}}),
+              0);
+    EXPECT_EQ(fp32(rules_of("work.fp32", "first", R"({"id": "a", )" + difference + "}"), {{"m", 3}, {"n", 2}}), -1);
+}
+
+TEST(Rules, optional_terms_count_as_zero_but_not_all_of_them) {
+    const auto rules = rules_of("work.fp32", "first",
+                                R"({"id": "a", "terms": [{"metric": "m_{x,y}", "factor": 2, "optional": true}]})");
+    EXPECT_EQ(fp32(rules, {{"m_x", 1}}), 2);
+    EXPECT_EQ(fp32(rules, {{"m_x", 1}, {"m_y", 4}}), 10);
+    EXPECT_EQ(fp32(rules, {}), std::nullopt);
+    const auto needed = rules_of("work.fp32", "first", R"({"id": "a", "terms": [{"metric": "m_{x,y}"}]})");
+    EXPECT_EQ(fp32(needed, {{"m_x", 1}}), std::nullopt);
+}
+
+TEST(Rules, alternatives_of_a_term_products_and_quotients) {
+    const auto either =
+        rules_of("work.fp32", "first", R"({"id": "a", "terms": [{"metric": ["m", "n"], "factor": 3}]})");
+    EXPECT_EQ(fp32(either, {{"n", 2}}), 6);
+    EXPECT_EQ(fp32(either, {{"m", 1}, {"n", 2}}), 3);
+    const auto over =
+        rules_of("work.fp32", "first", R"({"id": "a", "terms": [{"metric": "m", "times": ["n"]}], "over": ["o"]})");
+    EXPECT_EQ(fp32(over, {{"m", 6}, {"n", 2}, {"o", 4}}), 3);
+    EXPECT_EQ(fp32(over, {{"m", 6}, {"o", 4}}), std::nullopt);
+    EXPECT_EQ(fp32(over, {{"m", 6}, {"n", 2}}), std::nullopt);
+    EXPECT_EQ(fp32(over, {{"m", 6}, {"n", 2}, {"o", 0}}), std::nullopt);
+    const auto constant = rules_of("work.fp32", "first", R"({"id": "a", "terms": [{"constant": 0}]})");
+    EXPECT_EQ(fp32(constant, {}), 0);
+}
+
+TEST(Rules, the_last_of_several_values_counts_and_nothing_is_left_from_the_launch_before) {
+    const auto rules = rules_of("work.fp32", "first", kTwo);
+    EXPECT_EQ(fp32(rules, {{"m", 1}, {"m", 2}}), 2);
+    Profile profile;
+    Launch a, b;
+    add_value(profile, a, rules.metrics, rules.metrics.find("m"), 9);
+    const IngestOptions options;
+    Evaluator evaluator(rules, options);
+    EXPECT_TRUE(evaluator.kernel(profile, a).work[Pipe::fp32]);
+    EXPECT_FALSE(evaluator.kernel(profile, b).work[Pipe::fp32]);
+}
+
+const std::string kInst = "sm__inst_executed_pipe_tensor.sum";
+const std::string kHfma = "sm__sass_thread_inst_executed_op_hfma_pred_on.sum";
+
+TEST(TensorWork, hfma2_on_the_tensor_pipe_of_an_a100_is_no_tensor_work) {
+    // 320 warps of HFMA2 are 10240 thread instructions, and nothing else ran on the pipe (DETR, CatArrayBatchedCopy).
+    const Kernel k = evaluated({{kInst, 320}, {kHfma, 10240}});
+    EXPECT_EQ(tensor_flop(k)->value, Flops{0});
+    const Kernel paper = evaluated({{kInst, 320}, {kHfma, 10240}}, {.flop_rule = FlopRule::paper});
+    EXPECT_EQ(tensor_flop(paper)->value, Flops{163840});
+    EXPECT_EQ(tensor_flop(evaluated({{kInst, 330}, {kHfma, 10240}}))->value, Flops{10 * 4096});
+}
+
+TEST(TensorWork, an_instruction_is_worth_what_its_architecture_and_name_say) {
+    const auto work = [](ComputeCapability cc, const char* name, Pipe pipe) {
+        const Kernel k = evaluated({{kInst, 1}}, {.name = name, .cc = cc});
+        double all = 0;  // in one pipe only
+        for (const auto& w : k.work) all += w ? w->value.value() : 0;
+        EXPECT_EQ(all, k.work[pipe]->value.value()) << name;
+        return k.work[pipe]->value.value();
+    };
+    EXPECT_EQ(work({7, 0}, "volta_fp16_s884gemm", Pipe::tensor_fp16), 512);
+    EXPECT_EQ(work({7, 0}, "volta_h884gemm", Pipe::tensor_fp16_acc16), 1024);
+    EXPECT_EQ(work({7, 5}, "turing_s1688cudnn", Pipe::tensor_fp16), 2048);
+    EXPECT_EQ(work({7, 5}, "turing_int8_i8816cudnn", Pipe::tensor_int8), 2048);
+    EXPECT_EQ(work({8, 0}, "ampere_fp16_s16816gemm", Pipe::tensor_fp16), 4096);
+    EXPECT_EQ(work({8, 0}, "ampere_sgemm_tf32_128x128", Pipe::tensor_tf32), 2048);
+    EXPECT_EQ(work({8, 6}, "ampere_bf16_s16816gemm", Pipe::tensor_bf16), 4096);
+    EXPECT_EQ(work({8, 0}, "ampere_dgemm_d884", Pipe::tensor_fp64), 512);
+    EXPECT_EQ(work({8, 9}, "ampere_i16832gemm_s8_s8", Pipe::tensor_int8), 8192);
+}
+
+TEST(TensorWork, operation_counters_go_before_instruction_counts_and_are_not_added_to_their_parts) {
+    const Kernel k = evaluated({{kInst, 1000},
+                                {"sm__ops_path_tensor_src_fp16_dst_fp32.sum", 80},
+                                {"sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_off.sum", 50},
+                                {"sm__ops_path_tensor_src_fp16_dst_fp32_sparsity_on.sum", 30}});
+    EXPECT_EQ(k.work[Pipe::tensor_fp16]->value, Flops{80});
+    EXPECT_EQ(k.sparse_work->value, Flops{30});
+}
+
+TEST(TensorWork, an_idle_pipe_and_a_gpu_without_one_have_done_none) {
+    EXPECT_EQ(tensor_flop(evaluated({{kInst, 0}}, {.cc = ComputeCapability{10, 0}}))->value, Flops{0});
+    const Kernel uncounted =
+        evaluated({{kInst, 5}}, {.cc = ComputeCapability{10, 0}});  // what one is worth is not known
+    EXPECT_FALSE(tensor_flop(uncounted));
+    EXPECT_TRUE(uncounted.has_uncounted_work);
+    EXPECT_THAT(reasons(uncounted), HasSubstr("Tensor Cores were busy"));
+    EXPECT_EQ(tensor_flop(evaluated({}, {.cc = ComputeCapability{6, 1}}))->value, Flops{0});
+}
+
+Values nersc(double amount) {
+    Values v{{"gpu__time_duration.sum", 2e9},  {"sm__cycles_elapsed.avg.per_second", 1e9}, {"dram__bytes.sum", amount},
+             {"lts__t_bytes.sum", 2 * amount}, {"l1tex__t_bytes.sum", 4 * amount},         {kInst, 0}};
+    for (const char* op : {"dadd", "dmul", "dfma", "fadd", "fmul", "ffma", "hadd", "hmul", "hfma"})
+        v.emplace_back(std::string("sm__sass_thread_inst_executed_op_") + op + "_pred_on.sum", amount);
+    return v;
+}
+
+TEST(KernelOfALaunch, the_method_of_the_paper_on_ones) {
+    const Kernel k = evaluated(nersc(1));
+    EXPECT_EQ(k.time->value, Seconds{2});
+    EXPECT_EQ(k.clock->value, Frequency{1e9});
+    EXPECT_EQ(k.work[Pipe::fp64]->value, Flops{4});
+    EXPECT_EQ(k.work[Pipe::fp32]->value, Flops{4});
+    EXPECT_EQ(k.work[Pipe::fp16]->value, Flops{8});
+    EXPECT_EQ(evaluated(nersc(1), {.flop_rule = FlopRule::paper}).work[Pipe::fp16]->value, Flops{4});
+    EXPECT_EQ(k.bytes[Level::l1]->value, Bytes{4});
+    EXPECT_EQ(k.bytes[Level::l2]->value, Bytes{2});
+    EXPECT_EQ(k.bytes[Level::dram]->value, Bytes{1});
+    EXPECT_THAT(k.reasons, IsEmpty());
+    EXPECT_EQ(k.zero_flop_launches, 0U);
+    EXPECT_EQ(evaluated(nersc(0)).zero_flop_launches, 1U);
+}
+
+TEST(KernelOfALaunch, a_summary_row_is_its_averages_times_its_launches) {
+    const Kernel k = evaluated(nersc(1), {.launches = 10});
+    EXPECT_EQ(k.launches, 10U);
+    EXPECT_EQ(k.time->value, Seconds{20});
+    EXPECT_EQ(k.work[Pipe::fp32]->value, Flops{40});
+    EXPECT_EQ(k.bytes[Level::dram]->value, Bytes{10});
+    EXPECT_EQ(k.clock->value, Frequency{1e9});  // not summed
+    EXPECT_EQ(evaluated(nersc(0), {.launches = 10}).zero_flop_launches, 10U);
+}
+
+TEST(KernelOfALaunch, rates_are_multiplied_by_the_time_of_one_launch) {
+    const Values v{{"gpu__time_duration.sum", 2e9}, {"dram__bytes.sum.per_second", 7}};
+    EXPECT_EQ(evaluated(v).bytes[Level::dram]->value, Bytes{14});
+    EXPECT_EQ(evaluated(v, {.launches = 10}).bytes[Level::dram]->value, Bytes{140});
+}
+
+TEST(KernelOfALaunch, cycles_over_their_rate_are_a_time) {
+    const Kernel k = evaluated({{"sm__cycles_elapsed.avg", 3e9}, {"sm__cycles_elapsed.avg.per_second", 1.5e9}});
+    EXPECT_EQ(k.time->value, Seconds{2});
+    EXPECT_EQ(k.time->rule.str(), "sm_cycles_over_rate");
+}
+
+TEST(KernelOfALaunch, what_is_missing_is_named_with_the_metrics_that_would_tell) {
+    Values v = nersc(1);
+    std::erase_if(
+        v, [](const auto& m) { return m.first == "lts__t_bytes.sum" || m.first.find("_op_d") != std::string::npos; });
+    const Kernel k = evaluated(v);
+    EXPECT_EQ(reasons(k), "not in the file: fp64 work, L2 bytes\n");
+    ASSERT_EQ(k.remedies.size(), 1U);
+    EXPECT_EQ(k.remedies[0].str(),
+              "ncu --metrics lts__t_bytes.sum,sm__sass_thread_inst_executed_op_dadd_pred_on.sum,"
+              "sm__sass_thread_inst_executed_op_dmul_pred_on.sum,sm__sass_thread_inst_executed_op_dfma_pred_on.sum");
+}
+
+TEST(KernelOfALaunch, a_nan_is_a_reason_and_not_a_number) {
+    Values v = nersc(1);
+    for (auto& [name, value] : v) value = NAN;
+    const Kernel k = evaluated(v);
+    EXPECT_FALSE(k.time || flop(k) || k.bytes[Level::dram]);
+    EXPECT_THAT(reasons(k), AllOf(HasSubstr("no time, fp64 work"), HasSubstr("is nan and 14 more")));
+    Values wrapped = nersc(1);
+    for (auto& [name, value] : wrapped)
+        if (name == "lts__t_bytes.sum") value = 1.8e19;
+    EXPECT_THAT(reasons(evaluated(wrapped)), AllOf(HasSubstr("no L2 bytes"), HasSubstr("wrapped counter")));
+}
+
+}  // namespace
+}  // namespace gambrel::ingest_detail
