@@ -68,7 +68,8 @@ std::vector<Column> missing(const LayerColumns& columns, std::initializer_list<C
     return result;
 }
 
-// A one-letter column is near to everything short: only longer names are worth a suspicion.
+// A one-letter column is near to everything short: only longer names are worth a suspicion. Times are what tables are
+// made for, and "time_m..." is near to "tile_m".
 Errors suspects(const std::vector<std::string>& header, const std::set<std::string_view>& used,
                 const LayerColumns& columns, const std::string& where) {
     std::vector<std::string> absent;
@@ -76,7 +77,7 @@ Errors suspects(const std::vector<std::string>& header, const std::set<std::stri
         if (!columns.has(s.column) && s.names[0].size() >= 4) absent.emplace_back(s.names[0]);
     Errors notes;
     for (const std::string& column : header) {
-        if (used.contains(column) || column.size() < 4) continue;
+        if (used.contains(column) || column.size() < 4 || column.starts_with("time")) continue;
         if (const std::string near = nearest_name(column, absent); !near.empty())
             notes.push_back(
                 {where, fmt::format("column \"{}\" is passed through; did you mean \"{}\"?", column, near)});
