@@ -164,7 +164,8 @@ struct Network {
     std::string name;
     std::string note;  // which published version it is, and what was chosen
     std::vector<NamedShape> inputs;
-    std::vector<Layer> layers;  // in the order they run
+    std::vector<NamedShape> outputs;  // of a file; those whose shape is known
+    std::vector<Layer> layers;        // in the order they run
     std::vector<Unmodelled> unmodelled;
     double parameters = 0;  // learned elements: filters, biases, scales and shifts
     Errors notes;           // what was assumed of a file

@@ -142,6 +142,33 @@ void einsum(NodeRun& run) {
     run.emit(g);
 }
 
+// Scores, softmax and context as three layers: what a kernel that fuses them saves is not the network's to say.
+void attention(NodeRun& run) {
+    const Dims &q = run.dims(0, 3), &k = run.dims(1, 3), &v = run.dims(2, 3);
+    const bool by_head = q.size() == 4;
+    const std::int64_t q_heads = by_head ? q[1] : run.integer("q_num_heads", 0);
+    const std::int64_t kv_heads = by_head ? k.at(1) : run.integer("kv_num_heads", 0);
+    if (q.size() > 4 || k.size() != q.size() || v.size() != q.size() || q_heads < 1 || kv_heads < 1 || run.has(4))
+        throw NotInferred{"only queries, keys and values without a cache are modelled"};
+    const std::size_t rows = q.size() - 2;
+    if (!by_head && (q_heads > q.back() || kv_heads > v.back())) throw NotInferred{"more heads than elements"};
+    Gemm scores, context;
+    scores.batch = q[0] * q_heads;
+    scores.m = q[rows], scores.n = k[rows], scores.k = by_head ? q.back() : q.back() / q_heads,
+    scores.b_transposed = true;
+    const std::int64_t width = by_head ? v.back() : v.back() / kv_heads;
+    context = {scores.m, width, scores.n, scores.batch};
+    Dims y = q;
+    y.back() = by_head ? width : width * q_heads;
+    run.out(0, y, run.in(0).type);
+    run.out(3, {q[0], q_heads, scores.m, scores.n}, run.in(0).type);
+    const double weights =
+        static_cast<double>(scores.batch) * static_cast<double>(scores.m) * static_cast<double>(scores.n);
+    run.emit(scores);
+    run.stream_whole(StreamingKind::softmax, weights);
+    run.emit(context);
+}
+
 }  // namespace
 
 Infer matrix_operator(std::string_view op) {
@@ -153,7 +180,8 @@ Infer matrix_operator(std::string_view op) {
                                                                            {"MatMul", matmul},
                                                                            {"MatMulInteger", matmul},
                                                                            {"QLinearMatMul", qlinear_matmul},
-                                                                           {"Einsum", einsum}};
+                                                                           {"Einsum", einsum},
+                                                                           {"Attention", attention}};
     const auto it = kOperators.find(op);
     return it == kOperators.end() ? nullptr : it->second;
 }

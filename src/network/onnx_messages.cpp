@@ -217,6 +217,8 @@ void decode_graph(std::string_view message, OnnxModel& model) {
                 model.inputs.push_back(decode_value_info(view_of(reader)));
                 break;
             case bytes_field(12):
+                model.outputs.push_back(decode_value_info(view_of(reader)));
+                break;
             case bytes_field(13):
                 model.infos.push_back(decode_value_info(view_of(reader)));
                 break;

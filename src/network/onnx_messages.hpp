@@ -70,7 +70,7 @@ struct OnnxModel {
     bool has_graph = false;
     std::vector<OnnxNode> nodes;
     std::vector<OnnxTensor> initializers;
-    std::vector<OnnxValueInfo> inputs, infos;  // infos: of inner tensors and outputs
+    std::vector<OnnxValueInfo> inputs, outputs, infos;  // infos: of inner tensors
 };
 OnnxModel decode_onnx_model(std::string_view bytes);
 

@@ -179,6 +179,34 @@ void gather_elements(NodeRun& run) {
     run.stream(Streaming{StreamingKind::gather, {run.elements(1), run.elements(1)}, 0, 0, 1}, 0);
 }
 
+// The whole of the data is copied, then the updates go over it.
+void scatter(NodeRun& run) {
+    run.out(0, run.dims(0), run.in(0).type);
+    run.stream(Streaming{StreamingKind::copy, {run.elements(0), run.elements(2)}, 0, 0, 1}, 0);
+}
+
+void gather_nd(NodeRun& run) {
+    const Dims &x = run.dims(0, 1), &at = run.dims(1, 1);
+    const std::int64_t batch = run.integer("batch_dims", 0), depth = at.back();
+    const auto rank = static_cast<std::int64_t>(x.size());
+    if (batch < 0 || depth < 1 || batch > rank || depth > rank - batch)
+        throw NotInferred{fmt::format("indices {} into {}", shape_text(at), shape_text(x))};
+    Dims y(at.begin(), at.end() - 1);
+    y.insert(y.end(), x.begin() + batch + depth, x.end());
+    run.out(0, y, run.in(0).type);
+    run.stream(Streaming{StreamingKind::gather, {element_count(y)}, 0, 0, 1}, 0);
+}
+
+void top_k(NodeRun& run) {
+    Dims y = run.dims(0, 1);
+    const auto k = run.opset() >= 10 ? run.integers(1) : Dims{run.integer("k", 1)};
+    if (k.size() != 1) throw NotInferred{"k is not one number"};
+    y[run.axis(run.integer("axis", -1), y.size())] = k[0];
+    run.out(0, y, run.in(0).type);
+    run.out(1, y, kOnnxInt64);
+    run.stream(Streaming{StreamingKind::reduction, {run.elements(0)}, 0, 0, 1}, 0);
+}
+
 void expand(NodeRun& run) {
     const Dims y = broadcast(run.dims(0), run.integers(1));
     std::optional<std::vector<double>> values;
@@ -241,6 +269,10 @@ Infer movement_operator(std::string_view op) {
                                                                            {"DepthToSpace", block_to_space},
                                                                            {"SpaceToDepth", block_to_space},
                                                                            {"Cast", cast},
+                                                                           {"ScatterND", scatter},
+                                                                           {"ScatterElements", scatter},
+                                                                           {"GatherND", gather_nd},
+                                                                           {"TopK", top_k},
                                                                            {"CastLike", cast}};
     const auto it = kOperators.find(op);
     return it == kOperators.end() ? nullptr : it->second;

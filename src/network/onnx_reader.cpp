@@ -49,8 +49,12 @@ public:
         auto symbols = resolve_inputs(model_, options_, source_, state_);
         if (!symbols) return tl::unexpected(std::move(symbols.error()));
         symbols_ = std::move(*symbols);
-        for (const OnnxValueInfo& info : model_.infos) infos_.emplace(info.name, &info);
+        for (const auto* infos : {&model_.infos, &model_.outputs})
+            for (const OnnxValueInfo& info : *infos) infos_.emplace(info.name, &info);
         for (const OnnxNode& node : model_.nodes) step(node);
+        for (const OnnxValueInfo& output : model_.outputs)
+            if (const auto it = state_.values.find(output.name); it != state_.values.end() && it->second.known)
+                state_.network.outputs.push_back({std::string(output.name), it->second.dims});
         for (auto& [key, op] : unmodelled_) state_.network.unmodelled.push_back(std::move(op));
         std::stable_sort(state_.network.unmodelled.begin(), state_.network.unmodelled.end(),
                          [](const Unmodelled& a, const Unmodelled& b) { return a.bytes > b.bytes; });

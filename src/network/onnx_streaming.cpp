@@ -36,7 +36,16 @@ void global_pool(NodeRun& run) {
 // Scale and shift are learned; the running mean and variance of a batch norm are read, but are not parameters.
 template <StreamingKind Kind>
 void norm(NodeRun& run) {
-    run.out(0, run.dims(0), run.in(0).type);
+    const Dims& x = run.dims(0);
+    run.out(0, x, run.in(0).type);
+    // Mean and deviation, if asked for: one of each channel, or of each row that is normalised.
+    Dims statistics = x;
+    if (Kind == StreamingKind::batch_norm) {
+        statistics = {x.size() > 1 ? x[1] : 1};
+    } else if (run.outputs() > 1) {
+        for (std::size_t i = run.axis(run.integer("axis", -1), x.size()); i < x.size(); ++i) statistics[i] = 1;
+    }
+    for (std::size_t i = 1; i < run.outputs(); ++i) run.out(i, statistics, run.in(0).type);
     Streaming s{Kind, {run.elements(0)}, 0, 0, 1};
     for (std::size_t i = 1; i < std::min<std::size_t>(run.inputs(), 3); ++i) {
         if (!run.has(i)) continue;
@@ -178,6 +187,11 @@ void arg_reduce(NodeRun& run) {
     run.stream(Streaming{StreamingKind::reduction, {run.elements(0)}, 0, 0, 1}, 0);
 }
 
+void test_of_each(NodeRun& run) {
+    run.out(0, run.dims(0), kOnnxBool);
+    run.stream(Streaming{StreamingKind::activation, {run.elements(0)}, 0, 0, 1}, 0);
+}
+
 void quantize(NodeRun& run) {
     const bool forward = run.node().op == "QuantizeLinear";
     run.out(0, run.dims(0), forward ? (run.has(2) ? run.in(2).type : kOnnxUint8) : run.in(1).type);
@@ -211,14 +225,21 @@ Infer streaming_operator(std::string_view op) {
             {"QuantizeLinear", quantize},
             {"DequantizeLinear", quantize},
             {"Clip", unary<activation>},
+            {"Hardmax", unary<softmax>},
+            {"LpNormalization", unary<rms_norm>},
+            {"IsNaN", test_of_each},
+            {"IsInf", test_of_each},
+            {"Trilu", unary<copy>},
+            {"CumSum", unary<activation>},
         };
         for (const char* name : {"Relu", "LeakyRelu", "ThresholdedRelu", "HardSigmoid", "HardSwish", "Neg", "Abs",
                                  "Floor", "Ceil", "Round", "Sign", "Not"})
             table[name] = unary<activation>;
         for (const char* name : {"Sigmoid", "Tanh", "Gelu", "Erf", "Elu", "Selu", "Celu", "Softplus", "Softsign",
-                                 "Mish", "Exp", "Log", "Sqrt", "Reciprocal", "Sin", "Cos", "Swish"})
+                                 "Mish", "Exp", "Log", "Sqrt", "Reciprocal", "Tan", "Sin", "Cos", "Swish"})
             table[name] = unary<transcendental>;
-        for (const char* name : {"Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean"})
+        for (const char* name : {"Add", "Sub", "Mul", "Div", "Pow", "Mod", "Min", "Max", "Sum", "Mean", "BitwiseAnd",
+                                 "BitwiseOr", "BitwiseXor", "BitShift"})
             table[name] = combine;
         for (const char* name : {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Xor"})
             table[name] = comparison;
