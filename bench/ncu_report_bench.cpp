@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "big_report.hpp"
-#include "ingest/file_bytes.hpp"
 #include "ingest/ncu_container.hpp"
 #include "ingest/readers.hpp"
+#include "units/file_bytes.hpp"
 
 namespace {
 
 using namespace gambrel::ingest_detail;
+using gambrel::units_detail::FileBytes;
 
 constexpr std::size_t kSize = 330'000'000;
 

@@ -25,6 +25,7 @@ PUBLIC_HEADERS = {
     "units.hpp": "units", "error.hpp": "units", "symbol.hpp": "units", "vocabulary.hpp": "units", "version.hpp": "units",
     "machine.hpp": "machine",
     "kernel.hpp": "kernel",
+    "network.hpp": "network",
     "ingest.hpp": "ingest",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report",

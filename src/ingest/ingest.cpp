@@ -6,19 +6,21 @@
 
 #include <fmt/format.h>
 
-#include "ingest/file_bytes.hpp"
 #include "ingest/join.hpp"
 #include "ingest/metric_eval.hpp"
 #include "ingest/readers.hpp"
 #include "ingest/report_machine.hpp"
+#include "units/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
 
 using namespace ingest_detail;
+using units_detail::FileBytes;
 namespace fs = std::filesystem;
 
-// A folder stands for the files in it, in order of name; folders inside it too, so that a run by phases is one argument.
+// A folder stands for the files in it, in order of name; folders inside it too, so that a run by phases is one
+// argument.
 Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
     std::vector<std::string> files;
     Errors errors;
@@ -58,7 +60,8 @@ Read read_all(const std::vector<std::string>& files, const MetricSet& metrics, c
     Read out;
     for (const auto& file : files) {
         auto bytes = FileBytes::open(file);
-        auto profile = bytes ? profile_of(bytes->view(), {file, metrics, keep}) : Result<Profile>(tl::unexpected(bytes.error()));
+        auto profile =
+            bytes ? profile_of(bytes->view(), {file, metrics, keep}) : Result<Profile>(tl::unexpected(bytes.error()));
         if (profile)
             out.profiles.push_back(std::move(*profile));
         else
@@ -81,7 +84,8 @@ void phases_from_files(std::vector<Kernel>& kernels) {
     }
 }
 
-void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, const IngestOptions& options, Ingested& out) {
+void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, const IngestOptions& options,
+              Ingested& out) {
     Evaluator evaluator(rules, options);
     std::set<Symbol> devices;
     std::size_t count = 0;
@@ -91,7 +95,8 @@ void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, co
         for (const auto& launch : profile.launches) {
             Kernel k = evaluator.kernel(profile, launch);
             k.device = device_name(launch);
-            if (devices.insert(k.device).second) out.machines.push_back(report_machine(profile, launch, k, rules.metrics));
+            if (devices.insert(k.device).second)
+                out.machines.push_back(report_machine(profile, launch, k, rules.metrics));
             out.launches.push_back(std::move(k));
         }
         if (profile.launches.empty() && profile.filtered_launches == 0)

@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/csv_table.hpp"
 #include "ingest/profile.hpp"
+#include "units/csv_table.hpp"
 
 namespace gambrel::ingest_detail {
+
+using namespace units_detail;
 
 enum class NcuLayout : std::uint8_t {
     rows,     // --page details, or --metrics: one row per launch and metric

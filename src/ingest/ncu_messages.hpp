@@ -14,23 +14,11 @@
 
 #include "ingest/ncu_container.hpp"
 #include "ingest/ncu_facts.hpp"
+#include "units/protobuf.hpp"
 
 namespace gambrel::ingest_detail {
 
-// Cases of a switch over tag_and_type(): a field whose wire type is not the expected one must not match its number,
-// because protozero checks the wire type of a read only by assert.
-constexpr std::uint32_t varint_field(std::uint32_t tag) {
-    return protozero::tag_and_type(tag, protozero::pbf_wire_type::varint);
-}
-constexpr std::uint32_t bytes_field(std::uint32_t tag) {
-    return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
-}
-
-inline std::string_view view_of(protozero::pbf_reader& reader) {
-    const protozero::data_view view = reader.get_view();
-    return {view.data(), view.size()};
-}
-inline protozero::pbf_reader reader_of(std::string_view message) { return {message.data(), message.size()}; }
+using namespace units_detail;
 
 struct NcuValue {
     enum class Kind : std::uint8_t { absent, number, text };

@@ -9,10 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/csv_table.hpp"
 #include "ingest/readers.hpp"
+#include "units/csv_table.hpp"
 
 namespace gambrel::ingest_detail::test {
+
+using namespace units_detail;
 
 inline std::string shared(const std::string& path) { return std::string(GAMBREL_SHARED_DATA) + "/" + path; }
 

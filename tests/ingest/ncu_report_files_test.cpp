@@ -9,14 +9,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/file_bytes.hpp"
 #include "ingest/readers.hpp"
+#include "units/file_bytes.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using units_detail::FileBytes;
 
 const std::filesystem::path kFolder = std::filesystem::path(GAMBREL_SHARED_DATA) / "ncu_rep";
 

@@ -8,7 +8,7 @@
 
 #include <gambrel/error.hpp>
 
-namespace gambrel::ingest_detail {
+namespace gambrel::units_detail {
 
 class FileBytes {
 public:
@@ -32,4 +32,4 @@ private:
 Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit = std::size_t{4} << 30);
 bool is_gzip(std::string_view bytes);
 
-}  // namespace gambrel::ingest_detail
+}  // namespace gambrel::units_detail

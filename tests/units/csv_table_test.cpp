@@ -1,9 +1,9 @@
-#include "ingest/csv_table.hpp"
+#include "units/csv_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace gambrel::ingest_detail {
+namespace gambrel::units_detail {
 namespace {
 
 using testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(Csv, KnowsByteOrderMarkAndBinary) {
 }
 
 }  // namespace
-}  // namespace gambrel::ingest_detail
+}  // namespace gambrel::units_detail

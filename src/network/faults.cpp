@@ -1,0 +1,102 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gambrel/network.hpp>
+
+namespace gambrel {
+namespace {
+
+// Larger ones are typing errors, and below them no product of three overflows 64 bits silently: gemm_view relies on it.
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
+constexpr std::int64_t kLargestFilter = std::int64_t{1} << 16;
+constexpr double kMostElements = 0x1p53;  // beyond, a double no longer counts one by one
+
+class Check {
+public:
+    void range(std::string_view what, std::int64_t value, std::int64_t least, std::int64_t most) {
+        if (value < least || value > most)
+            found_.push_back(fmt::format("{} is {}, expected {} to {}", what, value, least, most));
+    }
+    void elements(std::string_view what, std::initializer_list<std::int64_t> dims) {
+        double product = 1;
+        for (const std::int64_t dim : dims) product *= static_cast<double>(dim);
+        if (product > kMostElements)
+            found_.push_back(fmt::format("{} has {:.3g} elements, expected at most 2^53", what, product));
+    }
+    void fault(std::string text) { found_.push_back(std::move(text)); }
+    [[nodiscard]] bool clean() const { return found_.empty(); }
+    std::vector<std::string> take() { return std::move(found_); }
+
+private:
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> faults(const Convolution& v) {
+    Check check;
+    for (const auto& [what, value] : {std::pair{"N", v.n}, {"C", v.c}, {"H", v.h}, {"W", v.w}, {"K", v.k}})
+        check.range(what, value, 1, kLargestSize);
+    for (const auto& [what, value] : {std::pair{"R", v.r},
+                                      {"S", v.s},
+                                      {"stride_h", v.stride_h},
+                                      {"stride_w", v.stride_w},
+                                      {"dilation_h", v.dilation_h},
+                                      {"dilation_w", v.dilation_w}})
+        check.range(what, value, 1, kLargestFilter);
+    for (const auto& [what, value] : {std::pair{"pad_top", v.pad_top},
+                                      {"pad_bottom", v.pad_bottom},
+                                      {"pad_left", v.pad_left},
+                                      {"pad_right", v.pad_right}})
+        check.range(what, value, 0, kLargestFilter * kLargestFilter / 2);
+    check.range("groups", v.groups, 1, kLargestSize);
+    if (!check.clean()) return check.take();
+
+    if (v.c % v.groups != 0) check.fault(fmt::format("C {} is not divisible by groups {}", v.c, v.groups));
+    if (v.k % v.groups != 0) check.fault(fmt::format("K {} is not divisible by groups {}", v.k, v.groups));
+    const auto fits = [&](char side, std::int64_t filter, std::int64_t dilation, std::int64_t padded) {
+        const std::int64_t extent = dilation * (filter - 1) + 1;
+        if (extent > padded)
+            check.fault(
+                fmt::format("the filter's {} extent {} is larger than the padded input {}", side, extent, padded));
+    };
+    fits('H', v.r, v.dilation_h, v.h + v.pad_top + v.pad_bottom);
+    fits('W', v.s, v.dilation_w, v.w + v.pad_left + v.pad_right);
+    if (check.clean()) {
+        check.elements("the input", {v.n, v.c, v.h, v.w});
+        check.elements("the filter", {v.k, v.c / v.groups, v.r, v.s});
+        check.elements("the output", {v.n, v.k, v.p(), v.q()});
+    }
+    return check.take();
+}
+
+std::vector<std::string> faults(const Gemm& g) {
+    Check check;
+    for (const auto& [what, value] : {std::pair{"M", g.m}, {"N", g.n}, {"K", g.k}, {"batch", g.batch}})
+        check.range(what, value, 1, kLargestSize);
+    check.elements("A", {g.m, g.k, g.batch});
+    check.elements("B", {g.k, g.n, g.batch});
+    check.elements("C", {g.m, g.n, g.batch});
+    return check.take();
+}
+
+std::vector<std::string> faults(const Layer& layer) {
+    Check check;
+    if (!(layer.repeat >= 1)) check.fault(fmt::format("repeat is {}, expected at least 1", layer.repeat));
+    if (const auto* s = std::get_if<Streaming>(&layer.op)) {
+        if (layer.pass == Pass::wgrad) check.fault("a streaming layer has no wgrad: dgrad is all of its backward pass");
+        for (const double elements : {s->read[0], s->read[1], s->read[2], s->read[3], s->parameters, s->written})
+            if (!(elements >= 0 && elements <= kMostElements))
+                check.fault(fmt::format("a tensor has {} elements, expected 0 to 2^53", elements));
+        if (!(s->window >= 1 && std::isfinite(s->window)))
+            check.fault(fmt::format("window is {}, expected at least 1", s->window));
+        return check.take();
+    }
+    auto found = std::holds_alternative<Gemm>(layer.op) ? faults(std::get<Gemm>(layer.op))
+                                                        : faults(std::get<Convolution>(layer.op));
+    for (auto& fault : check.take()) found.push_back(std::move(fault));
+    return found;
+}
+
+}  // namespace gambrel

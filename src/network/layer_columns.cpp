@@ -1,0 +1,133 @@
+#include "network/layer_columns.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace gambrel::network_detail {
+namespace {
+
+struct Spellings {
+    Column column;
+    std::array<std::string_view, 4> names;  // the contract's first
+};
+
+// Case counts: `n` of a GEMM table is no batch, and `S` is no stride.
+constexpr std::array<Spellings, kColumns> kSpellings = {{
+    {Column::name, {"name", "layer"}},
+    {Column::op, {"op"}},
+    {Column::gpu, {"gpu", "system"}},
+    {Column::sm_clock_mhz, {"sm_clock_mhz"}},
+    {Column::precision, {"precision"}},
+    {Column::pass, {"pass"}},
+    {Column::layout, {"layout", "layout_label"}},
+    {Column::algorithm, {"algorithm"}},
+    {Column::algorithm_fwd, {"algorithm_fwd"}},
+    {Column::kernel, {"kernel", "main_kernel", "kernel_name"}},
+    {Column::tile_m, {"tile_m", "tile_a"}},
+    {Column::tile_n, {"tile_n", "tile_b"}},
+    {Column::tile_k, {"tile_k"}},
+    {Column::M, {"M", "m"}},
+    {Column::N, {"N", "n"}},
+    {Column::C, {"C"}},
+    {Column::H, {"H"}},
+    {Column::W, {"W"}},
+    {Column::K, {"K", "k"}},
+    {Column::K_reduction, {"Kred"}},
+    {Column::R, {"R"}},
+    {Column::S, {"S"}},
+    {Column::pad, {"pad"}},
+    {Column::pad_h, {"pad_h"}},
+    {Column::pad_w, {"pad_w"}},
+    {Column::pad_top, {"pad_top"}},
+    {Column::pad_bottom, {"pad_bottom"}},
+    {Column::pad_left, {"pad_left"}},
+    {Column::pad_right, {"pad_right"}},
+    {Column::stride, {"stride"}},
+    {Column::stride_h, {"stride_h"}},
+    {Column::stride_w, {"stride_w"}},
+    {Column::dilation, {"dilation", "dil"}},
+    {Column::dilation_h, {"dilation_h", "dil_h"}},
+    {Column::dilation_w, {"dilation_w", "dil_w"}},
+    {Column::groups, {"groups", "group"}},
+    {Column::batch, {"batch"}},
+    {Column::repeat, {"repeat"}},
+}};
+static_assert([] {
+    for (std::size_t i = 0; i < kColumns; ++i)
+        if (static_cast<std::size_t>(kSpellings[i].column) != i) return false;
+    return true;
+}());
+
+std::vector<Column> missing(const LayerColumns& columns, std::initializer_list<Column> wanted) {
+    std::vector<Column> result;
+    for (const Column column : wanted)
+        if (!columns.has(column)) result.push_back(column);
+    return result;
+}
+
+// A one-letter column is near to everything short: only longer names are worth a suspicion. Times are what tables are
+// made for, and "time_m..." is near to "tile_m".
+Errors suspects(const std::vector<std::string>& header, const std::set<std::string_view>& used,
+                const LayerColumns& columns, const std::string& where) {
+    std::vector<std::string> absent;
+    for (const Spellings& s : kSpellings)
+        if (!columns.has(s.column) && s.names[0].size() >= 4) absent.emplace_back(s.names[0]);
+    Errors notes;
+    for (const std::string& column : header) {
+        if (used.contains(column) || column.size() < 4 || column.starts_with("time")) continue;
+        if (const std::string near = nearest_name(column, absent); !near.empty())
+            notes.push_back(
+                {where, fmt::format("column \"{}\" is passed through; did you mean \"{}\"?", column, near)});
+    }
+    return notes;
+}
+
+}  // namespace
+
+std::string_view name(Column column) { return kSpellings[static_cast<std::size_t>(column)].names[0]; }
+
+Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, const std::string& where) {
+    LayerColumns columns;
+    columns.at_.fill(-1);
+    std::set<std::string_view> used;
+    Errors faults;
+    for (const Spellings& s : kSpellings) {
+        for (const std::string_view spelling : s.names) {
+            const auto it = std::find(header.begin(), header.end(), spelling);
+            if (spelling.empty() || it == header.end()) continue;
+            used.insert(spelling);
+            int& at = columns.at_[static_cast<std::size_t>(s.column)];
+            if (at < 0) at = static_cast<int>(it - header.begin());
+            if (std::find(it + 1, header.end(), spelling) != header.end())
+                faults.push_back({where, fmt::format("column \"{}\" is given twice", spelling)});
+        }
+    }
+    using enum Column;
+    auto no_convolution = missing(columns, {N, C, H, W, K, R, S});
+    auto no_gemm = missing(columns, {M, N});
+    if (!columns.has(K) && !columns.has(K_reduction)) no_gemm.push_back(K);
+    if (!no_convolution.empty() && !no_gemm.empty()) {
+        const bool gemm = no_gemm.size() < no_convolution.size() && columns.has(M);
+        for (const Column column : gemm ? no_gemm : no_convolution)
+            faults.push_back({where, fmt::format("column \"{}\" is missing{}", network_detail::name(column),
+                                                 did_you_mean(network_detail::name(column), header))});
+    }
+    if (!faults.empty()) return tl::unexpected(std::move(faults));
+    columns.gemm_by_default_ = !no_convolution.empty();
+    columns.suspects_ = network_detail::suspects(header, used, columns, where);
+    return columns;
+}
+
+std::string_view LayerColumns::cell(const std::vector<std::string>& cells, Column column) const {
+    const int at = at_[static_cast<std::size_t>(column)];
+    if (at < 0 || static_cast<std::size_t>(at) >= cells.size()) return {};
+    std::string_view text = cells[static_cast<std::size_t>(at)];
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace gambrel::network_detail

@@ -1,0 +1,75 @@
+#include <gambrel/network.hpp>
+
+#include <algorithm>
+
+namespace gambrel {
+
+Totals totals(const Network& network) {
+    Totals sum;
+    for (const Layer& layer : network.layers) {
+        const Flops work = flop(layer) * layer.repeat;
+        const OperandBytes bytes = compulsory_bytes(layer);
+        sum.flop += work;
+        if (!std::holds_alternative<Streaming>(layer.op)) sum.matrix_flop += work;
+        sum.bytes += (bytes.read + bytes.written) * layer.repeat;
+    }
+    for (const Unmodelled& op : network.unmodelled) sum.unmodelled += op.bytes;
+    return sum;
+}
+
+double unmodelled_share(const Network& network) {
+    const Totals sum = totals(network);
+    const Bytes all = sum.bytes + sum.unmodelled;
+    return all.value() > 0 ? sum.unmodelled / all : 0;
+}
+
+std::vector<Layer> merged(std::span<const Layer> layers) {
+    std::vector<Layer> result;
+    for (const Layer& layer : layers) {
+        const auto same = [&](const Layer& other) {
+            return other.op == layer.op && other.pass == layer.pass && other.precision == layer.precision &&
+                   other.layout == layer.layout && other.input_is_trained == layer.input_is_trained &&
+                   other.has_filter == layer.has_filter && other.hints == layer.hints;
+        };
+        const auto it = std::find_if(result.begin(), result.end(), same);
+        if (it == result.end())
+            result.push_back(layer);
+        else
+            it->repeat += layer.repeat;
+    }
+    return result;
+}
+
+Network training(const Network& network) {
+    Network result = network;
+    for (Layer& layer : result.layers)
+        if (auto* s = std::get_if<Streaming>(&layer.op); s != nullptr && s->kind == StreamingKind::batch_norm)
+            s->kind = StreamingKind::batch_norm_training;
+    const std::vector<Layer> forward = result.layers;
+    for (auto layer = forward.rbegin(); layer != forward.rend(); ++layer) {
+        const bool streams = std::holds_alternative<Streaming>(layer->op);
+        const auto add = [&](Pass pass) {
+            result.layers.push_back(*layer);
+            result.layers.back().pass = pass;
+        };
+        // A transposed convolution runs forward as a dgrad; the gradient of its input is then a plain convolution.
+        const Pass to_input = layer->pass == Pass::dgrad ? Pass::fwd : Pass::dgrad;
+        // A norm learns its scale even where its input learns nothing.
+        const bool learns = streams && std::get<Streaming>(layer->op).parameters > 0;
+        if (layer->input_is_trained || learns) add(to_input);
+        if (!streams && (layer->has_filter || layer->input_is_trained)) add(Pass::wgrad);
+    }
+    return result;
+}
+
+Network with_precision(Network network, Precision precision) {
+    for (Layer& layer : network.layers) layer.precision = precision;
+    return network;
+}
+
+Network with_layout(Network network, Layout layout) {
+    for (Layer& layer : network.layers) layer.layout = layout;
+    return network;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,162 @@
+// Does a layer table give the layers it describes, and a reason for each row that it cannot?
+#include <gambrel/network.hpp>
+
+#include <filesystem>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gambrel {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+LayerTable read(std::string_view text, const LayerTableOptions& options = {}) {
+    auto table = read_layer_table(text, "t.csv", options);
+    EXPECT_TRUE(table) << (table ? "" : to_text(table.error()));
+    return table ? *table : LayerTable{};
+}
+
+TEST(LayerTable, ReadsColumnsInAnyOrderAndKeepsTheOthers) {
+    const LayerTable table = read(
+        "K,R,S,note,N,C,H,W,pad_h,pad,stride_w,dilation,groups,gpu,sm_clock_mhz,precision,pass,algorithm,tile_m\n"
+        "8,3,3,\"a, b\",2,4,10,12,0,1,2,2,2,v100,1312.5,fp16,wgrad,IMPLICIT_GEMM,128.0\n");
+    ASSERT_THAT(table.rows, SizeIs(1));
+    const LayerRow& row = table.rows[0];
+    EXPECT_EQ(row.cells[3], "a, b");
+    EXPECT_EQ(row.line, 2u);
+    ASSERT_THAT(row.layers, SizeIs(1)) << row.reason;
+    const Layer& layer = row.layers[0];
+    const auto& v = std::get<Convolution>(layer.op);
+    EXPECT_EQ(v.c, 4);
+    EXPECT_EQ(v.pad_top, 0) << "pad_h wins over pad";
+    EXPECT_EQ(v.pad_right, 1);
+    EXPECT_EQ(v.stride_h, 1);
+    EXPECT_EQ(v.stride_w, 2);
+    EXPECT_EQ(v.dilation_h, 2);
+    EXPECT_EQ(v.groups, 2);
+    EXPECT_EQ(layer.pass, Pass::wgrad);
+    EXPECT_EQ(layer.precision, Precision::fp16);
+    EXPECT_EQ(layer.hints.tile_m, 128);
+    EXPECT_EQ(layer.hints.gpu, "v100");
+    EXPECT_EQ(layer.hints.sm_clock, Frequency{1312.5e6});
+}
+
+TEST(LayerTable, ReadsGemmsByTheirOpOrTheirColumns) {
+    const LayerTable by_op = read("op,batch,M,N,Kred\nbmm,4,3,5,7\nlinear,1,3,5,7\nrelu,1,1,1,1\n");
+    EXPECT_EQ(std::get<Gemm>(by_op.rows[0].layers[0].op), (Gemm{3, 5, 7, 4}));
+    EXPECT_TRUE(std::get<Gemm>(by_op.rows[1].layers[0].op).b_shared);
+    EXPECT_THAT(by_op.rows[2].reason, HasSubstr("op \"relu\""));
+    const LayerTable lower = read("m,n,k\n3,5,7\n", {Precision::bf16});
+    EXPECT_EQ(std::get<Gemm>(lower.rows[0].layers[0].op), (Gemm{3, 5, 7}));
+    EXPECT_EQ(lower.rows[0].layers[0].precision, Precision::bf16);
+}
+
+TEST(LayerTable, ReadsAMixedTableByItsOp) {
+    const LayerTable table = read("op,M,N,K,batch,C,H,W,R,S\ngemm,3,5,7,1,,,,,\nconv,,2,8,,4,9,9,3,3\n");
+    EXPECT_EQ(std::get<Gemm>(table.rows[0].layers.at(0).op), (Gemm{3, 5, 7}));
+    EXPECT_EQ(std::get<Convolution>(table.rows[1].layers.at(0).op).k, 8);
+}
+
+TEST(LayerTable, ABadRowIsARowWithAllItsReasons) {
+    const LayerTable table = read(
+        "N,C,H,W,K,R,S,pass,precision,groups\n1,4,9,9,8,3,x,sideways,fp23,\n1,4,9,9,8,3\n1,4,2,9,8,3,3,,,3\n"
+        "1,4,9,9,8,3,3,fwd,fp32,1\n1,\"4,9\n\n1,4,9,9,8,3,,fwd,fp32,1\n");
+    ASSERT_THAT(table.rows, SizeIs(6));
+    EXPECT_THAT(table.rows[0].reason, HasSubstr("S \"x\""));
+    EXPECT_THAT(table.rows[0].reason, HasSubstr("pass \"sideways\""));
+    EXPECT_THAT(table.rows[0].reason, HasSubstr("precision \"fp23\""));
+    EXPECT_THAT(table.rows[1].reason, HasSubstr("6 fields, expected 10"));
+    EXPECT_THAT(table.rows[2].reason, HasSubstr("groups 3"));
+    EXPECT_THAT(table.rows[2].reason, HasSubstr("larger than the padded input"));
+    EXPECT_THAT(table.rows[3].layers, SizeIs(1));
+    EXPECT_THAT(table.rows[4].reason, HasSubstr("quote"));
+    EXPECT_THAT(table.rows[5].reason, HasSubstr("S is empty"));
+}
+
+TEST(LayerTable, AWrongHeaderNamesTheNearestColumns) {
+    const auto missing = read_layer_table("N,Cin,H,W,K,R\n", "t.csv");
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error(), SizeIs(2)) << to_text(missing.error());
+    EXPECT_THAT(to_text(missing.error()), HasSubstr("column \"S\" is missing"));
+    const auto twice = read_layer_table("N,C,H,W,K,R,S,pad,pad\n", "t.csv");
+    ASSERT_FALSE(twice);
+    EXPECT_THAT(to_text(twice.error()), HasSubstr("\"pad\" is given twice"));
+    EXPECT_THAT(to_text(read("N,C,H,W,K,R,S,strides,time_us\n").notes), HasSubstr("did you mean \"stride\""));
+    EXPECT_FALSE(read_layer_table("", "t.csv"));
+    EXPECT_FALSE(read_layer_table(std::string_view("PK\0\3", 4), "t.csv"));
+}
+
+TEST(LayerTable, PadSameIsTensorFlowsRuleAndBackwardIsTwoPasses) {
+    const LayerTable table = read("N,C,H,W,K,R,S,pad,stride,pass\n1,4,112,112,8,3,3,SAME,2,backward\n");
+    ASSERT_THAT(table.rows[0].layers, SizeIs(2));
+    const auto& v = std::get<Convolution>(table.rows[0].layers[0].op);
+    EXPECT_EQ(v.pad_top, 0);
+    EXPECT_EQ(v.pad_bottom, 1);
+    EXPECT_EQ(v.p(), 56);
+    EXPECT_EQ(table.rows[0].layers[1].pass, Pass::wgrad);
+}
+
+struct Measured {
+    const char* file;
+    std::size_t rows;
+};
+class MeasuredTables : public testing::TestWithParam<Measured> {};
+
+// FLOP or output sizes that the file itself states, by any of its columns for them.
+void check_against_the_file(const LayerTable& table, const LayerRow& row) {
+    const auto cell = [&](std::string_view column) -> std::optional<double> {
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (table.columns[i] == column && !row.cells[i].empty()) return std::stod(row.cells[i]);
+        return std::nullopt;
+    };
+    const Layer& layer = row.layers[0];
+    for (const auto& [column, unit] : {std::pair{"direct_gflop", 1e9}, {"gflop", 1e9}, {"direct_flops_fwd", 1.0}}) {
+        const double stated = cell(column).value_or(flop(layer).value() / unit);
+        EXPECT_NEAR(flop(layer).value() / (stated * unit), 1, 1e-6) << column << " of line " << row.line;
+    }
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+        const auto p = static_cast<double>(v->p()), q = static_cast<double>(v->q());
+        EXPECT_EQ(cell("out").value_or(p), p) << row.line;
+        EXPECT_EQ(cell("out_h").value_or(p), p) << row.line;
+        EXPECT_EQ(cell("out_w").value_or(q), q) << row.line;
+    }
+}
+
+TEST_P(MeasuredTables, AreReadWholeAndAgreeWithWhatTheyState) {
+    const std::string path = std::string(GAMBREL_SHARED_DATA) + "/measured/" + GetParam().file;
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "shared data not found at " << path;
+    const auto table = load_layer_table(path);
+    ASSERT_TRUE(table) << to_text(table.error());
+    EXPECT_THAT(table->notes, IsEmpty()) << to_text(table->notes);
+    EXPECT_THAT(table->rows, SizeIs(GetParam().rows));
+    for (const LayerRow& row : table->rows) {
+        ASSERT_FALSE(row.layers.empty()) << "line " << row.line << ": " << row.reason;
+        EXPECT_EQ(row.cells.size(), table->columns.size());
+        EXPECT_FALSE(row.layers[0].hints.gpu.empty());
+        for (const Layer& layer : row.layers) {
+            EXPECT_GT(flop(layer).value(), 0);
+            EXPECT_GT(compulsory_bytes(layer).read.value(), 0);
+            EXPECT_TRUE(gemm_view(layer).has_value());
+        }
+        check_against_the_file(*table, row);
+        if (HasFailure()) break;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shared, MeasuredTables,
+    testing::Values(Measured{"conv_time_cudnn_fp16tc.csv.gz", 5352}, Measured{"conv_time_cudnn_fp32.csv.gz", 29184},
+                    Measured{"conv_time_deepbench.csv.gz", 4975}, Measured{"conv_time_tiles_fp32.csv.gz", 4909},
+                    Measured{"conv_traffic_v100_deepcam.csv", 136}, Measured{"conv_traffic_v100_isolated.csv", 84},
+                    Measured{"gemm_time_bf16.csv.gz", 20000}, Measured{"gemm_time_tiles_fp32.csv.gz", 20000}),
+    [](const auto& table) {
+        std::string name = table.param.file;
+        return name.substr(0, name.find('.'));
+    });
+
+}  // namespace
+}  // namespace gambrel
