@@ -16,7 +16,8 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
     // --clock takes MHz, as nvidia-smi prints them; a unit may be written all the same.
     const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
     const auto parsed = parse_quantity<Frequency>(bare ? text + " MHz" : text);
-    if (!parsed || parsed->value() <= 0) return failure("--clock", fmt::format("\"{}\" is no clock; write MHz, such as 1380", text));
+    if (!parsed || parsed->value() <= 0)
+        return failure("--clock", fmt::format("\"{}\" is no clock; write MHz, such as 1380", text));
     return std::optional<Frequency>{*parsed};
 }
 
@@ -24,14 +25,16 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
 Result<std::function<bool(const std::string&)>> filter_of(const std::string& pattern) {
     if (pattern.empty()) return std::function<bool(const std::string&)>{};
     const auto regex = std::make_shared<re2::RE2>(pattern, re2::RE2::Quiet);
-    if (!regex->ok()) return failure("--kernel", fmt::format("\"{}\" is no regular expression: {}", pattern, regex->error()));
+    if (!regex->ok())
+        return failure("--kernel", fmt::format("\"{}\" is no regular expression: {}", pattern, regex->error()));
     return std::function<bool(const std::string&)>{[regex](const std::string& name) {
         return re2::RE2::PartialMatch(name, *regex) || re2::RE2::PartialMatch(short_name(name, 200), *regex);
     }};
 }
 
 // The machines of the files: from the flag, else from the catalogue by name, else as the files describe them.
-Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described, const std::string& flag, std::vector<Error>& notes) {
+Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described, const std::string& flag,
+                                          std::vector<Error>& notes) {
     if (!flag.empty()) {
         auto chosen = machine_from(flag);
         if (!chosen) return tl::unexpected(chosen.error());
@@ -43,9 +46,11 @@ Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described,
         machines.push_back(known ? *known : d);
         if (known) continue;
         if (!d.sm.sms)
-            notes.push_back({d.name, "the files do not tell which GPU it was, so there are no roofs; say it with --machine NAME"});
+            notes.push_back(
+                {d.name, "the files do not tell which GPU it was, so there are no roofs; say it with --machine NAME"});
         else
-            notes.push_back({d.name, "not in the catalogue: its ceilings come from the attributes and peaks inside the files"});
+            notes.push_back(
+                {d.name, "not in the catalogue: its ceilings come from the attributes and peaks inside the files"});
     }
     return machines;
 }
@@ -56,7 +61,8 @@ Roofs roofs_for(const std::string& flag, const std::vector<Machine>& machines) {
     if (flag == "theoretical" || machines.empty()) return Roofs::theoretical;
     const Machine& m = machines.front();
     const bool from_file = m.source != "catalogue" && !m.source.starts_with("built from");
-    const bool has_measured = std::any_of(m.levels.begin(), m.levels.end(), [](const auto& l) { return l.measured.has_value(); });
+    const bool has_measured =
+        std::any_of(m.levels.begin(), m.levels.end(), [](const auto& l) { return l.measured.has_value(); });
     return from_file && has_measured ? Roofs::measured : Roofs::theoretical;
 }
 
@@ -88,8 +94,10 @@ void AnalysisFlags::add_to(CLI::App& command) {
 
 Errors faults(const AnalysisFlags& flags) {
     Errors wrong = faults(flags.output);
-    if (const auto clock = clock_of(flags.clock); !clock) wrong.insert(wrong.end(), clock.error().begin(), clock.error().end());
-    if (const auto keep = filter_of(flags.kernel); !keep) wrong.insert(wrong.end(), keep.error().begin(), keep.error().end());
+    if (const auto clock = clock_of(flags.clock); !clock)
+        wrong.insert(wrong.end(), clock.error().begin(), clock.error().end());
+    if (const auto keep = filter_of(flags.kernel); !keep)
+        wrong.insert(wrong.end(), keep.error().begin(), keep.error().end());
     return wrong;
 }
 
@@ -112,7 +120,9 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     if (!machines) return tl::unexpected(machines.error());
 
     AnalysisOptions options;
-    options.grouping = flags.group == "launch" ? Grouping::launch : flags.group == "phase" ? Grouping::phase : Grouping::kernel;
+    options.grouping = flags.group == "launch"  ? Grouping::launch
+                       : flags.group == "phase" ? Grouping::phase
+                                                : Grouping::kernel;
     options.time_sum = flags.flop_rule == "paper" ? TimeSum::mean_rate : TimeSum::exact;
     options.roofline.clock = *clock;
     options.roofline.roofs = roofs_for(flags.roofs, *machines);
@@ -127,7 +137,8 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     result.title = title_of(files);
     result.notes = std::move(notes);
     if (ingested->filtered_launches > 0)
-        result.notes.push_back({"--kernel", fmt::format("{} launches do not match and are left out of everything", ingested->filtered_launches)});
+        result.notes.push_back({"--kernel", fmt::format("{} launches do not match and are left out of everything",
+                                                        ingested->filtered_launches)});
     return result;
 }
 

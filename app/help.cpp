@@ -70,7 +70,8 @@ std::string option_hint(const CLI::App& command, int argc, char** argv) {
         const std::string argument = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
         if (argument == "--") break;
         if (!argument.starts_with("--") || std::find(names.begin(), names.end(), argument) != names.end()) continue;
-        if (const std::string nearest = nearest_name(argument, names); !nearest.empty()) return fmt::format("; did you mean {}?", nearest);
+        if (const std::string nearest = nearest_name(argument, names); !nearest.empty())
+            return fmt::format("; did you mean {}?", nearest);
     }
     return "";
 }

@@ -24,7 +24,9 @@ int run(const Flags& flags) {
     } else {
         const auto machine = machine_from(flags.name);
         if (!machine) return bad_input(machine.error());
-        text = !flags.json.empty() ? to_json(*machine) : !flags.csv.empty() ? machine_list_csv({&*machine, 1}) : machine_sheet(*machine, style);
+        text = !flags.json.empty()  ? to_json(*machine)
+               : !flags.csv.empty() ? machine_list_csv({&*machine, 1})
+                                    : machine_sheet(*machine, style);
     }
     const std::string where = !flags.json.empty() ? flags.json : flags.csv;
     const bool ok = where.empty() || where == "-" ? print_result(text) : write_file(where, text);

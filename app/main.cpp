@@ -35,7 +35,8 @@ int usage_error(const CLI::App& root, int argc, char** argv, const CLI::ParseErr
     if (!root.get_subcommands().empty()) hint = option_hint(*root.get_subcommands().front(), argc, argv);
     fmt::print(stderr, "error: {}{}\n", e.what(), hint);
     const bool in_command = !root.get_subcommands().empty();
-    fmt::print(stderr, "`gambrel {}--help` tells more.\n", in_command ? root.get_subcommands().front()->get_name() + " " : "");
+    fmt::print(stderr, "`gambrel {}--help` tells more.\n",
+               in_command ? root.get_subcommands().front()->get_name() + " " : "");
     return kBadInput;
 }
 
@@ -84,7 +85,8 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& e) {
-        fmt::print(stderr, "error: this is a bug in gambrel {}: {}\nPlease report it with the command line.\n", gambrel::kVersion, e.what());
+        fmt::print(stderr, "error: this is a bug in gambrel {}: {}\nPlease report it with the command line.\n",
+                   gambrel::kVersion, e.what());
         return gambrel::app::kOurBug;
     }
 }

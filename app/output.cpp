@@ -38,7 +38,8 @@ std::string extension(const std::string& path) { return std::filesystem::path(pa
 constexpr std::string_view kExtensions[] = {".svg", ".png", ".pdf", ".csv", ".json"};
 
 Error unknown_extension(const std::string& path) {
-    return {path, fmt::format("\"{}\" is no known extension; expected one of {}", extension(path), fmt::join(kExtensions, " "))};
+    return {path, fmt::format("\"{}\" is no known extension; expected one of {}", extension(path),
+                              fmt::join(kExtensions, " "))};
 }
 
 Result<std::string> rendered(const Analysis& analysis, const std::string& path, Theme theme) {
@@ -60,7 +61,9 @@ bool may_replace(const std::string& path, std::string_view own_mark) {
     std::string head(4096, '\0');
     file.read(head.data(), static_cast<std::streamsize>(head.size()));
     if (file.gcount() == 0 || head.find(own_mark) != std::string::npos) return true;
-    fmt::print(stderr, "error: {}: exists and was not written by gambrel; not replaced. Give another name, or - for stdout.\n", path);
+    fmt::print(stderr,
+               "error: {}: exists and was not written by gambrel; not replaced. Give another name, or - for stdout.\n",
+               path);
     return false;
 }
 

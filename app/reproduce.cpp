@@ -53,7 +53,9 @@ StudyRun described(const fs::path& path) {
 int reproduce_deepcam(const Flags& flags) {
     const auto folders = runs_below(flags.folder);
     if (folders.empty())
-        return bad_input({{flags.folder, "no DeepCAM runs here; expected folders with files named out.METRIC, such as shared/data/deepcam"}});
+        return bad_input(
+            {{flags.folder,
+              "no DeepCAM runs here; expected folders with files named out.METRIC, such as shared/data/deepcam"}});
     AnalysisFlags analysis;
     analysis.machine = "v100-sxm2-16gb";  // Cori GPU, where the authors ran it
     analysis.flop_rule = flags.flop_rule;
@@ -64,7 +66,8 @@ int reproduce_deepcam(const Flags& flags) {
         if (!flags.quiet) print_notes(result->notes);
         runs.push_back(described(folder));
         runs.back().analysis = std::move(*result);
-        runs.back().analysis.title = fmt::format("DeepCAM, {} {} {}", runs.back().framework, runs.back().phase, runs.back().precision);
+        runs.back().analysis.title =
+            fmt::format("DeepCAM, {} {} {}", runs.back().framework, runs.back().phase, runs.back().precision);
     }
     if (!flags.output.empty()) {
         std::error_code ec;

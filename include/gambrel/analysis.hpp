@@ -27,10 +27,10 @@ struct PhaseSummary {
 };
 
 struct Analysis {
-    std::string title;               // what was analysed, for headings
+    std::string title;  // what was analysed, for headings
     Grouping grouping = Grouping::kernel;
     std::vector<Machine> machines;
-    std::vector<AnalysisRow> rows;   // by falling time; launches keep file order
+    std::vector<AnalysisRow> rows;  // by falling time; launches keep file order
     Kernel total;
     std::uint64_t zero_flop_launches = 0;
     std::size_t zero_flop_names = 0;

@@ -1,5 +1,5 @@
-// What one launch, or a group of launches, did: time, work by pipe, bytes by level, launch shape. Every amount carries its
-// origin and the rule that made it. An absent amount is unknown, never zero. Reads no file.
+// What one launch, or a group of launches, did: time, work by pipe, bytes by level, launch shape. Every amount carries
+// its origin and the rule that made it. An absent amount is unknown, never zero. Reads no file.
 #pragma once
 
 #include <array>
@@ -30,19 +30,19 @@ struct LaunchShape {
 };
 
 struct Kernel {
-    Symbol name;        // in full, as the profiler gave it
-    Symbol phase;       // NVTX range or the file's phase; empty if none
-    Symbol source;      // the file it came from
-    Symbol device;      // as the profiler names it; empty if it did not
+    Symbol name;    // in full, as the profiler gave it
+    Symbol phase;   // NVTX range or the file's phase; empty if none
+    Symbol source;  // the file it came from
+    Symbol device;  // as the profiler names it; empty if it did not
     std::uint64_t launches = 1;
     std::uint64_t zero_flop_launches = 0;  // launches whose work is known to be zero
 
     Known<Seconds> time;
     PerPipe<Known<Flops>> work;
-    Known<Flops> sparse_work;          // the part of the tensor work done in sparse mode, already in `work`
-    bool has_uncounted_work = false;   // a pipe was busy and nobody counted what it did: totals are then unknown
+    Known<Flops> sparse_work;         // the part of the tensor work done in sparse mode, already in `work`
+    bool has_uncounted_work = false;  // a pipe was busy and nobody counted what it did: totals are then unknown
     PerLevel<Known<Bytes>> bytes;
-    Known<Frequency> clock;            // of the SMs while it ran; over a group, weighted by time
+    Known<Frequency> clock;  // of the SMs while it ran; over a group, weighted by time
 
     // What the hardware could have given while it ran, where the source says so: a profiler's peak per cycle times the
     // clock of that unit. Closer to the run than any catalogue, because L2 and DRAM have clocks of their own.
@@ -60,12 +60,12 @@ struct Kernel {
     std::optional<LaunchShape> shape;  // absent over a group of different shapes
     // Why an amount is missing or not to be trusted. A kernel with a reason is still a row.
     std::vector<Symbol> reasons;
-    std::vector<Symbol> remedies;      // what would mend that: "ncu --metrics ..."
+    std::vector<Symbol> remedies;  // what would mend that: "ncu --metrics ..."
 };
 
-// FLOP of all floating-point pipes that are known; absent if none is, if a busy pipe was not counted, or if they come to zero
-// while FP32, FP16 or the Tensor Cores were not counted: a hole is not a zero. (FP64 alone is seldom collected for deep
-// learning, and seldom used.)
+// FLOP of all floating-point pipes that are known; absent if none is, if a busy pipe was not counted, or if they come
+// to zero while FP32, FP16 or the Tensor Cores were not counted: a hole is not a zero. (FP64 alone is seldom collected
+// for deep learning, and seldom used.)
 Known<Flops> flop(const Kernel& kernel);
 // FLOP of all Tensor Core pipes (floating point), absent if unknown.
 Known<Flops> tensor_flop(const Kernel& kernel);
@@ -73,15 +73,16 @@ bool is_zero_flop(const Kernel& kernel);  // work known, and none
 std::optional<Intensity> intensity(const Kernel& kernel, Level level);
 std::optional<FlopRate> flop_rate(const Kernel& kernel);
 
-// "volta_sgemm_128x64_nn"; "elementwise_kernel<CUDAFunctor_add<float>>": C++ templates made readable in `width` columns.
+// "volta_sgemm_128x64_nn"; "elementwise_kernel<CUDAFunctor_add<float>>": C++ templates made readable in `width`
+// columns.
 std::string short_name(std::string_view full_name, std::size_t width = 48);
 
 enum class Grouping : std::uint8_t { launch, kernel, phase };
-// exact: the sum of the launches' times. mean_rate: summed cycles over the mean clock, as the scripts of arXiv 2009.05257 have
-// it; up to 0.6 % off on their own data, and needed only to reproduce their tables.
+// exact: the sum of the launches' times. mean_rate: summed cycles over the mean clock, as the scripts of arXiv
+// 2009.05257 have it; up to 0.6 % off on their own data, and needed only to reproduce their tables.
 enum class TimeSum : std::uint8_t { exact, mean_rate };
-// Sums over launches that share a name (and phase) or a phase, in order of falling time. An amount that is unknown in one
-// member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
+// Sums over launches that share a name (and phase) or a phase, in order of falling time. An amount that is unknown in
+// one member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
 std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum = TimeSum::exact);
 Kernel total(const std::vector<Kernel>& kernels, std::string_view name = "total");
 

@@ -1,6 +1,6 @@
 // What hardware gives: arithmetic by pipe, memory by level, organisation and clocks, each number with its origin and
-// citation. Invariant: rates are stored per cycle where the hardware is clocked, so every ceiling can be asked for at the
-// clock that a kernel really ran at. Runs nothing; the catalogue is compiled into the library.
+// citation. Invariant: rates are stored per cycle where the hardware is clocked, so every ceiling can be asked for at
+// the clock that a kernel really ran at. Runs nothing; the catalogue is compiled into the library.
 #pragma once
 
 #include <compare>
@@ -51,10 +51,10 @@ struct Arithmetic {            // one pipe
 
 struct MemoryLevel {
     Level level = Level::dram;
-    bool per_sm = false;       // capacity and width belong to one SM, else to the whole device
+    bool per_sm = false;  // capacity and width belong to one SM, else to the whole device
     Fact<Bytes> capacity;
-    Fact<BytesPerCycle> width;    // clocked levels
-    Fact<Bandwidth> bandwidth;    // levels with a clock of their own (DRAM), or ceilings known only as a rate
+    Fact<BytesPerCycle> width;  // clocked levels
+    Fact<Bandwidth> bandwidth;  // levels with a clock of their own (DRAM), or ceilings known only as a rate
     Fact<double> partitions;
     Fact<Cycles> latency;
     std::optional<AtClock<Bandwidth>> measured;
@@ -89,8 +89,9 @@ struct Machine {
     [[nodiscard]] MemoryLevel& at(Level level);  // adds the level, in order, if it is not there
 };
 
-// A ceiling with the clock it holds at and the sentence that says where it comes from. Absent where the machine does not
-// know it. On-chip ceilings follow `clock`; without one they are given at boost clock. DRAM does not follow the SM clock.
+// A ceiling with the clock it holds at and the sentence that says where it comes from. Absent where the machine does
+// not know it. On-chip ceilings follow `clock`; without one they are given at boost clock. DRAM does not follow the SM
+// clock.
 template <class Q>
 struct Ceiling {
     Q value{};

@@ -14,9 +14,9 @@ namespace gambrel {
 enum class Theme : std::uint8_t { light, dark };
 
 struct TextStyle {
-    int width = 100;       // columns of the terminal; lines never exceed it
-    bool color = false;    // ANSI colours
-    bool unicode = true;   // box drawing and braille; plain ASCII otherwise
+    int width = 100;      // columns of the terminal; lines never exceed it
+    bool color = false;   // ANSI colours
+    bool unicode = true;  // box drawing and braille; plain ASCII otherwise
     std::size_t max_rows = 30;
     bool explain = false;  // under each row: the rule of each amount, the time of each roof, findings
 };
@@ -40,8 +40,8 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style = {})
 Result<std::string> svg_to_png(const std::string& svg, double scale = 2.0);
 Result<std::string> svg_to_pdf(const std::string& svg);
 
-// Several runs of one application side by side, as arXiv 2009.05257 tells of DeepCAM: launches, time, work by pipe, bytes and
-// intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
+// Several runs of one application side by side, as arXiv 2009.05257 tells of DeepCAM: launches, time, work by pipe,
+// bytes and intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
 struct StudyRun {
     std::string framework, name, phase, precision;
     Analysis analysis;  // grouped by kernel

@@ -16,7 +16,7 @@ struct LevelVerdict {
     Level level = Level::dram;
     Bandwidth ceiling;
     Origin ceiling_origin = Origin::derived;
-    std::string ceiling_cite;            // how the ceiling came about
+    std::string ceiling_cite;  // how the ceiling came about
     Bandwidth achieved;
     std::optional<Intensity> intensity;  // absent for a kernel without FLOP
     std::optional<FlopRate> roof;        // the lower of compute roof and intensity x bandwidth
@@ -28,7 +28,7 @@ struct PipeVerdict {
     Pipe pipe = Pipe::fp32;
     FlopRate ceiling;
     Origin ceiling_origin = Origin::derived;
-    std::string ceiling_cite;            // how the ceiling came about
+    std::string ceiling_cite;  // how the ceiling came about
     FlopRate achieved;
     Seconds shortest;  // work / ceiling
     double of_ceiling = 0;
@@ -40,14 +40,14 @@ std::string to_text(Bound bound);  // "DRAM", "tensor_fp16", "" if nothing could
 struct Roofline {
     std::vector<PipeVerdict> pipes;
     std::vector<LevelVerdict> levels;
-    std::optional<Frequency> clock;       // the clock the ceilings were taken at
-    std::optional<FlopRate> compute_roof; // total FLOP over the longest pipe time: the flat roof of this kernel's mix
+    std::optional<Frequency> clock;        // the clock the ceilings were taken at
+    std::optional<FlopRate> compute_roof;  // total FLOP over the longest pipe time: the flat roof of this kernel's mix
     std::optional<FlopRate> achieved;
     Bound bound;
-    Seconds shortest;                     // the longest of the shortest times
-    std::optional<Seconds> headroom;      // time - shortest; negative above the roof
-    std::optional<double> of_roof;        // shortest / time
-    std::vector<std::string> findings;    // above a roof, and why that may be; what could not be judged
+    Seconds shortest;                   // the longest of the shortest times
+    std::optional<Seconds> headroom;    // time - shortest; negative above the roof
+    std::optional<double> of_roof;      // shortest / time
+    std::vector<std::string> findings;  // above a roof, and why that may be; what could not be judged
 };
 
 struct RooflineOptions {

@@ -1,5 +1,5 @@
-// A string stored once for the life of the process. Kernel names and rule names repeat over a hundred thousand launches;
-// a Symbol is a pointer, so copying, comparing and hashing them costs nothing.
+// A string stored once for the life of the process. Kernel names and rule names repeat over a hundred thousand
+// launches; a Symbol is a pointer, so copying, comparing and hashing them costs nothing.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace gambrel {
 
 class Symbol {
 public:
-    Symbol();  // empty; costs no look-up
+    Symbol();                                // empty; costs no look-up
     explicit Symbol(std::string_view text);  // thread-safe
 
     [[nodiscard]] const std::string& str() const { return *text_; }

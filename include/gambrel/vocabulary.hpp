@@ -10,7 +10,8 @@
 
 namespace gambrel {
 
-// Hardware numbers are one of the first four; what a kernel did is measured, modelled or simulated. Never mixed silently.
+// Hardware numbers are one of the first four; what a kernel did is measured, modelled or simulated. Never mixed
+// silently.
 enum class Origin : std::uint8_t { datasheet, measured, derived, assumed, modelled, simulated };
 inline constexpr std::size_t kOrigins = 6;
 
@@ -21,21 +22,39 @@ inline constexpr std::size_t kLevels = 5;
 // The ordinary pipes, then the matrix units (Tensor Cores) by the type of their inputs. FP16 and FP8 inputs accumulate
 // in FP32 unless the name says acc16: consumer GPUs run the two at different rates.
 enum class Pipe : std::uint8_t {
-    fp64, fp32, fp16, bf16, int32,
-    tensor_fp64, tensor_tf32, tensor_bf16, tensor_fp16, tensor_fp16_acc16,
-    tensor_fp8, tensor_fp8_acc16, tensor_fp6, tensor_fp4, tensor_int8, tensor_int4, tensor_int1,
+    fp64,
+    fp32,
+    fp16,
+    bf16,
+    int32,
+    tensor_fp64,
+    tensor_tf32,
+    tensor_bf16,
+    tensor_fp16,
+    tensor_fp16_acc16,
+    tensor_fp8,
+    tensor_fp8_acc16,
+    tensor_fp6,
+    tensor_fp4,
+    tensor_int8,
+    tensor_int4,
+    tensor_int1,
 };
 inline constexpr std::size_t kPipes = 17;
 
 template <class T>
 struct PerLevel : std::array<T, kLevels> {
     constexpr T& operator[](Level l) { return std::array<T, kLevels>::operator[](static_cast<std::size_t>(l)); }
-    constexpr const T& operator[](Level l) const { return std::array<T, kLevels>::operator[](static_cast<std::size_t>(l)); }
+    constexpr const T& operator[](Level l) const {
+        return std::array<T, kLevels>::operator[](static_cast<std::size_t>(l));
+    }
 };
 template <class T>
 struct PerPipe : std::array<T, kPipes> {
     constexpr T& operator[](Pipe p) { return std::array<T, kPipes>::operator[](static_cast<std::size_t>(p)); }
-    constexpr const T& operator[](Pipe p) const { return std::array<T, kPipes>::operator[](static_cast<std::size_t>(p)); }
+    constexpr const T& operator[](Pipe p) const {
+        return std::array<T, kPipes>::operator[](static_cast<std::size_t>(p));
+    }
 };
 
 constexpr std::array<Level, kLevels> all_levels() {

@@ -39,8 +39,9 @@ bool is_summary(const Profile& profile) {
     return profile.tool == "nvprof" && names_once;
 }
 
-// Members that share no metric with any other member, or share them as pages of one report do. Those that do are runs to compare: which half of such a pair a
-// third file belongs to cannot be known, but a file that overlaps with none may still join its like.
+// Members that share no metric with any other member, or share them as pages of one report do. Those that do are runs
+// to compare: which half of such a pair a third file belongs to cannot be known, but a file that overlaps with none may
+// still join its like.
 Group without_overlap(const std::vector<Profile>& profiles, const Group& members, Errors& notes) {
     std::unordered_map<MetricId, std::size_t> owner;
     std::vector<bool> overlaps(profiles.size(), false);

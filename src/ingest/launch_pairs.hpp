@@ -19,8 +19,8 @@ std::size_t first_difference(const Profile& a, const Profile& b);
 // not hold the same kernels the same number of times.
 std::vector<std::size_t> paired_by_occurrence(const Profile& like, const Profile& other);
 
-// Pages of one report that ncu printed one by one: the same launches, and the same values where both tell of a metric. The
-// details page rounds to two decimals of a scaled unit, hence one percent.
+// Pages of one report that ncu printed one by one: the same launches, and the same values where both tell of a metric.
+// The details page rounds to two decimals of a scaled unit, hence one percent.
 bool same_run(const Profile& a, const Profile& b);
 
 }  // namespace gambrel::ingest_detail

@@ -12,7 +12,8 @@ namespace gambrel::ingest_detail {
 namespace {
 
 bool contains_any(const std::string& name, const std::vector<std::string>& parts) {
-    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return name.find(part) != std::string::npos; });
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const auto& part) { return name.find(part) != std::string::npos; });
 }
 
 bool is_extensive(QuantityId::Kind kind) {
@@ -135,14 +136,29 @@ void Evaluator::store(Kernel& kernel, const QuantityId& id, const Value& found, 
     const double value = is_extensive(id.kind) ? found.value * static_cast<double>(launch.launches) : found.value;
     const Symbol rule = found.rule->id;
     switch (id.kind) {
-        case Kind::time: kernel.time = {Seconds{value}, Origin::measured, rule}; break;
-        case Kind::clock: kernel.clock = {Frequency{value}, Origin::measured, rule}; break;
-        case Kind::work: kernel.work[id.pipe] = {Flops{value}, Origin::measured, rule}; break;
-        case Kind::sparse_work: kernel.sparse_work = {Flops{value}, Origin::measured, rule}; break;
-        case Kind::tensor_activity: break;  // only asked for by kernel()
-        case Kind::bytes: kernel.bytes[id.level] = {Bytes{value}, Origin::measured, rule}; break;
-        case Kind::peak_rate: kernel.pipe_peaks.push_back({id.pipe, {FlopRate{value}, Origin::measured, rule}}); break;
-        case Kind::peak_bandwidth: kernel.level_peaks.push_back({id.level, {Bandwidth{value}, Origin::measured, rule}}); break;
+        case Kind::time:
+            kernel.time = {Seconds{value}, Origin::measured, rule};
+            break;
+        case Kind::clock:
+            kernel.clock = {Frequency{value}, Origin::measured, rule};
+            break;
+        case Kind::work:
+            kernel.work[id.pipe] = {Flops{value}, Origin::measured, rule};
+            break;
+        case Kind::sparse_work:
+            kernel.sparse_work = {Flops{value}, Origin::measured, rule};
+            break;
+        case Kind::tensor_activity:
+            break;  // only asked for by kernel()
+        case Kind::bytes:
+            kernel.bytes[id.level] = {Bytes{value}, Origin::measured, rule};
+            break;
+        case Kind::peak_rate:
+            kernel.pipe_peaks.push_back({id.pipe, {FlopRate{value}, Origin::measured, rule}});
+            break;
+        case Kind::peak_bandwidth:
+            kernel.level_peaks.push_back({id.level, {Bandwidth{value}, Origin::measured, rule}});
+            break;
     }
 }
 
@@ -156,8 +172,9 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool an
         if (!kernel.bytes[l]) missing.push_back(fmt::format("{} bytes", name(l)));
     if (missing.empty()) return;
     if (any_broken && !launch.faults.empty()) {
-        kernel.reasons.emplace_back(fmt::format("no {}: {}{}", fmt::join(missing, ", "), launch.faults.front().str(),
-                                                launch.faults.size() > 1 ? fmt::format(" and {} more", launch.faults.size() - 1) : ""));
+        kernel.reasons.emplace_back(
+            fmt::format("no {}: {}{}", fmt::join(missing, ", "), launch.faults.front().str(),
+                        launch.faults.size() > 1 ? fmt::format(" and {} more", launch.faults.size() - 1) : ""));
         return;
     }
     const std::string what = fmt::format("{}", fmt::join(missing, ", "));
@@ -199,7 +216,8 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
         k.work[Pipe::tensor_fp16] = {Flops{}, Origin::measured, Symbol("no_tensor_cores")};
     if (tensor_busy && !tensor_known(k)) {
         k.has_uncounted_work = true;
-        k.reasons.emplace_back("the Tensor Cores were busy, but the file does not tell how much they did, so all FLOP are unknown");
+        k.reasons.emplace_back(
+            "the Tensor Cores were busy, but the file does not tell how much they did, so all FLOP are unknown");
     }
     k.zero_flop_launches = is_zero_flop(k) ? k.launches : 0;
     add_missing_reason(k, launch, any_broken);
@@ -217,7 +235,8 @@ std::vector<std::string> preferred_metrics(const MetricRules& rules, std::option
         if (preferred == quantity.rules.end()) continue;
         for (const Term& term : preferred->terms)
             for (const MetricId m : term.metrics)
-                if (std::find(names.begin(), names.end(), rules.metrics.name(m)) == names.end()) names.push_back(rules.metrics.name(m));
+                if (std::find(names.begin(), names.end(), rules.metrics.name(m)) == names.end())
+                    names.push_back(rules.metrics.name(m));
     }
     return names;
 }

@@ -36,10 +36,10 @@ private:
 
     const MetricRules& rules_;
     const IngestOptions& options_;
-    std::vector<double> scratch_;        // by MetricId; NaN: broken
-    std::vector<std::uint32_t> stamp_;   // scratch_[i] is valid if stamp_[i] == generation_
+    std::vector<double> scratch_;       // by MetricId; NaN: broken
+    std::vector<std::uint32_t> stamp_;  // scratch_[i] is valid if stamp_[i] == generation_
     std::uint32_t generation_ = 0;
-    std::optional<double> time_;         // seconds of one launch, for terms with "@time"
+    std::optional<double> time_;  // seconds of one launch, for terms with "@time"
     std::map<std::pair<std::optional<ComputeCapability>, std::string>, Symbol> remedies_;  // empty: no counter can tell
 };
 

@@ -69,8 +69,10 @@ public:
     explicit RuleReader(MetricSet& metrics) : metrics_(metrics) {}
 
     Rule rule(const json& object, int default_tier) {
-        only_keys(object, {"id", "tier", "flop_rule", "cc", "name_has", "name_lacks", "collect", "only_if_zero", "at_least_zero",
-                           "terms", "over", "why", "note"}, object.value("id", "rule"));
+        only_keys(object,
+                  {"id", "tier", "flop_rule", "cc", "name_has", "name_lacks", "collect", "only_if_zero",
+                   "at_least_zero", "terms", "over", "why", "note"},
+                  object.value("id", "rule"));
         Rule r;
         r.id = Symbol(object.at("id").get<std::string>());
         r.tier = object.value("tier", default_tier);
@@ -115,7 +117,8 @@ private:
         } else {  // a pattern is as many terms as it expands to
             for (const auto& name : expanded_braces(metric.get<std::string>())) {
                 if (name.find_first_of("{}") != std::string::npos)
-                    throw Fault(fmt::format("metric \"{}\" has a brace without its pair, or one inside another", metric.get<std::string>()));
+                    throw Fault(fmt::format("metric \"{}\" has a brace without its pair, or one inside another",
+                                            metric.get<std::string>()));
                 t.metrics = {metrics_.add(name)};
                 r.terms.push_back(t);
             }
@@ -141,7 +144,8 @@ QuantityRules quantity_rules(const json& object, RuleReader& reader) {
     out.name = object.at("quantity");
     out.quantity = quantity_of(out.name);
     const std::string choose = object.at("choose");
-    if (choose != "first" && choose != "largest") throw Fault(fmt::format("choose \"{}\" is neither first nor largest", choose));
+    if (choose != "first" && choose != "largest")
+        throw Fault(fmt::format("choose \"{}\" is neither first nor largest", choose));
     int index = 0;
     for (const json& r : object.at("rules")) {
         const int tier = choose == "first" ? index++ : 0;
@@ -200,7 +204,8 @@ Result<MetricRules> parse_metric_rules(std::span<const std::pair<std::string, st
 const MetricRules& metric_rules() {
     static const MetricRules rules = [] {
         std::vector<std::pair<std::string, std::string_view>> texts;
-        for (const auto& [name, text] : embedded_metrics()) texts.emplace_back(fmt::format("data/metrics/{}.json", name), text);
+        for (const auto& [name, text] : embedded_metrics())
+            texts.emplace_back(fmt::format("data/metrics/{}.json", name), text);
         auto parsed = parse_metric_rules(texts);
         if (!parsed) throw std::logic_error(to_text(parsed.error()));
         add_machine_metrics(parsed->metrics);

@@ -1,6 +1,6 @@
-// The metric tables of data/metrics: which counters make which quantity, as sums with factors, by compute capability, kernel
-// name and flop rule, with the alternatives in order of preference. Data turned into a form that is quick to evaluate;
-// knows no file format and no launch.
+// The metric tables of data/metrics: which counters make which quantity, as sums with factors, by compute capability,
+// kernel name and flop rule, with the alternatives in order of preference. Data turned into a form that is quick to
+// evaluate; knows no file format and no launch.
 #pragma once
 
 #include <array>
@@ -16,10 +16,19 @@
 
 namespace gambrel::ingest_detail {
 
-// A quantity that rules can make: time, clock, the work of a pipe, the bytes of a level, the profiler's own peaks, and whether
-// the tensor pipe did anything at all.
+// A quantity that rules can make: time, clock, the work of a pipe, the bytes of a level, the profiler's own peaks, and
+// whether the tensor pipe did anything at all.
 struct QuantityId {
-    enum class Kind : std::uint8_t { time, clock, work, sparse_work, tensor_activity, bytes, peak_rate, peak_bandwidth } kind = Kind::time;
+    enum class Kind : std::uint8_t {
+        time,
+        clock,
+        work,
+        sparse_work,
+        tensor_activity,
+        bytes,
+        peak_rate,
+        peak_bandwidth
+    } kind = Kind::time;
     Pipe pipe = Pipe::fp64;     // work, peak_rate
     Level level = Level::dram;  // bytes, peak_bandwidth
 };
@@ -27,10 +36,10 @@ struct QuantityId {
 struct Term {
     std::vector<MetricId> metrics;  // alternatives: the first that is there
     double factor = 1;
-    double per = 1;                 // divides: 52576 ns / 1e9 is the nearest double to 5.2576e-05 s, times 1e-9 is not
-    std::vector<MetricId> times;    // multiplied in
-    bool times_time = false;        // times the launch's duration
-    bool optional = false;          // absent counts as zero; at least one term of a rule must be there
+    double per = 1;               // divides: 52576 ns / 1e9 is the nearest double to 5.2576e-05 s, times 1e-9 is not
+    std::vector<MetricId> times;  // multiplied in
+    bool times_time = false;      // times the launch's duration
+    bool optional = false;        // absent counts as zero; at least one term of a rule must be there
     std::optional<FlopRule> flop_rule;
 };
 
@@ -51,7 +60,7 @@ struct Rule {
     std::vector<Term> terms;
     std::vector<MetricId> over;
     std::optional<double> constant;
-    Symbol note;                 // becomes a reason of every kernel that used the rule
+    Symbol note;  // becomes a reason of every kernel that used the rule
 };
 
 struct QuantityRules {

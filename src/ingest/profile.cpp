@@ -26,7 +26,8 @@ void add_value(Profile& profile, Launch& launch, const MetricSet& metrics, Metri
     if (std::isnan(value)) {
         launch.faults.emplace_back(fmt::format("{} is nan", metrics.name(id)));
     } else if (std::fabs(value) >= kWrapped) {
-        launch.faults.emplace_back(fmt::format("{} = {:g} refused: 2^63 or more, a wrapped counter", metrics.name(id), value));
+        launch.faults.emplace_back(
+            fmt::format("{} = {:g} refused: 2^63 or more, a wrapped counter", metrics.name(id), value));
         value = std::numeric_limits<double>::quiet_NaN();
     }
     profile.values.push_back({id, value});

@@ -46,13 +46,13 @@ struct MetricValue {
 
 struct Launch {
     Symbol name;
-    Symbol device;                          // "Tesla V100-SXM2-16GB"; empty if the file does not say
-    std::vector<Symbol> nvtx;               // ranges around the launch, outermost first
+    Symbol device;             // "Tesla V100-SXM2-16GB"; empty if the file does not say
+    std::vector<Symbol> nvtx;  // ranges around the launch, outermost first
     std::optional<ComputeCapability> cc;
     std::optional<LaunchShape> shape;
-    std::uint64_t launches = 1;             // over 1: a summary row, the values are averages over that many launches
-    std::vector<Symbol> faults;             // "l1tex__t_bytes.sum: nan"
-    std::size_t first_value = 0;            // its values are Profile::values[first_value, first_value + values)
+    std::uint64_t launches = 1;   // over 1: a summary row, the values are averages over that many launches
+    std::vector<Symbol> faults;   // "l1tex__t_bytes.sum: nan"
+    std::size_t first_value = 0;  // its values are Profile::values[first_value, first_value + values)
     std::size_t values = 0;
 };
 

@@ -33,7 +33,8 @@ public:
     Fact<Q> fact(const char* name, double factor = 1) const {
         const MetricId id = metrics_.find(name);
         for (std::size_t i = launch_.first_value; i < launch_.first_value + launch_.values; ++i)
-            if (profile_.values[i].metric == id && std::isfinite(profile_.values[i].value) && profile_.values[i].value > 0)
+            if (profile_.values[i].metric == id && std::isfinite(profile_.values[i].value) &&
+                profile_.values[i].value > 0)
                 return Sourced<Q>{Q{profile_.values[i].value * factor}, Origin::measured,
                                   fmt::format("{}: {}", profile_.source, name)};
         return std::nullopt;
@@ -60,10 +61,12 @@ std::string id_of(std::string_view name) {
 template <class Q>
 void inherit(Fact<Q>& own, const Fact<Q>& other, const std::string& from) {
     if (own || !other) return;
-    own = Sourced<Q>{other->value, Origin::derived, fmt::format("as {}, same compute capability; there: {}", from, other->cite)};
+    own = Sourced<Q>{other->value, Origin::derived,
+                     fmt::format("as {}, same compute capability; there: {}", from, other->cite)};
 }
 
-// SMs of one compute capability are alike: lanes, widths per SM, sizes of sector and line. Not what belongs to the chip.
+// SMs of one compute capability are alike: lanes, widths per SM, sizes of sector and line. Not what belongs to the
+// chip.
 void inherit_sm(Machine& m) {
     if (!m.compute_capability) return;
     for (const Machine& other : catalogue()) {
@@ -73,7 +76,8 @@ void inherit_sm(Machine& m) {
         inherit(m.sm.max_warps, other.sm.max_warps, other.id);
         inherit(m.sm.sector, other.sm.sector, other.id);
         inherit(m.sm.line, other.sm.line, other.id);
-        // Tensor rates differ between boards of one capability (GeForce halves FP32 accumulate), so they are not inherited.
+        // Tensor rates differ between boards of one capability (GeForce halves FP32 accumulate), so they are not
+        // inherited.
         for (const Pipe p : all_pipes())
             if (!is_tensor(p)) inherit(m.pipes[p].dense, other.pipes[p].dense, other.id);
         for (const Level l : {Level::shared, Level::l1})
@@ -89,11 +93,14 @@ void inherit_sm(Machine& m) {
 }
 
 void add_peaks(Machine& m, const Profile& profile, const Kernel& kernel) {
-    const auto cite = [&](Symbol rule) { return fmt::format("{}: peak of the launch ({})", profile.source, rule.str()); };
+    const auto cite = [&](Symbol rule) {
+        return fmt::format("{}: peak of the launch ({})", profile.source, rule.str());
+    };
     for (const auto& [pipe, peak] : kernel.pipe_peaks) {
         if (peak.value.value() <= 0) continue;
         if (kernel.clock && m.sm.sms)
-            m.pipes[pipe].dense = Sourced<FlopPerCycle>{peak.value / kernel.clock->value / m.sm.sms->value, Origin::derived, cite(peak.rule)};
+            m.pipes[pipe].dense = Sourced<FlopPerCycle>{peak.value / kernel.clock->value / m.sm.sms->value,
+                                                        Origin::derived, cite(peak.rule)};
         else
             m.pipes[pipe].stated = AtClock<FlopRate>{{peak.value, Origin::derived, cite(peak.rule)}, {}};
     }
@@ -102,7 +109,8 @@ void add_peaks(Machine& m, const Profile& profile, const Kernel& kernel) {
         MemoryLevel& l = m.at(level);
         l.bandwidth = Sourced<Bandwidth>{peak.value, Origin::derived, cite(peak.rule)};
         l.width.reset();
-        // On-chip levels per cycle too, so that --clock moves them. L2 has a clock of its own that follows that of the SMs.
+        // On-chip levels per cycle too, so that --clock moves them. L2 has a clock of its own that follows that of the
+        // SMs.
         if (level == Level::dram || !kernel.clock || (l.per_sm && !m.sm.sms)) continue;
         const double units = l.per_sm ? m.sm.sms->value : 1;
         l.width = Sourced<BytesPerCycle>{peak.value / kernel.clock->value / units, Origin::derived, cite(peak.rule)};
@@ -140,9 +148,9 @@ Machine report_machine(const Profile& profile, const Launch& launch, const Kerne
     if (auto size = a.fact<Bytes>("device__attribute_total_memory")) m.at(Level::dram).capacity = std::move(size);
     const auto bits = a.fact<double>("device__attribute_global_memory_bus_width");
     if (m.clocks.memory && bits)
-        m.at(Level::dram).bandwidth = Sourced<Bandwidth>{
-            Bandwidth{m.clocks.memory->value.value() * 2 * bits->value / 8}, Origin::derived,
-            fmt::format("{}: memory clock x 2 x {} bits", profile.source, bits->value)};
+        m.at(Level::dram).bandwidth =
+            Sourced<Bandwidth>{Bandwidth{m.clocks.memory->value.value() * 2 * bits->value / 8}, Origin::derived,
+                               fmt::format("{}: memory clock x 2 x {} bits", profile.source, bits->value)};
     add_peaks(m, profile, kernel);
     return m;
 }

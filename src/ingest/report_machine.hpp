@@ -1,5 +1,5 @@
-// The machine that a profiler file describes: device attributes and peaks stored with a launch, and, for what the file does
-// not say, the organisation that all GPUs of its compute capability share. Every number says which of these it is.
+// The machine that a profiler file describes: device attributes and peaks stored with a launch, and, for what the file
+// does not say, the organisation that all GPUs of its compute capability share. Every number says which of these it is.
 #pragma once
 
 #include <gambrel/machine.hpp>

@@ -1,5 +1,5 @@
-// Demangled C++ names made readable. A tolerant reader of "return ns::name<args>(parameters)", not a C++ parser: what it
-// does not understand it keeps, and it never fails.
+// Demangled C++ names made readable. A tolerant reader of "return ns::name<args>(parameters)", not a C++ parser: what
+// it does not understand it keeps, and it never fails.
 #include <cctype>
 #include <string>
 #include <utility>
@@ -144,7 +144,9 @@ std::size_t code_points(std::string_view s) {
 
 // The first tile in a name, "256x128" of "volta_fp16_s884cudnn_fp16_256x128_ldg8_..."; empty without one.
 std::string_view tile_of(std::string_view text) {
-    const auto digit = [&](std::size_t i) { return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])); };
+    const auto digit = [&](std::size_t i) {
+        return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
+    };
     for (std::size_t x = text.find('x'); x != std::string_view::npos; x = text.find('x', x + 1)) {
         if (x == 0 || !digit(x - 1) || !digit(x + 1)) continue;
         std::size_t begin = x, end = x + 1;
@@ -155,17 +157,19 @@ std::string_view tile_of(std::string_view text) {
     return {};
 }
 
-// Library kernels keep layout and version at the end of the name, so the middle is what goes; but not the tile, which is
-// often the only difference between two of them.
+// Library kernels keep layout and version at the end of the name, so the middle is what goes; but not the tile, which
+// is often the only difference between two of them.
 std::string cut(const std::string& text, std::size_t width) {
     const std::size_t length = code_points(text);
     if (length <= width) return text;
     const std::size_t head = (width - 1) * 3 / 5, tail = width - 1 - head;
-    if (const std::string_view tile = tile_of(text); !tile.empty() && length == text.size() && tile.size() < width / 3) {
+    if (const std::string_view tile = tile_of(text);
+        !tile.empty() && length == text.size() && tile.size() < width / 3) {
         const auto begin = static_cast<std::size_t>(tile.data() - text.data());
         if (begin + tile.size() > head && begin + tile.size() <= length - tail) {
             const std::size_t few = width / 5;
-            return text.substr(0, few) + "…" + std::string(tile) + "…" + text.substr(length - (width - 2 - few - tile.size()));
+            return text.substr(0, few) + "…" + std::string(tile) + "…" +
+                   text.substr(length - (width - 2 - few - tile.size()));
         }
     }
     std::string out;
@@ -187,7 +191,8 @@ std::string short_name(std::string_view full_name, std::size_t width) {
     if (width == 0) return "";
     Node n = Reader(full_name).node(0);
     // "enable_if<...>::type kernel": what stands before the last blank is the return type.
-    if (const auto blank = n.text.rfind(' '); blank != std::string::npos && n.text.find("operator") == std::string::npos)
+    if (const auto blank = n.text.rfind(' ');
+        blank != std::string::npos && n.text.find("operator") == std::string::npos)
         n.text.erase(0, blank + 1);
     if (n.text.empty()) return cut(std::string(full_name), width);
     for (int depth = 4; depth >= 0; --depth)

@@ -12,12 +12,13 @@
 namespace gambrel {
 namespace {
 
-// Names compare without regard to case, blanks, dashes and the vendor's name, because drivers, profilers and people differ in
-// all four: "NVIDIA A100-PCIE-40GB", "A100 PCIe 40GB", "a100-pcie-40gb".
+// Names compare without regard to case, blanks, dashes and the vendor's name, because drivers, profilers and people
+// differ in all four: "NVIDIA A100-PCIE-40GB", "A100 PCIe 40GB", "a100-pcie-40gb".
 std::string key_of(std::string_view name) {
     std::string key;
     for (const char c : name)
-        if (std::isalnum(static_cast<unsigned char>(c))) key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (std::isalnum(static_cast<unsigned char>(c)))
+            key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (key.starts_with("nvidia")) key.erase(0, 6);
     return key;
 }
@@ -68,8 +69,9 @@ Result<Machine> machine_from(const std::string& name_or_path) {
         names.push_back(m.id);
         names.insert(names.end(), m.aliases.begin(), m.aliases.end());
     }
-    return failure(name_or_path, fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}",
-                                             catalogue().size(), did_you_mean(name_or_path, names)));
+    return failure(name_or_path,
+                   fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}",
+                               catalogue().size(), did_you_mean(name_or_path, names)));
 }
 
 }  // namespace gambrel

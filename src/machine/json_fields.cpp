@@ -9,7 +9,8 @@ namespace gambrel::machine_detail {
 namespace {
 
 std::string shown(const nlohmann::json& value) {
-    if (value.is_structured()) return value.is_array() ? "a list" : "an object";  // dump() recurses as deep as a file likes
+    if (value.is_structured())
+        return value.is_array() ? "a list" : "an object";  // dump() recurses as deep as a file likes
     std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     return text;
@@ -32,7 +33,9 @@ std::string Fields::path_of(const std::string& key) const {
     return path_.ends_with(": ") ? path_ + key : path_ + "." + key;
 }
 
-void Fields::fault(const std::string& key, std::string what) const { errors_.push_back({path_of(key), std::move(what)}); }
+void Fields::fault(const std::string& key, std::string what) const {
+    errors_.push_back({path_of(key), std::move(what)});
+}
 
 const nlohmann::json* Fields::find(const std::string& key, bool required) {
     known_.push_back(key);
@@ -43,22 +46,26 @@ const nlohmann::json* Fields::find(const std::string& key, bool required) {
 }
 
 template <class Q>
-Fact<Q> Fields::fact(const nlohmann::json* field, const std::string& key, bool with_clock, std::optional<Frequency>* clock) {
+Fact<Q> Fields::fact(const nlohmann::json* field, const std::string& key, bool with_clock,
+                     std::optional<Frequency>* clock) {
     if (!field || is_unknown(*field)) return std::nullopt;
     if (!field->is_object()) {
-        fault(key, fmt::format("{} has no source; write {{\"value\": ..., \"origin\": ..., \"cite\": ...}}", shown(*field)));
+        fault(key,
+              fmt::format("{} has no source; write {{\"value\": ..., \"origin\": ..., \"cite\": ...}}", shown(*field)));
         return std::nullopt;
     }
     const std::size_t faults_before = errors_.size();
     Fields inner(*field, path_of(key), errors_);
     Sourced<Q> sourced;
     sourced.cite = inner.text("cite", true);
-    if (sourced.cite.empty() && errors_.size() == faults_before) inner.fault("cite", "is empty; say where the number comes from");
+    if (sourced.cite.empty() && errors_.size() == faults_before)
+        inner.fault("cite", "is empty; say where the number comes from");
     const std::string origin = inner.text("origin", true);
     if (const auto known = origin_from(origin); known && *known <= Origin::assumed)
         sourced.origin = *known;
     else
-        inner.fault("origin", fmt::format("\"{}\" is no origin; expected datasheet, measured, derived or assumed", origin));
+        inner.fault("origin",
+                    fmt::format("\"{}\" is no origin; expected datasheet, measured, derived or assumed", origin));
     if (with_clock)
         if (const std::string text = inner.text("clock"); !text.empty()) {
             const auto parsed = parse_quantity<Frequency>(text);
@@ -73,12 +80,14 @@ Fact<Q> Fields::fact(const nlohmann::json* field, const std::string& key, bool w
     if constexpr (std::is_same_v<Q, double>) {
         if (value->is_number()) {
             sourced.value = value->get<double>();
-            if (!std::isfinite(sourced.value) || sourced.value < 0) inner.fault("value", shown(*value) + " is out of range");
+            if (!std::isfinite(sourced.value) || sourced.value < 0)
+                inner.fault("value", shown(*value) + " is out of range");
         } else {
             inner.fault("value", fmt::format("{} is not a number", shown(*value)));
         }
     } else if (!value->is_string()) {
-        inner.fault("value", fmt::format("{} has no unit; write a text such as \"{}\"", shown(*value), to_text(Q{1e3})));
+        inner.fault("value",
+                    fmt::format("{} has no unit; write a text such as \"{}\"", shown(*value), to_text(Q{1e3})));
     } else if (auto parsed = parse_quantity<Q>(value->template get<std::string>())) {
         sourced.value = *parsed;
         if (parsed->value() < 0) inner.fault("value", shown(*value) + " is negative");
@@ -152,8 +161,8 @@ void Fields::finish() {
             fault(item.key(), "unknown field" + did_you_mean(item.key(), known_));
 }
 
-#define GAMBREL_INSTANTIATE(Q)                                        \
-    template Fact<Q> Fields::quantity<Q>(const std::string&, bool);   \
+#define GAMBREL_INSTANTIATE(Q)                                      \
+    template Fact<Q> Fields::quantity<Q>(const std::string&, bool); \
     template std::optional<AtClock<Q>> Fields::at_clock<Q>(const std::string&);
 GAMBREL_INSTANTIATE(Bytes)
 GAMBREL_INSTANTIATE(Cycles)

@@ -128,7 +128,8 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
     m.note = root.text("note");
     if (const std::string cc = root.text("compute_capability"); !cc.empty() && cc != "unknown") {
         m.compute_capability = parse_compute_capability(cc);
-        if (!m.compute_capability) root.fault("compute_capability", fmt::format("\"{}\" is not of the form \"8.6\"", cc));
+        if (!m.compute_capability)
+            root.fault("compute_capability", fmt::format("\"{}\" is not of the form \"8.6\"", cc));
     }
     if (const auto* object = root.object("clocks")) {
         Fields clocks(*object, source + "clocks", errors);

@@ -54,15 +54,16 @@ MemoryLevel& Machine::at(Level level) {
     return *it;
 }
 
-std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine& m, Pipe pipe, std::optional<Frequency> wanted, Roofs roofs,
-                                                 bool sparse) {
+std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine& m, Pipe pipe, std::optional<Frequency> wanted,
+                                                 Roofs roofs, bool sparse) {
     const Arithmetic& a = m.pipes[pipe];
     const auto clock = clock_of(m, wanted);
     if (roofs == Roofs::measured && a.measured && !sparse) return carried(*a.measured, clock, true);
     const auto& rate = sparse ? a.sparse : a.dense;
     if (rate && rate->value.value() > 0 && m.sm.sms && clock)
-        return Ceiling<FlopRate>{rate->value * m.sm.sms->value * *clock, Origin::derived,
-                                 fmt::format("{} SMs x {} x {}", m.sm.sms->value, to_text(rate->value), to_text(*clock))};
+        return Ceiling<FlopRate>{
+            rate->value * m.sm.sms->value * *clock, Origin::derived,
+            fmt::format("{} SMs x {} x {}", m.sm.sms->value, to_text(rate->value), to_text(*clock))};
     if (rate && rate->value.value() == 0) return std::nullopt;
     if (auto stated = sparse ? a.stated_sparse : a.stated) {
         if (!stated->clock && m.clocks.boost) stated->clock = m.clocks.boost->value;
@@ -72,7 +73,8 @@ std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine& m, Pipe pipe, st
     return std::nullopt;
 }
 
-std::optional<Ceiling<Bandwidth>> memory_ceiling(const Machine& m, Level level, std::optional<Frequency> wanted, Roofs roofs) {
+std::optional<Ceiling<Bandwidth>> memory_ceiling(const Machine& m, Level level, std::optional<Frequency> wanted,
+                                                 Roofs roofs) {
     const MemoryLevel* l = m.find(level);
     if (!l) return std::nullopt;
     const auto clock = clock_of(m, wanted);

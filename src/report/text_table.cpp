@@ -163,9 +163,11 @@ std::string findings_text(const Analysis& analysis, const TextStyle& style) {
         for (const auto& line : lines) out += line + "\n";
     }
     if (seen.size() > kMost) add_wrapped(out, fmt::format("  ... {} more findings", seen.size() - kMost), style);
-    const bool curable = std::any_of(analysis.rows.begin(), analysis.rows.end(), [](const auto& r) { return !r.kernel.remedies.empty(); });
+    const bool curable = std::any_of(analysis.rows.begin(), analysis.rows.end(),
+                                     [](const auto& r) { return !r.kernel.remedies.empty(); });
     if (curable)
-        add_wrapped(out, "  `gambrel profile` collects what is missing; --explain and --csv show the ncu flags for it", style, 4);
+        add_wrapped(out, "  `gambrel profile` collects what is missing; --explain and --csv show the ncu flags for it",
+                    style, 4);
     return out;
 }
 
@@ -193,7 +195,8 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     if (const auto census = zero_flop_text(analysis); !census.empty()) {
         add_wrapped(out, "zero-FLOP kernels: " + census, style);
     }
-    if (!analysis.phases.empty() && analysis.grouping != Grouping::phase) out += "\n" + phases_table(analysis, style, whole_time);
+    if (!analysis.phases.empty() && analysis.grouping != Grouping::phase)
+        out += "\n" + phases_table(analysis, style, whole_time);
     if (const auto findings = findings_text(analysis, style); !findings.empty() && !style.explain)
         out += "\nfindings\n" + findings;
     return out;

@@ -17,15 +17,17 @@ auto reported(const Peaks& peaks, Key matches, const RooflineOptions& options)
     return it->peak;
 }
 
-std::optional<Ceiling<FlopRate>> pipe_ceiling(const Machine& m, const Kernel& k, Pipe pipe, std::optional<Frequency> clock,
-                                              const RooflineOptions& options) {
-    if (const auto peak = reported(k.pipe_peaks, [&](const auto& p) { return p.pipe == pipe; }, options))
+std::optional<Ceiling<FlopRate>> pipe_ceiling(const Machine& m, const Kernel& k, Pipe pipe,
+                                              std::optional<Frequency> clock, const RooflineOptions& options) {
+    if (const auto peak = reported(
+            k.pipe_peaks, [&](const auto& p) { return p.pipe == pipe; }, options))
         return Ceiling<FlopRate>{peak->value, Origin::derived, peak->rule.str()};
     return compute_ceiling(m, pipe, clock, options.roofs);
 }
 
 // Work in sparse mode runs at the sparse rate; a mix takes the time of its parts.
-void use_sparse_rate(Ceiling<FlopRate>& dense, const Machine& m, Pipe pipe, std::optional<Frequency> clock, double share) {
+void use_sparse_rate(Ceiling<FlopRate>& dense, const Machine& m, Pipe pipe, std::optional<Frequency> clock,
+                     double share) {
     const auto sparse = compute_ceiling(m, pipe, clock, Roofs::theoretical, true);
     if (!sparse || share <= 0) return;
     dense.value = FlopRate{1 / ((1 - share) / dense.value.value() + share / sparse->value.value())};
@@ -71,12 +73,13 @@ void judge_levels(const Machine& m, const Kernel& k, const RooflineOptions& opti
         const auto& bytes = k.bytes[l];
         if (!bytes) continue;
         std::optional<Ceiling<Bandwidth>> ceiling = memory_ceiling(m, l, out.clock, options.roofs);
-        if (const auto peak = reported(k.level_peaks, [&](const auto& p) { return p.level == l; }, options))
+        if (const auto peak = reported(
+                k.level_peaks, [&](const auto& p) { return p.level == l; }, options))
             ceiling = Ceiling<Bandwidth>{peak->value, Origin::derived, peak->rule.str()};
         if (!ceiling || ceiling->value.value() <= 0) {
             if (bytes->value.value() > 0)
-                out.findings.push_back(std::string(name(l)) + " bytes have no ceiling: " + m.name + " does not say its " +
-                                       std::string(name(l)) + " bandwidth");
+                out.findings.push_back(std::string(name(l)) + " bytes have no ceiling: " + m.name +
+                                       " does not say its " + std::string(name(l)) + " bandwidth");
             continue;
         }
         LevelVerdict v;

@@ -20,7 +20,8 @@ Symbol::Symbol() {
 
 Symbol::Symbol(std::string_view text) {
     static std::mutex mutex;
-    // Never destroyed: symbols in objects with static lifetime stay valid to the end. Node-based, so addresses are stable.
+    // Never destroyed: symbols in objects with static lifetime stay valid to the end. Node-based, so addresses are
+    // stable.
     static auto& pool = *new std::unordered_set<std::string, Hash, std::equal_to<>>;
     const std::lock_guard lock(mutex);
     auto it = pool.find(text);

@@ -16,22 +16,71 @@ struct Prefix {
     double factor;
 };
 // Largest first, so that to_text takes the largest that fits.
-constexpr std::array<Prefix, 10> kDecimal{{{"P", 1e15}, {"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3},
-                                           {"", 1}, {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}, {"p", 1e-12}}};
-constexpr std::array<Prefix, 4> kBinary{{{"Ti", 1099511627776.0}, {"Gi", 1073741824.0}, {"Mi", 1048576.0}, {"Ki", 1024.0}}};
+constexpr std::array<Prefix, 10> kDecimal{{{"P", 1e15},
+                                           {"T", 1e12},
+                                           {"G", 1e9},
+                                           {"M", 1e6},
+                                           {"k", 1e3},
+                                           {"", 1},
+                                           {"m", 1e-3},
+                                           {"u", 1e-6},
+                                           {"n", 1e-9},
+                                           {"p", 1e-12}}};
+constexpr std::array<Prefix, 4> kBinary{
+    {{"Ti", 1099511627776.0}, {"Gi", 1073741824.0}, {"Mi", 1048576.0}, {"Ki", 1024.0}}};
 
 template <class Q>
 struct Unit;  // text: what follows the prefix; small: prefixes below one are meaningful; example: for messages
-template <> struct Unit<Bytes> { static constexpr std::string_view text = "B", example = "16 GB"; static constexpr bool small = false; };
-template <> struct Unit<Flops> { static constexpr std::string_view text = "FLOP", example = "1.5 GFLOP"; static constexpr bool small = false; };
-template <> struct Unit<Seconds> { static constexpr std::string_view text = "s", example = "4.2 us"; static constexpr bool small = true; };
-template <> struct Unit<Cycles> { static constexpr std::string_view text = "cycle", example = "28 cycle"; static constexpr bool small = false; };
-template <> struct Unit<Bandwidth> { static constexpr std::string_view text = "B/s", example = "3.35 TB/s"; static constexpr bool small = false; };
-template <> struct Unit<FlopRate> { static constexpr std::string_view text = "FLOP/s", example = "15.7 TFLOP/s"; static constexpr bool small = false; };
-template <> struct Unit<Intensity> { static constexpr std::string_view text = "FLOP/B", example = "0.25 FLOP/B"; static constexpr bool small = false; };
-template <> struct Unit<Frequency> { static constexpr std::string_view text = "Hz", example = "1530 MHz"; static constexpr bool small = false; };
-template <> struct Unit<BytesPerCycle> { static constexpr std::string_view text = "B/cycle", example = "128 B/cycle"; static constexpr bool small = false; };
-template <> struct Unit<FlopPerCycle> { static constexpr std::string_view text = "FLOP/cycle", example = "1024 FLOP/cycle"; static constexpr bool small = false; };
+template <>
+struct Unit<Bytes> {
+    static constexpr std::string_view text = "B", example = "16 GB";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<Flops> {
+    static constexpr std::string_view text = "FLOP", example = "1.5 GFLOP";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<Seconds> {
+    static constexpr std::string_view text = "s", example = "4.2 us";
+    static constexpr bool small = true;
+};
+template <>
+struct Unit<Cycles> {
+    static constexpr std::string_view text = "cycle", example = "28 cycle";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<Bandwidth> {
+    static constexpr std::string_view text = "B/s", example = "3.35 TB/s";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<FlopRate> {
+    static constexpr std::string_view text = "FLOP/s", example = "15.7 TFLOP/s";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<Intensity> {
+    static constexpr std::string_view text = "FLOP/B", example = "0.25 FLOP/B";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<Frequency> {
+    static constexpr std::string_view text = "Hz", example = "1530 MHz";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<BytesPerCycle> {
+    static constexpr std::string_view text = "B/cycle", example = "128 B/cycle";
+    static constexpr bool small = false;
+};
+template <>
+struct Unit<FlopPerCycle> {
+    static constexpr std::string_view text = "FLOP/cycle", example = "1024 FLOP/cycle";
+    static constexpr bool small = false;
+};
 
 std::optional<double> prefix_factor(std::string_view prefix, bool small, bool binary) {
     for (const auto& p : kDecimal)
@@ -126,13 +175,14 @@ std::string binary_text(Bytes capacity) {
     const double v = capacity.value();
     // 1e9 is a whole number of quarter KiB too; a size that needs so many digits was never meant in binary.
     for (const auto& p : kBinary)
-        if (v >= p.factor && v < p.factor * 10240 && std::fmod(v * 4, p.factor) == 0) return fmt::format("{} {}B", v / p.factor, p.text);
+        if (v >= p.factor && v < p.factor * 10240 && std::fmod(v * 4, p.factor) == 0)
+            return fmt::format("{} {}B", v / p.factor, p.text);
     return to_text(capacity);
 }
 
-#define GAMBREL_INSTANTIATE(Q)                                            \
+#define GAMBREL_INSTANTIATE(Q)                                                 \
     template tl::expected<Q, std::string> parse_quantity<Q>(std::string_view); \
-    template std::string to_text<Q>(Q, int);                              \
+    template std::string to_text<Q>(Q, int);                                   \
     template std::string exact_text<Q>(Q);
 GAMBREL_INSTANTIATE(Bytes)
 GAMBREL_INSTANTIATE(Flops)
