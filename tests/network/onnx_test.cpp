@@ -67,6 +67,22 @@ TEST(OnnxConvolution, TransposedIsTheGradientOfTheOneThatMapsBack) {
     EXPECT_EQ(training(network).layers.back().pass, Pass::wgrad);
 }
 
+TEST(OnnxPooling, RoundsUpButStartsNoWindowInThePaddingBehind) {
+    const auto pooled = [](std::int64_t size, std::int64_t filter, std::int64_t ceil) {
+        OnnxBuilder b;
+        b.input("x", {1, 2, size, size}).output("y");
+        b.node("MaxPool", {"x"}, {"y"},
+               {{{"ceil_mode", ceil}},
+                {{"kernel_shape", {filter, filter}}, {"strides", {2, 2}}, {"pads", {1, 1, 1, 1}}},
+                {}});
+        return read(b).outputs.at(0).dims.back();
+    };
+    EXPECT_EQ(pooled(6, 3, 0), 3);
+    EXPECT_EQ(pooled(6, 3, 1), 4);
+    EXPECT_EQ(pooled(5, 2, 0), 3);
+    EXPECT_EQ(pooled(5, 2, 1), 3) << "(5 + 2 - 2) / 2 rounds up to 4, but the last would begin at 6";
+}
+
 TEST(OnnxMatMul, BroadcastsItsBatchAndFoldsASharedFilterIntoRows) {
     OnnxBuilder b;
     b.input("q", {2, 12, 128, 64}).input("k", {2, 1, 64, 128}).weight("w", {128, 10}).output("y");
