@@ -20,6 +20,13 @@ bool is_extensive(QuantityId::Kind kind) {
     return kind == Kind::time || kind == Kind::work || kind == Kind::sparse_work || kind == Kind::bytes;
 }
 
+// TU116 and TU117 share their compute capability with chips that have Tensor Cores, so the catalogue is asked by name.
+bool lacks_tensor_cores(const Launch& launch) {
+    const Machine* machine = launch.device.empty() ? nullptr : find_in_catalogue(launch.device.str());
+    return machine && std::none_of(machine->pipes.begin() + static_cast<int>(Pipe::tensor_fp64), machine->pipes.end(),
+                                   [](const auto& pipe) { return pipe.dense && pipe.dense->value.value() > 0; });
+}
+
 bool tensor_known(const Kernel& kernel) {
     return std::any_of(kernel.work.begin() + static_cast<int>(Pipe::tensor_fp64), kernel.work.end(),
                        [](const auto& w) { return w.has_value(); });
@@ -188,6 +195,8 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
         store(k, quantity.quantity, value, launch);
         if (!value.rule->note.empty() && value.value != 0) k.reasons.push_back(value.rule->note);
     }
+    if (!tensor_busy && !tensor_known(k) && lacks_tensor_cores(launch))
+        k.work[Pipe::tensor_fp16] = {Flops{}, Origin::measured, Symbol("no_tensor_cores")};
     if (tensor_busy && !tensor_known(k)) {
         k.has_uncounted_work = true;
         k.reasons.emplace_back("the Tensor Cores were busy, but the file does not tell how much they did, so all FLOP are unknown");

@@ -34,7 +34,7 @@ std::size_t first_metric_column(const CsvHeader& header) {
 
 std::size_t last_launch_column(const NcuColumns& c) {
     std::size_t last = c.name;
-    for (const std::size_t i : {c.id, c.process, c.context, c.block, c.grid, c.cc, c.invocations}) {
+    for (const std::size_t i : {c.id, c.process, c.context, c.block, c.grid, c.cc, c.invocations, c.device_name}) {
         if (i != NcuColumns::npos) last = std::max(last, i);
     }
     for (const std::size_t i : c.nvtx) last = std::max(last, i);

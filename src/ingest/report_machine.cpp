@@ -102,6 +102,10 @@ void add_peaks(Machine& m, const Profile& profile, const Kernel& kernel) {
         MemoryLevel& l = m.at(level);
         l.bandwidth = Sourced<Bandwidth>{peak.value, Origin::derived, cite(peak.rule)};
         l.width.reset();
+        // On-chip levels per cycle too, so that --clock moves them. L2 has a clock of its own that follows that of the SMs.
+        if (level == Level::dram || !kernel.clock || (l.per_sm && !m.sm.sms)) continue;
+        const double units = l.per_sm ? m.sm.sms->value : 1;
+        l.width = Sourced<BytesPerCycle>{peak.value / kernel.clock->value / units, Origin::derived, cite(peak.rule)};
     }
 }
 

@@ -68,8 +68,8 @@ Result<Machine> machine_from(const std::string& name_or_path) {
         names.push_back(m.id);
         names.insert(names.end(), m.aliases.begin(), m.aliases.end());
     }
-    return failure(name_or_path, fmt::format("neither a machine of the catalogue nor a file{}; `gambrel machines` lists the {} known",
-                                             did_you_mean(name_or_path, names), catalogue().size()));
+    return failure(name_or_path, fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}",
+                                             catalogue().size(), did_you_mean(name_or_path, names)));
 }
 
 }  // namespace gambrel

@@ -193,7 +193,7 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     if (const auto census = zero_flop_text(analysis); !census.empty()) {
         add_wrapped(out, "zero-FLOP kernels: " + census, style);
     }
-    if (!analysis.phases.empty()) out += "\n" + phases_table(analysis, style, whole_time);
+    if (!analysis.phases.empty() && analysis.grouping != Grouping::phase) out += "\n" + phases_table(analysis, style, whole_time);
     if (const auto findings = findings_text(analysis, style); !findings.empty() && !style.explain)
         out += "\nfindings\n" + findings;
     return out;

@@ -106,6 +106,7 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
     Roofline out;
     out.clock = options.clock;
     if (!out.clock && kernel.clock) out.clock = kernel.clock->value;
+    if (!out.clock && machine.clocks.boost) out.clock = machine.clocks.boost->value;
     out.achieved = flop_rate(kernel);
     judge_pipes(machine, kernel, options, out);
     judge_levels(machine, kernel, options, out);
@@ -131,6 +132,8 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
         out.of_roof = out.shortest / kernel.time->value;
         out.headroom = kernel.time->value - out.shortest;
     }
+    if (!work && !out.levels.empty())
+        out.findings.emplace_back("work unknown: judged by its bytes alone, so it is at least that near to its roof");
     diagnose_above_roof(machine, kernel, out);
     return out;
 }

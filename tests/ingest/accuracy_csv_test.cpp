@@ -68,6 +68,7 @@ void compare_folder(const std::string& folder, const std::string& expected, int 
             compare_nersc(files[file].at(row.at("kernel")), row, d, exact);
         }
         EXPECT_GE(d.compared(), at_least);
+        d.record(folder + (exact ? "_exact" : "_script"));
         for (const auto& [file, kernels] : files) {
             std::size_t expected_kernels = 0;
             for (const auto& row : test::table(kShared / "ncu_csv" / expected))
@@ -132,6 +133,7 @@ void compare_deepcam(const std::string& run, const std::string& expected) {
     }
     EXPECT_EQ(kernels.size(), rows.size()) << run;
     EXPECT_GE(d.compared(), 9 * 30);
+    d.record(std::filesystem::path(run).filename().string());
 }
 
 TEST_F(CsvAccuracy, deepcam_in_pytorch) {

@@ -14,7 +14,8 @@ using test::Deviation;
 using test::number;
 using test::value;
 
-constexpr double kTwoPercent = 0.02;
+// Asked for were 2 %; the formulas are the same, so no more than rounding is seen.
+constexpr double kRounding = 1e-6;
 
 class ReportAccuracy : public testing::Test {
 protected:
@@ -37,7 +38,7 @@ protected:
 };
 
 TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
-    Deviation time(1e-6);
+    Deviation time(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         EXPECT_THAT(k.name.str(), testing::HasSubstr(row.at("kernel")));
@@ -49,10 +50,11 @@ TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
             time.add(value(k.time), expected, what(row));
     }
     EXPECT_EQ(time.compared(), 54);
+    time.record("duration");
 }
 
-TEST_F(ReportAccuracy, flop_rates_are_within_two_per_cent) {
-    Deviation fp32(kTwoPercent), fp64(kTwoPercent);
+TEST_F(ReportAccuracy, flop_rates_are_those_of_ncu) {
+    Deviation fp32(kRounding), fp64(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         if (const double e = number(row, "fp32_flops_per_s"); std::isfinite(e))
@@ -61,11 +63,13 @@ TEST_F(ReportAccuracy, flop_rates_are_within_two_per_cent) {
             fp64.add(rate(k, value(k.work[Pipe::fp64])), e, what(row));
     }
     EXPECT_GE(fp32.compared(), 40);
+    fp32.record("fp32");
     EXPECT_GE(fp64.compared(), 40);
+    fp64.record("fp64");
 }
 
-TEST_F(ReportAccuracy, bytes_are_within_two_per_cent_where_the_family_of_counters_is_the_same) {
-    Deviation dram(kTwoPercent), l2(kTwoPercent), l1(kTwoPercent);
+TEST_F(ReportAccuracy, bytes_are_those_of_ncu_where_the_family_of_counters_is_the_same) {
+    Deviation dram(kRounding), l2(kRounding), l1(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         if (const double e = number(row, "dram_Bps"); std::isfinite(e))
@@ -79,11 +83,14 @@ TEST_F(ReportAccuracy, bytes_are_within_two_per_cent_where_the_family_of_counter
             l1.add(rate(k, value(k.bytes[Level::l1])), el1, what(row) + " L1");
     }
     EXPECT_GE(dram.compared(), 40);
-    EXPECT_GE(l2.compared(), 1);
-    EXPECT_GE(l1.compared(), 1);
+    dram.record("dram");
+    EXPECT_GE(l2.compared(), 17);
+    l2.record("l2");
+    EXPECT_GE(l1.compared(), 17);
+    l1.record("l1");
 }
 
-TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
+TEST_F(ReportAccuracy, peaks_are_those_of_ncu) {
     const auto pipe_peak = [](const Kernel& k, Pipe pipe) {
         for (const auto& p : k.pipe_peaks)
             if (p.pipe == pipe) return p.peak.value.value();
@@ -94,7 +101,7 @@ TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
             if (p.level == level) return p.peak.value.value();
         return std::nan("");
     };
-    Deviation fp32(kTwoPercent), fp64(kTwoPercent), dram(kTwoPercent), l2(kTwoPercent), l1(kTwoPercent);
+    Deviation fp32(kRounding), fp64(kRounding), dram(kRounding), l2(kRounding), l1(kRounding);
     for (const auto& row : rows_) {
         const Kernel& k = kernel(row);
         if (const double e = number(row, "peak_fp32"); std::isfinite(e))
@@ -109,10 +116,15 @@ TEST_F(ReportAccuracy, peaks_are_within_two_per_cent) {
             l1.add(level_peak(k, Level::l1), e, what(row));
     }
     EXPECT_GE(fp32.compared(), 40);
+    fp32.record("fp32");
     EXPECT_GE(fp64.compared(), 40);
+    fp64.record("fp64");
     EXPECT_GE(dram.compared(), 40);
+    dram.record("dram");
     EXPECT_GE(l2.compared(), 15);
+    l2.record("l2");
     EXPECT_GE(l1.compared(), 15);
+    l1.record("l1");
 }
 
 TEST_F(ReportAccuracy, percentages_are_those_of_the_formulas_and_of_what_ncu_printed_to_one_point) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,12 @@ public:
         EXPECT_TRUE(error <= bound_) << what << ": expected " << expected << ", got " << actual << ", off by " << error;
     }
     [[nodiscard]] int compared() const { return compared_; }
-    [[nodiscard]] double worst() const { return worst_; }
+    // Into --gtest_output, so that the bounds can be tightened by what was seen.
+    void record(const std::string& name) const {
+        std::ostringstream text;
+        text << worst_ << " over " << compared_;
+        testing::Test::RecordProperty(name, text.str());
+    }
 
 private:
     double bound_;

@@ -107,47 +107,42 @@ TEST(MetricTables, factors_of_the_method_are_what_the_paper_and_the_corrections_
     for (const auto& quantity : metric_rules().quantities)
         for (const auto& rule : quantity.rules)
             for (const auto& term : rule.terms)
-                factors[quantity.name + " " + rule.id.str() + " " + metric_rules().metrics.name(term.metrics.at(0))] =
-                    term.factor;
+                for (const MetricId metric : term.metrics)
+                    factors[quantity.name + " " + rule.id.str() + " " + metric_rules().metrics.name(metric)] =
+                        term.factor / term.per;
+    const auto factor = [&](const std::string& key) {
+        EXPECT_TRUE(factors.contains(key)) << "no rule " << key;
+        return factors.contains(key) ? factors.at(key) : 0;
+    };
     const auto op = [](const char* name) {
         return std::string("sm__sass_thread_inst_executed_op_") + name + "_pred_on.sum";
     };
     for (const char p : {'d', 'f'}) {
         const std::string head = std::string(p == 'd' ? "work.fp64" : "work.fp32") + " sm_sass_" + p + " ";
-        EXPECT_EQ(factors.at(head + op((std::string(1, p) + "add").c_str())), 1);
-        EXPECT_EQ(factors.at(head + op((std::string(1, p) + "mul").c_str())), 1);
-        EXPECT_EQ(factors.at(head + op((std::string(1, p) + "fma").c_str())), 2);
+        EXPECT_EQ(factor(head + op((std::string(1, p) + "add").c_str())), 1);
+        EXPECT_EQ(factor(head + op((std::string(1, p) + "mul").c_str())), 1);
+        EXPECT_EQ(factor(head + op((std::string(1, p) + "fma").c_str())), 2);
     }
-    EXPECT_EQ(factors.at("work.fp16 sm_sass_h " + op("hadd")), 2);
-    EXPECT_EQ(factors.at("work.fp16 sm_sass_h " + op("hfma")), 4);
-    EXPECT_EQ(factors.at("work.fp16 sm_sass_h_paper " + op("hadd")), 1);
-    EXPECT_EQ(factors.at("work.fp16 sm_sass_h_paper " + op("hfma")), 2);
+    EXPECT_EQ(factor("work.fp16 sm_sass_h " + op("hadd")), 2);
+    EXPECT_EQ(factor("work.fp16 sm_sass_h " + op("hfma")), 4);
+    EXPECT_EQ(factor("work.fp16 sm_sass_h_paper " + op("hadd")), 1);
+    EXPECT_EQ(factor("work.fp16 sm_sass_h_paper " + op("hfma")), 2);
     const std::string inst = " sm__inst_executed_pipe_tensor.sum";
-    EXPECT_EQ(factors.at("work.tensor_fp16 inst_x512_paper" + inst), 512);
-    EXPECT_EQ(factors.at("work.tensor_fp16 inst_hmma_884" + inst), 2.0 * 8 * 8 * 4 * 4 / 4);
-    EXPECT_EQ(factors.at("work.tensor_fp16_acc16 inst_hmma_884_acc16" + inst), 2.0 * 8 * 8 * 4 * 4 / 2);
-    EXPECT_EQ(factors.at("work.tensor_fp16 inst_hmma_1688" + inst), 2.0 * 16 * 8 * 8);
-    EXPECT_EQ(factors.at("work.tensor_fp16 inst_hmma_16816" + inst), 2.0 * 16 * 8 * 16);
-    EXPECT_EQ(factors.at("work.tensor_tf32 inst_hmma_1688_tf32" + inst), 2.0 * 16 * 8 * 8);
-    EXPECT_EQ(factors.at("work.tensor_int8 inst_imma_16832" + inst), 2.0 * 16 * 8 * 32);
-    EXPECT_EQ(factors.at("work.tensor_fp64 inst_dmma_884" + inst), 2.0 * 8 * 8 * 4);
-    EXPECT_EQ(factors.at("bytes.L2 lts_t_sectors lts__t_sectors.sum"), 32);
-    EXPECT_EQ(factors.at("bytes.DRAM dram_sectors dram__sectors_read.sum"), 32);
-    EXPECT_EQ(factors.at("time gpu_time_duration gpu__time_duration.sum"), 1e-9);
-}
-
-TEST(MetricTables, metrics_to_collect_are_base_counters_and_none_is_missing) {
-    for (const char* text : {"7.0", "7.5", "8.0", "8.6", "8.9", "9.0", "10.0", "12.0"}) {
-        const auto names = metrics_to_collect(*parse_compute_capability(text));
-        for (const char* wanted :
-             {"gpu__time_duration.sum", "dram__bytes.sum", "lts__t_bytes.sum", "l1tex__t_bytes.sum",
-              "sm__cycles_elapsed.avg.per_second", "sm__sass_thread_inst_executed_op_ffma_pred_on.sum"})
-            EXPECT_THAT(names, testing::Contains(wanted)) << text;
-        EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size()) << text;
-        const bool tensor = std::any_of(names.begin(), names.end(),
-                                        [](const auto& n) { return n.find("tensor") != std::string::npos; });
-        EXPECT_TRUE(tensor) << text;
-    }
+    EXPECT_EQ(factor("work.tensor_fp16 inst_x512_paper" + inst), 512);
+    EXPECT_EQ(factor("work.tensor_fp16 inst_hmma_884" + inst), 2.0 * 8 * 8 * 4 * 4 / 4);
+    EXPECT_EQ(factor("work.tensor_fp16_acc16 inst_hmma_884_acc16" + inst), 2.0 * 8 * 8 * 4 * 4 / 2);
+    EXPECT_EQ(factor("work.tensor_fp16 inst_hmma_1688" + inst), 2.0 * 16 * 8 * 8);
+    EXPECT_EQ(factor("work.tensor_fp16 inst_hmma_16816" + inst), 2.0 * 16 * 8 * 16);
+    EXPECT_EQ(factor("work.tensor_tf32 inst_hmma_1688_tf32" + inst), 2.0 * 16 * 8 * 8);
+    EXPECT_EQ(factor("work.tensor_int8 inst_imma_16832" + inst), 2.0 * 16 * 8 * 32);
+    EXPECT_EQ(factor("work.tensor_fp64 inst_dmma_884" + inst), 2.0 * 8 * 8 * 4);
+    EXPECT_EQ(factor("peak.fp32 peak_sustained_ffma " + op("ffma") + ".peak_sustained"), 2);
+    EXPECT_EQ(factor("peak.fp16 peak_sustained_hfma " + op("hfma") + ".peak_sustained"), 4);
+    EXPECT_EQ(factor("peak.L2 peak_lts2xbar_cycles lts__lts2xbar_cycles_active.sum.peak_sustained"), 32);
+    EXPECT_EQ(factor("bytes.L2 lts2xbar_cycles_rate lts__lts2xbar_cycles_active.sum.per_second"), 32);
+    EXPECT_EQ(factor("bytes.L2 lts_t_sectors lts__t_sectors.sum"), 32);
+    EXPECT_EQ(factor("bytes.DRAM dram_sectors dram__sectors_read.sum"), 32);
+    EXPECT_EQ(factor("time gpu_time_duration gpu__time_duration.sum"), 1e-9);
 }
 
 }  // namespace

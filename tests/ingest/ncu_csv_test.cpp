@@ -142,6 +142,19 @@ TEST(NcuCsv, TakesTheFirstOfAMetricThatADetailsPageRepeats) {
     EXPECT_TRUE(p.notes.empty());  // rows without the rule columns are not short
 }
 
+// Found by fuzzing: rows may end before the rule columns only if nothing of a launch stands behind those.
+TEST(NcuCsv, DoesNotReadADeviceBehindTheEndOfAShortRow) {
+    const auto p = read(
+        "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\","
+        "\"device__attribute_display_name\"\n"
+        "\"0\",\"k\",\"m1\",\"byte\",\"7\"\n"
+        "\"1\",\"k\",\"m1\",\"byte\",\"8\",\"\",\"Tesla T4\"\n");
+    ASSERT_EQ(p.launches.size(), 1u);
+    EXPECT_EQ(p.launches[0].device.str(), "Tesla T4");
+    ASSERT_EQ(p.notes.size(), 1u);
+    EXPECT_THAT(p.notes[0].what, HasSubstr("5 fields"));
+}
+
 TEST(NcuCsv, DoesNotMergeLaunchesOfTwoTablesInOneFile) {
     const std::string one = std::string(kHead) + row(0, "a", "m1", "", "1");
     const auto p = read(one + one);

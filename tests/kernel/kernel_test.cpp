@@ -52,6 +52,14 @@ TEST(KernelWork, intensity_is_flop_over_bytes_and_rate_is_flop_over_time) {
     EXPECT_EQ(flop_rate(launch("k", 0, 100, 50)), std::nullopt);
     EXPECT_TRUE(is_zero_flop(launch("k", 1, 0, 50)));
     EXPECT_FALSE(is_zero_flop(launch("k", 1)));  // unknown is not zero
+    for (const Pipe p : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16}) {
+        Kernel hole = launch("k", 1, 0, 50);
+        hole.work[p].reset();
+        EXPECT_FALSE(is_zero_flop(hole)) << name(p);
+    }
+    Kernel busy = launch("k", 1, 5, 50);
+    busy.has_uncounted_work = true;
+    EXPECT_FALSE(flop(busy) || intensity(busy, Level::dram) || flop_rate(busy));
 }
 
 TEST(Grouping, launches_of_one_name_are_summed_in_order_of_falling_time) {

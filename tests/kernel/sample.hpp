@@ -21,6 +21,7 @@ inline Kernel launch(std::string_view name, double seconds) {
 inline Kernel launch(std::string_view name, double seconds, double fp32, double dram_bytes) {
     Kernel k = launch(name, seconds);
     k.work[Pipe::fp32] = measured(Flops{fp32});
+    k.work[Pipe::fp16] = k.work[Pipe::tensor_fp16] = measured(Flops{0});  // counted, so that zero is known to be zero
     k.bytes[Level::dram] = measured(Bytes{dram_bytes});
     k.zero_flop_launches = fp32 == 0 ? 1 : 0;
     return k;
