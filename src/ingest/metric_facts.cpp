@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "ingest/csv_table.hpp"
+#include "units/csv_table.hpp"
 #include "units/embedded.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
+
+using units_detail::CsvRow;
+using units_detail::CsvScanner;
 
 // Seen in CUPTI 12.2.142 on every chip from Volta to Hopper with the names of today, and not in 12.1.105.
 constexpr NcuVersion kFirstWithOperations{2023, 2};
