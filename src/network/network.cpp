@@ -70,7 +70,8 @@ Network training(const Network& network) {
 }
 
 Network with_precision(Network network, Precision precision) {
-    for (Layer& layer : network.layers) layer.precision = precision;
+    for (Layer& layer : network.layers)
+        if (layer.precision != Precision::int8) layer.precision = precision;
     return network;
 }
 

@@ -157,6 +157,22 @@ TEST(OnnxUnmodelled, TheFilesOwnShapesLetTheRestGoOn) {
     EXPECT_EQ(network.unmodelled.at(0).bytes, Bytes{68});
 }
 
+TEST(OnnxPrecision, IsThatOfTheTensorsOrAsAskedAndIndicesStayBytes) {
+    OnnxBuilder b;
+    b.input("x", {4, 4}, 10)
+        .input("i", {4, 4}, 7)
+        .output("y")
+        .node("Relu", {"x"}, {"y"})
+        .node("Add", {"i", "i"}, {"j"});
+    const Network file = read(b), wider = read(b, {{}, {}, Precision::fp64});
+    EXPECT_EQ(compulsory_bytes(file.layers.at(0)).read, Bytes{32});
+    EXPECT_EQ(compulsory_bytes(wider.layers.at(0)).read, Bytes{128});
+    for (const Network& network : {file, wider}) {
+        EXPECT_EQ(compulsory_bytes(network.layers.at(1)).written, Bytes{128});
+        EXPECT_EQ(flop(network.layers.at(1)), Flops{0}) << "integer work is no FLOP";
+    }
+}
+
 TEST(OnnxWeights, AreSkippedAndMayBeElsewhere) {
     OnnxBuilder b;
     b.input("x", {1, 4096}).weight("w", {4096, 4096}, 1000).output("y").node("MatMul", {"x", "w"}, {"y"});
