@@ -186,7 +186,7 @@ std::vector<Layer> merged(std::span<const Layer> layers);
 // Forward, then backward in reverse order: dgrad where a gradient must flow on, wgrad where there is a filter.
 // A streaming layer's backward is one dgrad: kernels compute the gradients of its parameters on the way.
 Network training(const Network& network);
-// The same network stored in another precision or layout.
+// The same network stored in another precision or layout. INT8 layers stay: they are quantised, or indices in bytes.
 Network with_precision(Network network, Precision precision);
 Network with_layout(Network network, Layout layout);
 

@@ -12,6 +12,9 @@
 namespace gambrel::ingest_detail {
 namespace {
 
+using units_detail::CsvRow;
+using units_detail::CsvScanner;
+
 // Seen in CUPTI 12.2.142 on every chip from Volta to Hopper with the names of today, and not in 12.1.105.
 constexpr NcuVersion kFirstWithOperations{2023, 2};
 

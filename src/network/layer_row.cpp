@@ -1,20 +1,15 @@
 #include "network/layer_row.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "network/text.hpp"
+
 namespace gambrel::network_detail {
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
 
 std::optional<double> number(std::string_view text) {
     double value = 0;

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include <gambrel/network.hpp>
+
+#include "network/text.hpp"
 
 namespace gambrel {
 namespace {
@@ -19,16 +20,10 @@ constexpr std::array<std::string_view, kStreamingKinds> kKinds = {
     "concatenation", "resize",         "reduction",   "gather",
     "copy"};
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
-
 template <class T, std::size_t N, std::size_t M>
 std::optional<T> lookup(std::string_view text, const std::array<std::string_view, N>& names,
                         const std::array<std::pair<std::string_view, T>, M>& others) {
-    const std::string key = lower(text);
+    const std::string key = network_detail::lower(text);
     if (const auto it = std::find(names.begin(), names.end(), key); it != names.end())
         return static_cast<T>(it - names.begin());
     for (const auto& [other, value] : others)

@@ -1,6 +1,7 @@
 #include <gambrel/network.hpp>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace gambrel {
 
@@ -25,17 +26,23 @@ double unmodelled_share(const Network& network) {
 
 std::vector<Layer> merged(std::span<const Layer> layers) {
     std::vector<Layer> result;
+    // Only layers of equal work can be equal; a table of thousands of rows is not compared row by row.
+    std::unordered_map<double, std::vector<std::size_t>> by_work;
     for (const Layer& layer : layers) {
-        const auto same = [&](const Layer& other) {
+        const auto same = [&](std::size_t i) {
+            const Layer& other = result[i];
             return other.op == layer.op && other.pass == layer.pass && other.precision == layer.precision &&
                    other.layout == layer.layout && other.input_is_trained == layer.input_is_trained &&
                    other.has_filter == layer.has_filter && other.hints == layer.hints;
         };
-        const auto it = std::find_if(result.begin(), result.end(), same);
-        if (it == result.end())
+        auto& candidates = by_work[flop(layer).value() + compulsory_bytes(layer).written.value()];
+        const auto it = std::find_if(candidates.begin(), candidates.end(), same);
+        if (it == candidates.end()) {
+            candidates.push_back(result.size());
             result.push_back(layer);
-        else
-            it->repeat += layer.repeat;
+        } else {
+            result[*it].repeat += layer.repeat;
+        }
     }
     return result;
 }
@@ -63,7 +70,8 @@ Network training(const Network& network) {
 }
 
 Network with_precision(Network network, Precision precision) {
-    for (Layer& layer : network.layers) layer.precision = precision;
+    for (Layer& layer : network.layers)
+        if (layer.precision != Precision::int8) layer.precision = precision;
     return network;
 }
 

@@ -58,9 +58,7 @@ public:
         for (auto& [key, op] : unmodelled_) state_.network.unmodelled.push_back(std::move(op));
         std::stable_sort(state_.network.unmodelled.begin(), state_.network.unmodelled.end(),
                          [](const Unmodelled& a, const Unmodelled& b) { return a.bytes > b.bytes; });
-        if (options_.precision)
-            for (Layer& layer : state_.network.layers)
-                if (layer.precision != Precision::int8) layer.precision = *options_.precision;
+        if (options_.precision) return with_precision(std::move(state_.network), *options_.precision);
         return std::move(state_.network);
     }
 

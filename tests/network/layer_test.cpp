@@ -154,6 +154,8 @@ TEST(Faults, AreReportedAllAtOnce) {
     EXPECT_THAT(faults(v), SizeIs(2));
     EXPECT_THAT(faults(v), Contains(HasSubstr("C 4 is not divisible by groups 3")));
     EXPECT_THAT(faults(v), Contains(HasSubstr("larger than the padded input 10")));
+    v.groups = 4, v.r = 3;
+    EXPECT_THAT(faults(v), testing::ElementsAre(HasSubstr("K 6 is not divisible by groups 4")));
     v.n = 0, v.stride_w = -1, v.pad_left = -2;
     EXPECT_THAT(faults(v), SizeIs(3));
     Gemm g;

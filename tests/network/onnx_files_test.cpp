@@ -76,6 +76,19 @@ void compare_outputs(const std::string& path, int& compared) {
     }
 }
 
+TEST(OnnxFiles, ResNet50IsTheBuiltInOne) {
+    const std::string path = models() + "/light/light_resnet50.onnx";
+    GAMBREL_NEEDS_MODELS(path);
+    const auto file = load_onnx(path), built = builtin_network("resnet50-v1.5");
+    ASSERT_TRUE(file && built);
+    EXPECT_EQ(file->layers.size(), built->layers.size());
+    EXPECT_EQ(file->parameters, built->parameters);
+    EXPECT_EQ(totals(*file).matrix_flop, totals(*built).matrix_flop);
+    EXPECT_DOUBLE_EQ(totals(*file).flop.value(), totals(*built).flop.value());
+    EXPECT_DOUBLE_EQ(totals(*file).bytes.value(), totals(*built).bytes.value());
+    EXPECT_DOUBLE_EQ(totals(training(*file)).flop.value(), totals(training(*built)).flop.value());
+}
+
 TEST(OnnxFiles, InferTheOutputsThatTheyDeclare) {
     GAMBREL_NEEDS_MODELS(models());
     int compared = 0;

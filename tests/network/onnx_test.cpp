@@ -67,6 +67,22 @@ TEST(OnnxConvolution, TransposedIsTheGradientOfTheOneThatMapsBack) {
     EXPECT_EQ(training(network).layers.back().pass, Pass::wgrad);
 }
 
+TEST(OnnxPooling, RoundsUpButStartsNoWindowInThePaddingBehind) {
+    const auto pooled = [](std::int64_t size, std::int64_t filter, std::int64_t ceil) {
+        OnnxBuilder b;
+        b.input("x", {1, 2, size, size}).output("y");
+        b.node("MaxPool", {"x"}, {"y"},
+               {{{"ceil_mode", ceil}},
+                {{"kernel_shape", {filter, filter}}, {"strides", {2, 2}}, {"pads", {1, 1, 1, 1}}},
+                {}});
+        return read(b).outputs.at(0).dims.back();
+    };
+    EXPECT_EQ(pooled(6, 3, 0), 3);
+    EXPECT_EQ(pooled(6, 3, 1), 4);
+    EXPECT_EQ(pooled(5, 2, 0), 3);
+    EXPECT_EQ(pooled(5, 2, 1), 3) << "(5 + 2 - 2) / 2 rounds up to 4, but the last would begin at 6";
+}
+
 TEST(OnnxMatMul, BroadcastsItsBatchAndFoldsASharedFilterIntoRows) {
     OnnxBuilder b;
     b.input("q", {2, 12, 128, 64}).input("k", {2, 1, 64, 128}).weight("w", {128, 10}).output("y");
@@ -139,6 +155,22 @@ TEST(OnnxUnmodelled, TheFilesOwnShapesLetTheRestGoOn) {
     const Network network = read(b);
     EXPECT_EQ(gemm(network), (Gemm{1, 3, 7}));
     EXPECT_EQ(network.unmodelled.at(0).bytes, Bytes{68});
+}
+
+TEST(OnnxPrecision, IsThatOfTheTensorsOrAsAskedAndIndicesStayBytes) {
+    OnnxBuilder b;
+    b.input("x", {4, 4}, 10)
+        .input("i", {4, 4}, 7)
+        .output("y")
+        .node("Relu", {"x"}, {"y"})
+        .node("Add", {"i", "i"}, {"j"});
+    const Network file = read(b), wider = read(b, {{}, {}, Precision::fp64});
+    EXPECT_EQ(compulsory_bytes(file.layers.at(0)).read, Bytes{32});
+    EXPECT_EQ(compulsory_bytes(wider.layers.at(0)).read, Bytes{128});
+    for (const Network& network : {file, wider}) {
+        EXPECT_EQ(compulsory_bytes(network.layers.at(1)).written, Bytes{128});
+        EXPECT_EQ(flop(network.layers.at(1)), Flops{0}) << "integer work is no FLOP";
+    }
 }
 
 TEST(OnnxWeights, AreSkippedAndMayBeElsewhere) {
