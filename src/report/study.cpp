@@ -146,6 +146,10 @@ void add_top(std::string& out, const StudyRun& run, std::size_t top, const TextS
                    "",
                    {}});
     }
+    // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
+    const auto width = static_cast<std::size_t>(table.first_width(style));
+    for (std::size_t i = 0; i < std::min(top, run.analysis.rows.size()); ++i)
+        table.set_first(i, printable(short_name(run.analysis.rows[i].kernel.name.str(), width), !style.unicode));
     out += fmt::format("\n{}, {}, {}: the kernels that take the time\n", run.framework, run.phase, run.precision);
     out += table.text(style);
 }

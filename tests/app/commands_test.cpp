@@ -1,0 +1,172 @@
+// Does the real binary do what docs/cli says: exit status, streams, files, filters, bad input?
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kData = GAMBREL_SHARED_DATA;
+const std::string kReport = kData + "/ncu_rep/armleth__cuda-mlp-inference--report.ncu-rep";
+const std::string kLog = kData + "/ncu_csv/gpp_rtx4060/output.csv";
+
+struct Outcome {
+    int status = -1;
+    std::string out, err;
+};
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+class Commands : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "gambrel_commands_XXXXXX").string();
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    Outcome run(const std::string& arguments) const {
+        const std::string errors = (folder_ / "stderr").string();
+        const std::string command =
+            "cd '" + folder_.string() + "' && '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
+        Outcome outcome;
+        FILE* pipe = popen(command.c_str(), "r");
+        std::array<char, 4096> buffer{};
+        while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+            outcome.out.append(buffer.data(), got);
+        const int status = pclose(pipe);
+        outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        outcome.err = text_of(errors);
+        return outcome;
+    }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+    fs::path folder_;
+};
+
+#define NEEDS_SHARED_DATA() \
+    if (!fs::exists(kReport)) GTEST_SKIP() << "shared data not found at " << kData
+
+TEST_F(Commands, HelpIsPrintedForEveryCommandAndUnknownOnesGetTheNearestName) {
+    for (const char* command : {"analyze", "machines", "profile", "reproduce"}) {
+        const auto help = run(std::string(command) + " --help");
+        EXPECT_EQ(help.status, 0);
+        EXPECT_THAT(help.out, StartsWith("gambrel " + std::string(command)));
+    }
+    const auto unknown = run("analyse x");
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_EQ(unknown.out, "");
+    EXPECT_THAT(unknown.err, HasSubstr("did you mean \"analyze\""));
+    EXPECT_THAT(run("analyze x --flop-rul paper").err, HasSubstr("--flop-rule"));
+}
+
+TEST_F(Commands, BadInputIsNamedOnStderrWithStatusTwo) {
+    std::ofstream(folder_ / "notes.txt") << "hello\n";
+    for (const auto& [arguments, words] :
+         {std::pair{"analyze none.ncu-rep", "none.ncu-rep"}, std::pair{"analyze notes.txt", "\"hello\""},
+          std::pair{"machines v1000", "did you mean \"v100\""}, std::pair{"analyze notes.txt --clock fast", "--clock"},
+          std::pair{"analyze notes.txt --kernel '['", "--kernel"}, std::pair{"reproduce deepcam .", "out.METRIC"}}) {
+        const auto outcome = run(arguments);
+        EXPECT_EQ(outcome.status, 2) << arguments;
+        EXPECT_EQ(outcome.out, "") << arguments;
+        EXPECT_THAT(outcome.err, HasSubstr(words)) << arguments;
+    }
+}
+
+TEST_F(Commands, AnalyzeGivesTheColumnsOfTheContractAloneOnStdout) {
+    NEEDS_SHARED_DATA();
+    const auto outcome = run("analyze '" + kReport + "' --csv -");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out,
+                StartsWith("name,phase,launches,time_s,flop_fp64,flop_fp32,flop_fp16,flop_tensor,flop,l1_bytes,"
+                           "l2_bytes,dram_bytes,ai_l1,ai_l2,ai_dram,flop_per_s,bound,percent_of_roof,reason\n"));
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
+    EXPECT_THAT(outcome.out, HasSubstr(",DRAM,88.39"));
+    const auto json = nlohmann::json::parse(run("analyze '" + kReport + "' --json").out);
+    EXPECT_EQ(json["schema"], "gambrel-analysis-1");
+    EXPECT_EQ(json["rows"][0]["verdict"]["bound"], "DRAM");
+}
+
+TEST_F(Commands, AnalyzeReadsGzipAndPipesLikePlainFiles) {
+    NEEDS_SHARED_DATA();
+    const auto plain = run("analyze '" + kReport + "' --csv - -q");
+    ASSERT_EQ(std::system(("gzip -c '" + kReport + "' > '" + path("r.gz") + "'").c_str()), 0);
+    EXPECT_EQ(run("analyze r.gz --csv - -q").out, plain.out);
+    EXPECT_EQ(run("analyze /dev/stdin --csv - -q < '" + kReport + "'").out, plain.out);
+    ASSERT_EQ(
+        std::system(("mkfifo '" + path("pipe") + "' && (cat '" + kReport + "' > '" + path("pipe") + "' &)").c_str()),
+        0);
+    EXPECT_EQ(run("analyze pipe --csv - -q").out, plain.out);
+}
+
+TEST_F(Commands, AnalyzeWritesEveryKindOfFileByItsExtension) {
+    NEEDS_SHARED_DATA();
+    const auto outcome = run("analyze '" + kReport + "' -q -o a.svg -o a.png -o a.pdf -o a.csv -o a.json");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(text_of(folder_ / "a.svg"), StartsWith("<svg"));
+    EXPECT_THAT(text_of(folder_ / "a.png"), StartsWith("\x89PNG"));
+    EXPECT_THAT(text_of(folder_ / "a.pdf"), StartsWith("%PDF"));
+    EXPECT_THAT(text_of(folder_ / "a.csv"), StartsWith("name,"));
+    EXPECT_TRUE(nlohmann::json::accept(text_of(folder_ / "a.json")));
+    EXPECT_EQ(run("analyze '" + kReport + "' -o a.bmp").status, 2);
+}
+
+TEST_F(Commands, CsvDoesNotReplaceAFileThatGambrelDidNotWrite) {
+    NEEDS_SHARED_DATA();
+    std::ofstream(folder_ / "precious.csv") << "\"ID\",\"Kernel Name\"\n";
+    const auto refused = run("analyze '" + kReport + "' --csv precious.csv");
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("not replaced"));
+    EXPECT_EQ(text_of(folder_ / "precious.csv"), "\"ID\",\"Kernel Name\"\n");
+    EXPECT_EQ(run("analyze '" + kReport + "' --csv own.csv -q").status, 0);
+    EXPECT_EQ(run("analyze '" + kReport + "' --csv own.csv -q").status, 0);
+}
+
+TEST_F(Commands, FiltersAndMachinesChangeTheAnswer) {
+    NEEDS_SHARED_DATA();
+    const auto none = run("analyze '" + kLog + "' --csv - --kernel no_such");
+    EXPECT_EQ(std::count(none.out.begin(), none.out.end(), '\n'), 1);
+    EXPECT_THAT(none.err, HasSubstr("1 launches do not match"));
+    const auto unnamed = run("analyze '" + kLog + "' --csv -");
+    EXPECT_THAT(unnamed.err, HasSubstr("--machine"));
+    EXPECT_THAT(unnamed.out, Not(HasSubstr(",fp64,")));
+    const auto named = run("analyze '" + kLog + "' --csv - --gpu rtx-4060");
+    EXPECT_THAT(named.out, HasSubstr(",fp64,"));
+}
+
+TEST_F(Commands, ReproduceGivesThePapersSharesOfKernelsWithoutFlop) {
+    NEEDS_SHARED_DATA();
+    const auto outcome = run("reproduce deepcam '" + kData + "/deepcam' -q");
+    EXPECT_EQ(outcome.status, 0);
+    // reference/roofline.md 4.2: TensorFlow forward 54.8 %, PyTorch forward 54.7 % and backward 38.6 % in the paper.
+    for (const char* share : {"54.7 %", "55.1 %", "38.7 %"}) EXPECT_THAT(outcome.out, HasSubstr(share));
+    EXPECT_THAT(outcome.out,
+                HasSubstr("PyTorch fp32 O1 and TensorFlow fp16 amp have 5 kernel names in common, of 45 and 49"));
+    const auto csv = run("reproduce deepcam '" + kData + "/deepcam' -q --csv");
+    EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 6);
+    EXPECT_THAT(csv.out, StartsWith("framework,run,phase,precision,names,launches,time_s,"));
+}
+
+}  // namespace
