@@ -7,16 +7,19 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "app/profile_folder.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
+using gambrel::test::Outcome;
+using gambrel::test::text_of;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -24,18 +27,6 @@ using testing::StartsWith;
 const std::string kData = GAMBREL_SHARED_DATA;
 const std::string kReport = kData + "/ncu_rep/armleth__cuda-mlp-inference--report.ncu-rep";
 const std::string kLog = kData + "/ncu_csv/gpp_rtx4060/output.csv";
-
-struct Outcome {
-    int status = -1;
-    std::string out, err;
-};
-
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
 
 class Commands : public testing::Test {
 protected:
