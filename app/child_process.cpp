@@ -76,6 +76,7 @@ bool read_some(int fd, Echo echo, std::string& output) {
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, int out, int error) {
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);
     dup2(out, STDOUT_FILENO);

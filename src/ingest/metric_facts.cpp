@@ -29,8 +29,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 void for_each_row(std::string_view text, const std::function<void(const std::vector<std::string_view>&)>& take) {
-    units_detail::CsvScanner scanner(text);
-    units_detail::CsvRow row;
+    CsvScanner scanner(text);
+    CsvRow row;
     scanner.skip_line();
     while (!scanner.at_end() && scanner.read(row)) take(row.fields);
 }

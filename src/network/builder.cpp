@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace gambrel::network_detail {
+namespace {
+
+std::int64_t filter_elements(const Convolution& v) { return v.k * (v.c / v.groups) * v.r * v.s; }
+
+}  // namespace
 
 NetworkBuilder::NetworkBuilder(std::string name, std::string note) {
     network_.name = std::move(name);
@@ -34,7 +39,7 @@ Tensor NetworkBuilder::conv(const std::string& name, Tensor in, const ConvStep& 
     v.pad_top = v.pad_bottom = v.pad_left = v.pad_right = step.pad;
     v.stride_h = v.stride_w = step.stride, v.dilation_h = v.dilation_w = step.dilation, v.groups = step.groups;
     push(name, in.trained).op = v;
-    network_.parameters += static_cast<double>(v.k * (v.c / v.groups) * v.r * v.s + (step.bias ? v.k : 0));
+    network_.parameters += static_cast<double>(filter_elements(v) + (step.bias ? v.k : 0));
     return {in.n, v.k, v.p(), v.q(), true};
 }
 
@@ -50,7 +55,7 @@ Tensor NetworkBuilder::conv_transposed(const std::string& name, Tensor in, const
     Layer& layer = push(name, in.trained);
     layer.op = v;
     layer.pass = Pass::dgrad;
-    network_.parameters += static_cast<double>(v.k * (v.c / v.groups) * v.r * v.s + (step.bias ? v.c : 0));
+    network_.parameters += static_cast<double>(filter_elements(v) + (step.bias ? v.c : 0));
     return {in.n, v.c, v.h, v.w, true};
 }
 

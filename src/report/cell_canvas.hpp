@@ -30,10 +30,11 @@ private:
         char stroke = 0;  // ASCII
         std::string_view color;
     };
-    [[nodiscard]] Cell& at(int column, int row) { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
-    [[nodiscard]] const Cell& at(int column, int row) const {
-        return cells_[static_cast<std::size_t>(row * columns_ + column)];
+    [[nodiscard]] std::size_t index(int column, int row) const {
+        return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(column);
     }
+    [[nodiscard]] Cell& at(int column, int row) { return cells_[index(column, row)]; }
+    [[nodiscard]] const Cell& at(int column, int row) const { return cells_[index(column, row)]; }
     int columns_, rows_;
     bool unicode_;
     std::vector<Cell> cells_;

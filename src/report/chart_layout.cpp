@@ -205,7 +205,7 @@ void label_kernels(Scene& scene) {
 
 std::string chart_name(const Kernel& kernel, double font_size, double width) {
     // Whole if it fits; else without template arguments; else cut by short_name, which keeps both ends.
-    const std::string whole = printable(short_name(kernel.name.str(), 200));
+    std::string whole = printable(short_name(kernel.name.str(), 200));
     if (text_width(whole, font_size) <= width) return whole;
     const auto bracket = whole.find('<');
     const std::string base = bracket == std::string::npos || bracket == 0 ? whole : whole.substr(0, bracket);

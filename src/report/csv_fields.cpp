@@ -5,7 +5,7 @@
 namespace gambrel::report_detail {
 
 std::string csv_field(std::string_view text) {
-    const std::string field = encode_utf8(decode_utf8(text));
+    std::string field = encode_utf8(decode_utf8(text));
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     std::string out = "\"";
     for (const char c : field) {

@@ -21,18 +21,18 @@ public:
     explicit Sheet(const TextStyle& style) : style_(style) { style_.width = std::clamp(style.width, 40, 250); }
 
     template <class Q>
-    void fact(std::string what, const Fact<Q>& fact, std::string_view unit = {}) {
-        if (fact) add(std::move(what), value_text(fact->value, unit), fact->origin, fact->cite);
+    void fact(const std::string& what, const Fact<Q>& fact, std::string_view unit = {}) {
+        if (fact) add(what, value_text(fact->value, unit), fact->origin, fact->cite);
     }
     template <class Q>
-    void ceiling(std::string what, const std::optional<Ceiling<Q>>& ceiling) {
-        if (ceiling) add(std::move(what), to_text(ceiling->value, 4), ceiling->origin, ceiling->cite);
+    void ceiling(const std::string& what, const std::optional<Ceiling<Q>>& ceiling) {
+        if (ceiling) add(what, to_text(ceiling->value, 4), ceiling->origin, ceiling->cite);
     }
     template <class Q>
-    void at_clock(std::string what, const std::optional<AtClock<Q>>& m) {
+    void at_clock(const std::string& what, const std::optional<AtClock<Q>>& m) {
         if (!m) return;
         const std::string at = m->clock ? "; at " + to_text(*m->clock, 4) : "";
-        add(std::move(what), to_text(m->ceiling.value, 4), m->ceiling.origin, m->ceiling.cite + at);
+        add(what, to_text(m->ceiling.value, 4), m->ceiling.origin, m->ceiling.cite + at);
     }
     void paragraph(std::string_view text, std::string_view color = {}) {
         for (auto& line : wrapped(printable(text, !style_.unicode), style_.width))
