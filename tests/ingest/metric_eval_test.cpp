@@ -20,6 +20,7 @@ struct Given {
     std::optional<ComputeCapability> cc = ComputeCapability{8, 0};
     std::uint64_t launches = 1;
     FlopRule flop_rule = FlopRule::corrected;
+    std::string device = {};
 };
 
 Kernel evaluated(const MetricRules& rules, const Values& values, const Given& given = {}) {
@@ -28,6 +29,7 @@ Kernel evaluated(const MetricRules& rules, const Values& values, const Given& gi
     launch.name = Symbol(given.name);
     launch.cc = given.cc;
     launch.launches = given.launches;
+    if (!given.device.empty()) launch.device = Symbol(given.device);
     for (const auto& [name, value] : values) {
         const MetricId id = rules.metrics.find(name);
         if (id == kNoMetric) throw std::runtime_error("no rule reads " + name);
@@ -268,6 +270,29 @@ TEST(KernelOfALaunch, a_nan_is_a_reason_and_not_a_number) {
     for (auto& [name, value] : wrapped)
         if (name == "lts__t_bytes.sum") value = 1.8e19;
     EXPECT_THAT(reasons(evaluated(wrapped)), AllOf(HasSubstr("no L2 bytes"), HasSubstr("wrapped counter")));
+}
+
+// TU117 has the compute capability of the T4 and no Tensor Cores, so only the name tells.
+TEST(MetricTables, a_chip_without_tensor_cores_did_no_tensor_work_and_its_like_is_unknown) {
+    const Values values{{"gpu__time_duration.sum", 1e6}};
+    Given given;
+    given.cc = ComputeCapability{7, 5};
+    given.device = "NVIDIA GeForce GTX 1650";
+    const Kernel without = evaluated(values, given);
+    ASSERT_TRUE(tensor_flop(without));
+    EXPECT_EQ(tensor_flop(without)->value, Flops{0});
+    EXPECT_EQ(reasons(without).find("tensor work"), std::string::npos);
+    given.device = "Tesla T4";
+    EXPECT_FALSE(tensor_flop(evaluated(values, given)));
+    EXPECT_THAT(reasons(evaluated(values, given)), HasSubstr("tensor work"));
+}
+
+TEST(MetricTables, atomics_at_l1_are_counted_once_however_many_counters_tell_of_them) {
+    const Values loads{{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 10},
+                       {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 0},
+                       {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", 4},
+                       {"l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum", 4}};
+    EXPECT_EQ(evaluated(loads).bytes[Level::l1]->value, Bytes{14 * 32});
 }
 
 }  // namespace

@@ -170,5 +170,18 @@ TEST(Roofline, work_and_bytes_without_a_ceiling_are_said_to_be_so) {
     EXPECT_THAT(r.findings, testing::Contains(testing::HasSubstr("L3 bytes have no ceiling")));
 }
 
+TEST(Roofline, ceilings_at_boost_say_so_where_the_kernel_has_no_clock) {
+    Kernel k = launch("k", 0.2, 1e9, 1e9);
+    k.clock.reset();
+    EXPECT_EQ(roofline(toy_machine(), k).clock, toy_machine().clocks.boost->value);
+}
+
+TEST(Roofline, a_kernel_of_unknown_work_is_judged_by_its_bytes_and_says_so) {
+    Kernel k = launch("k", 0.2, 1e9, 1e9);
+    EXPECT_TRUE(roofline(toy_machine(), k).findings.empty());
+    k.has_uncounted_work = true;
+    EXPECT_THAT(roofline(toy_machine(), k).findings, testing::Contains(testing::HasSubstr("by its bytes alone")));
+}
+
 }  // namespace
 }  // namespace gambrel
