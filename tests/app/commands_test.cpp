@@ -96,6 +96,8 @@ TEST_F(Commands, AnalyzeGivesTheColumnsOfTheContractAloneOnStdout) {
     EXPECT_THAT(outcome.out, HasSubstr(",DRAM,88.39"));
     const auto json = nlohmann::json::parse(run("analyze '" + kReport + "' --json").out);
     EXPECT_EQ(json["schema"], "gambrel-analysis-1");
+    EXPECT_EQ(json["machines"][0]["id"], "t4");
+    EXPECT_EQ(json["machines"][0]["source"], "catalogue");
     EXPECT_EQ(json["rows"][0]["verdict"]["bound"], "DRAM");
 }
 

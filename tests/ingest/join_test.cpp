@@ -113,8 +113,10 @@ TEST(Joined, LeavesRunsWithTheSameMetricsApart) {
 // The details page rounds, so 100 and 100.4 are one measurement; 100 and 110 are two runs.
 TEST(Joined, TakesPagesOfOneReportAsOneRun) {
     Errors notes;
-    EXPECT_EQ(joined({profile("d/details", "m1", {{"x", 100}}), profile("d/raw", "m1", {{"x", 100.4}})}, notes).size(), 1u);
-    EXPECT_EQ(joined({profile("d/before", "m1", {{"x", 100}}), profile("d/after", "m1", {{"x", 110}})}, notes).size(), 2u);
+    EXPECT_EQ(joined({profile("d/details", "m1", {{"x", 100}}), profile("d/raw", "m1", {{"x", 100.4}})}, notes).size(),
+              1u);
+    EXPECT_EQ(joined({profile("d/before", "m1", {{"x", 100}}), profile("d/after", "m1", {{"x", 110}})}, notes).size(),
+              2u);
     EXPECT_EQ(joined({profile("d/a", "m1", {{"x", 100}}), profile("d/b", "m1", {{"y", 100}})}, notes).size(), 2u);
 }
 
