@@ -26,6 +26,7 @@ PUBLIC_HEADERS = {
     "machine.hpp": "machine",
     "kernel.hpp": "kernel",
     "network.hpp": "network",
+    "mapping.hpp": "mapping",
     "ingest.hpp": "ingest",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report",
