@@ -1,5 +1,6 @@
-// A layer to its prediction where rows may name GPUs and clocks of their own: the path that predict, validate and explore
-// share. Holds the numbers of the machines it has met, so that a row costs no search; a row's own GPU and clock win.
+// A layer to its prediction where rows may name GPUs and clocks of their own: the path that predict, validate and
+// explore share. Holds the numbers of the machines it has met, so that a row costs no search; a row's own GPU and clock
+// win.
 #pragma once
 
 #include <map>
@@ -17,8 +18,8 @@ struct PredictorOptions {
     std::optional<Frequency> clock;  // of rows that give none; else the machine's boost clock
     Model model = Model::gambrel;
     Roofs roofs = Roofs::measured;
-    bool search = false;        // the fastest known tile instead of the one the library is thought to take
-    std::optional<Tile> tile;   // for all layers
+    bool search = false;       // the fastest known tile instead of the one the library is thought to take
+    std::optional<Tile> tile;  // for all layers
 };
 
 struct Predicted {

@@ -1,5 +1,5 @@
-// The model against measured rows: what was measured beside what is predicted, and how far they lie apart by level, pass,
-// precision, GPU and regime. It judges; it changes no constant of the model.
+// The model against measured rows: what was measured beside what is predicted, and how far they lie apart by level,
+// pass, precision, GPU and regime. It judges; it changes no constant of the model.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, 
 
 struct ValidationOptions {
     PredictorOptions predictor;
-    double min_time = 0;                     // s; rows measured shorter are left out
+    double min_time = 0;                       // s; rows measured shorter are left out
     std::vector<std::string> columns, values;  // only rows whose cell holds the text
 };
 struct Validation {

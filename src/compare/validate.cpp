@@ -132,7 +132,8 @@ ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, 
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options) {
     const std::vector<Found> found = measured_columns(table.columns);
     if (found.empty())
-        return tl::unexpected(Errors{{"", "no measured column: expected time_us, time_ms, l1_bytes, l2_bytes or dram_bytes"}});
+        return tl::unexpected(
+            Errors{{"", "no measured column: expected time_us, time_ms, l1_bytes, l2_bytes or dram_bytes"}});
     for (const std::string& column : options.columns)
         if (std::find(table.columns.begin(), table.columns.end(), column) == table.columns.end())
             return tl::unexpected(

@@ -6,8 +6,8 @@
 namespace gambrel::delta_detail {
 namespace {
 
-// Elements of k by which each further CTA of an SM falls behind before the wave moves together again: a leader waits for
-// DRAM, its followers find its lines in L2 and close up. Fitted on V100's counters (docs/model.md).
+// Elements of k by which each further CTA of an SM falls behind before the wave moves together again: a leader waits
+// for DRAM, its followers find its lines in L2 and close up. Fitted on V100's counters (docs/model.md).
 constexpr double kDrift = 167;
 
 // The grid as the launch order sees it: `line` CTAs of a panel read different parts of the walked operand, each of
@@ -50,8 +50,9 @@ double reads_of_panel(const Case& c, const Order& o, const Shared& s, double pan
     return faster + std::max(1.0, std::ceil(o.line / std::max(1.0, flight / in_flight)));
 }
 
-// CTAs of one part of a split reduction read the same k. They start one after the other, and by the time the last has come
-// to a place the others have brought in the rest of the part: what is more than L2 holds beside the sums is read again.
+// CTAs of one part of a split reduction read the same k. They start one after the other, and by the time the last has
+// come to a place the others have brought in the rest of the part: what is more than L2 holds beside the sums is read
+// again.
 double split_miss(const Case& c) {
     const Geometry& g = c.geometry;
     const double part = (g.a.unique + g.b.unique) / static_cast<double>(c.grid.split_k);

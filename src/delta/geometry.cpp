@@ -62,7 +62,8 @@ Operand wgrad_input(const Walk& w, const Mapping& m, double rows, double element
                              : static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, w.in_w * e),
                                                             std::gcd<std::int64_t>(shift, w.stride_w * m.cta.k * e)));
     const auto bytes = [&](double pixels_in_a_row, double taps_together) {
-        const double span = (pixels_in_a_row - 1) * stride + 1 + (taps_together - 1) * static_cast<double>(w.dilation_w);
+        const double span =
+            (pixels_in_a_row - 1) * stride + 1 + (taps_together - 1) * static_cast<double>(w.dilation_w);
         return sectors(std::min(span, static_cast<double>(w.in_w)) * element, grain) * kSector;
     };
     const double run = m.b.run(), step = m.cta.k;
@@ -91,7 +92,8 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
             g.a = matrix_operand(matrix(gradient, image, image, true, s.tile_m, s.k_step), m.a, e);
             g.b = wgrad_input(w, m, s.rows, e);
             g.taps_h = static_cast<double>(v.r);
-            if (v.r > 1) g.tap_distance = static_cast<double>(v.dilation_h * v.q()) / static_cast<double>(v.r * v.s) * e;
+            if (v.r > 1)
+                g.tap_distance = static_cast<double>(v.dilation_h * v.q()) / static_cast<double>(v.r * v.s) * e;
         }
         return;
     }
@@ -142,8 +144,10 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.a.unique = (layer.pass == Pass::fwd ? once.input : once.output).value();
     g.b.unique = (layer.pass == Pass::wgrad ? once.input : once.filter).value();
     // Where a strided layer skips columns, their sectors come along.
-    if (const auto* v = std::get_if<Convolution>(&layer.op); v && layer.pass != Pass::dgrad && m.layout == Layout::nchw) {
-        const double touched = static_cast<double>(v->w) / static_cast<double>(std::max<std::int64_t>(1, v->columns_read()));
+    if (const auto* v = std::get_if<Convolution>(&layer.op);
+        v && layer.pass != Pass::dgrad && m.layout == Layout::nchw) {
+        const double touched =
+            static_cast<double>(v->w) / static_cast<double>(std::max<std::int64_t>(1, v->columns_read()));
         (layer.pass == Pass::fwd ? g.a : g.b).unique *= std::min(touched, kSector / g.element);
     }
     return g;

@@ -29,11 +29,12 @@ struct Geometry {
     double output = 0;  // elements
     double taps = 1, taps_h = 1;
     bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
-    double tap_distance = 0;  // of a filter gradient: bytes of one input column between a row of taps and the next
+    double tap_distance = 0;    // of a filter gradient: bytes of one input column between a row of taps and the next
 };
 Geometry geometry(const Layer& layer, const Mapping& mapping, const Grid& grid);
 
-// The input of a convolution that a tile of pixels reads tap by tap: forward its input, dgrad the gradient of its output.
+// The input of a convolution that a tile of pixels reads tap by tap: forward its input, dgrad the gradient of its
+// output.
 struct Walk {
     double images = 1, channels = 1;
     std::int64_t rows = 1, columns = 1;  // pixels that are computed

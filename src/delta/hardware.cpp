@@ -20,12 +20,15 @@ double bandwidth(const Machine& machine, Level level, Frequency clock, Roofs roo
 // the datasheet's rate on V100, A100 and H100 in shared/data/measured/ceilings_summary.csv.
 constexpr double kDramReach = 0.92;
 
-// Boost where the board can feed it. Boards whose base clock is less than half of it (T4, L4: 70 and 72 W) fall towards
-// the middle of both under load; fitted on T4's GEMMs, whose clock nobody logged.
+// Boost where the board can feed it. Boards whose base clock is less than half of it (T4, L4: 70 and 72 W) reach about
+// the geometric mean under load, and fall towards base while it lasts; seen on T4's GEMMs, whose clock nobody logged.
+bool slot_powered(const Clocks& clocks) {
+    return clocks.boost && clocks.base && clocks.base->value.value() < 0.45 * clocks.boost->value.value();
+}
 Frequency held_clock(const Clocks& clocks) {
     if (!clocks.boost) return clocks.base ? clocks.base->value : Frequency{1.4e9};
     const double boost = clocks.boost->value.value(), base = clocks.base ? clocks.base->value.value() : boost;
-    return Frequency{base < 0.45 * boost ? 0.88 * std::sqrt(base * boost) : boost};
+    return Frequency{slot_powered(clocks) ? 1.06 * std::sqrt(base * boost) : boost};
 }
 
 }  // namespace
@@ -34,6 +37,7 @@ Hardware hardware(const Machine& machine, std::optional<Frequency> clock, Roofs 
     Hardware h;
     const Frequency at = clock.value_or(held_clock(machine.clocks));
     h.clock = at.value();
+    if (!clock && slot_powered(machine.clocks)) h.clock_long = 0.7 * h.clock;
     h.sms = machine.sm.sms ? machine.sm.sms->value : 80;
     h.schedulers = machine.sm.schedulers ? machine.sm.schedulers->value : 4;
     for (const Pipe pipe : all_pipes()) {

@@ -7,7 +7,8 @@ namespace gambrel {
 std::string not_modelled(const Layer& layer) {
     static constexpr std::array<std::string_view, 4> kOthers = {"WINOGRAD", "FFT", "DIRECT", "winograd"};
     for (const std::string_view other : kOthers)
-        if (layer.hints.algorithm.find(other) != std::string::npos || layer.hints.kernel.find(other) != std::string::npos)
+        if (layer.hints.algorithm.find(other) != std::string::npos ||
+            layer.hints.kernel.find(other) != std::string::npos)
             return std::string(other) + " is not modelled: predicted as implicit GEMM";
     return {};
 }
@@ -21,8 +22,8 @@ Result<const Predictor::Known*> Predictor::known(const Layer& layer) {
     if (!machine && layer.hints.gpu.empty())
         return tl::unexpected(Errors{{layer.name, "no machine given: use --machine, or a column gpu"}});
     if (!machine)
-        return tl::unexpected(
-            Errors{{layer.name, "gpu \"" + layer.hints.gpu + "\" is not in the catalogue (gambrel machines lists it)"}});
+        return tl::unexpected(Errors{
+            {layer.name, "gpu \"" + layer.hints.gpu + "\" is not in the catalogue (gambrel machines lists it)"}});
     const auto placed = known_.emplace(key, Known{machine, hardware(*machine, clock, options_.roofs)});
     return &placed.first->second;
 }

@@ -15,7 +15,7 @@ constexpr double kTapOffsets = 1.04;
 // GP100's two schedulers issue a load or store beside a multiplication.
 constexpr double kPairs = 0.89;
 // Multiplier slots that an element of a tile costs whose rows are not aligned: it is loaded, checked and stored alone.
-constexpr double kScalarLoad = 6;
+constexpr double kScalarLoad = 5;
 // Kepler's FFMA reads three operands from four register banks, and conflicts cost issue slots.
 constexpr double kKeplerBanks = 1.45;
 // Of the peak of Volta's and Turing's HMMA.884 and .1688: fragments for it are read from the register file twice.
@@ -28,8 +28,8 @@ struct Work {  // of one CTA from its start to its end, cycles of its SM
     }
 };
 
-// Instructions of a warp outside of the loop: offsets of the rows, then scaling, bounds and address of each output. They
-// take issue slots, and no multiplier: hidden where a multiplication occupies its lanes for more than one slot.
+// Instructions of a warp outside of the loop: offsets of the rows, then scaling, bounds and address of each output.
+// They take issue slots, and no multiplier: hidden where a multiplication occupies its lanes for more than one slot.
 constexpr double kAround = 400, kPerOutput = 22;
 
 // Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
@@ -62,10 +62,14 @@ Work work_of(const Case& c) {
         const double packed = m.pipe == Pipe::fp16 || m.pipe == Pipe::bf16 ? 0.5 : 1;
         const double outputs = static_cast<double>(m.cta.m) * m.cta.n / m.threads;
         const double instr = steps * instructions(c) * packed + kAround + kPerOutput * outputs;
-        s.issue = instr * warps / h.schedulers * (h.cc.major < 5 ? kKeplerBanks : h.cc == ComputeCapability{6, 0} ? kPairs : 1);
+        s.issue = instr * warps / h.schedulers *
+                  (h.cc.major < 5                    ? kKeplerBanks
+                   : h.cc == ComputeCapability{6, 0} ? kPairs
+                                                     : 1);
         s.latency = instr * kWarpInterval * std::max(1.0, warps / h.schedulers / 2);
     } else {
-        // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment load.
+        // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
+        // load.
         s.latency = s.compute + 60 * steps;
     }
     const double total = c.geometry.element * m.cta.k;
@@ -109,7 +113,7 @@ Regime regime_of(const Case& c, double waves) {
 
 // A table that counts the kernels of a call timed a framework's call, host work included (docs/model.md).
 double framework_call(const Layer& layer, const Hardware& h) {
-    if (std::holds_alternative<Gemm>(layer.op)) return 40e-6;
+    if (std::holds_alternative<Gemm>(layer.op)) return 30e-6;
     return h.cc.major >= 7 ? 170e-6 : 300e-6;
 }
 
@@ -140,6 +144,13 @@ void time(const Case& c, const Layer& layer, Prediction& p) {
     t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / hz) / c.resident;
     t.epilogue = (p.traffic.dram.c / h.dram_bandwidth + rounds * h.dram_latency / hz) / c.resident;
     t.waves = static_cast<double>(c.grid.ctas()) / (per_sm * h.sms);
+    // Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower
+    // clock. Convolutions of the same board, with a tenth of their slots spent on offsets, were not seen to fall.
+    if (h.clock_long > 0 && std::holds_alternative<Gemm>(layer.op)) {
+        const double length = t[Term::latency] / 1.4e-3;
+        const double held = h.clock_long + (h.clock - h.clock_long) / (1 + length * length);
+        for (const Term term : {Term::compute, Term::issue, Term::shared, Term::latency}) t[term] *= h.clock / held;
+    }
     const double busy = t[Term::latency];
     const double even = work.of(per_sm) / per_sm * static_cast<double>(c.grid.ctas()) / h.sms / hz;
     t.tail = even > 0 ? busy / even : 1;

@@ -101,8 +101,8 @@ Walk forward_walk(const Convolution& v) {
             v.pad_left};
 }
 
-// A gradient of the input is a convolution of the output's gradient with the turned filter. Of a strided layer only each
-// stride-th tap reaches a given pixel.
+// A gradient of the input is a convolution of the output's gradient with the turned filter. Of a strided layer only
+// each stride-th tap reaches a given pixel.
 Walk gradient_walk(const Convolution& v) {
     Walk w{static_cast<double>(v.n), static_cast<double>(v.k / v.groups), v.h, v.w, v.p(), v.q(), v.r, v.s};
     w.dilation_h = v.dilation_h;

@@ -31,7 +31,8 @@ std::int32_t default_stages(const Machine& machine, Pipe pipe) {
 
 Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
     if (name.nhwc) return *name.nhwc ? Layout::nhwc : Layout::nchw;
-    if (!layer.hints.kernel.empty() && name.family != KernelName::Family::other && !is_tensor(pipe)) return Layout::nchw;
+    if (!layer.hints.kernel.empty() && name.family != KernelName::Family::other && !is_tensor(pipe))
+        return Layout::nchw;
     return is_tensor(pipe) ? Layout::nhwc : layer.layout;
 }
 
@@ -66,6 +67,11 @@ Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const Kern
     if (m.split_k > 1 && !m.split_k_in_workspace) m.store_run = family == KernelName::Family::engine ? 2 : 1;
     return m;
 }
+
+bool asks_for_engine(const Layer& layer) {
+    return layer.hints.kernel.empty() && layer.hints.algorithm.find("IMPLICIT_GEMM") != std::string::npos;
+}
+Tile engine_tile(const Convolution& v) { return v.k / v.groups <= 32 ? Tile{32, 32, 8} : Tile{64, 128, 8}; }
 
 bool wants_precomputed_offsets(const Layer& layer) {
     return layer.hints.kernel.empty() && layer.hints.algorithm.find("PRECOMP") != std::string::npos;
@@ -126,7 +132,13 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
         return m;
     }
-    const KernelName name = parse_kernel_name(layer.hints.kernel);
+    KernelName name = parse_kernel_name(layer.hints.kernel);
+    if (convolution && asks_for_engine(layer)) {
+        // The algorithm without precomputed offsets is run by the older engines, without Tensor Cores.
+        name.family = KernelName::Family::engine;
+        name.tile = engine_tile(*convolution);
+        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+    }
     const GemmView view = *kernel_view(layer);
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(machine, m.pipe);

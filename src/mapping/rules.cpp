@@ -58,7 +58,9 @@ double sms(const Machine& machine) { return machine.sm.sms ? machine.sm.sms->val
 
 }  // namespace
 
-ComputeCapability capability(const Machine& machine) { return machine.compute_capability.value_or(ComputeCapability{9, 0}); }
+ComputeCapability capability(const Machine& machine) {
+    return machine.compute_capability.value_or(ComputeCapability{9, 0});
+}
 
 Pipe pipe_for(const Layer& layer, const Machine& machine) {
     const Precision math = layer.hints.math.value_or(layer.precision);
@@ -157,17 +159,19 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
             // A power of two that gives about 64 CTAs of 128x128, at least two parts.
             const std::int64_t wanted = 64 * 16384 / (static_cast<std::int64_t>(m.cta.m) * m.cta.n * tiles);
             const auto filled = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(2, wanted)));
-            return static_cast<std::int32_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>(filled), 1, longest_split));
+            return static_cast<std::int32_t>(
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(filled), 1, longest_split));
         }
         // About 5.6 CTAs an SM, at least 12 parts, in the launches and bytes of stridedB_splitK kernels on V100.
         const auto wanted = static_cast<std::int64_t>(std::round(5.6 * sms(machine) / static_cast<double>(tiles)));
-        return static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max<std::int64_t>(12, wanted), 1, longest_split));
+        return static_cast<std::int32_t>(
+            std::clamp<std::int64_t>(std::max<std::int64_t>(12, wanted), 1, longest_split));
     }
     // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
     if (2 * tiles > static_cast<std::int64_t>(sms(machine))) return 1;
     const std::int64_t longest = view.k / 256;
-    return static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(sms(machine)) / tiles, 1, std::max<std::int64_t>(1, longest)));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>(sms(machine)) / tiles, 1,
+                                                              std::max<std::int64_t>(1, longest)));
 }
 
 }  // namespace gambrel::mapping_detail

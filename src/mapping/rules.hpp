@@ -1,5 +1,5 @@
-// How cuDNN and cuBLAS tile a layer where nothing says so, and what a tile needs of an SM. docs/model.md states these rules
-// with their sources. Internal to the room.
+// How cuDNN and cuBLAS tile a layer where nothing says so, and what a tile needs of an SM. docs/model.md states these
+// rules with their sources. Internal to the room.
 #pragma once
 
 #include <gambrel/mapping.hpp>
