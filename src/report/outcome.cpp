@@ -141,6 +141,7 @@ std::string outcome_csv(const OutcomeReport& report) {
     for (const char* column : {"pred_tile_m", "pred_tile_n", "pred_tile_k", "pred_flop", "pred_l1_bytes",
                                "pred_l2_bytes", "pred_dram_bytes", "pred_time_us", "pred_bound", "pred_reason"})
         header.emplace_back(column);
+    for (std::string& column : header) column = csv_field(column);
     std::string text = csv_line(header);
     for (const OutcomeRow& row : report.rows) {
         std::vector<std::string> cells;
@@ -173,6 +174,7 @@ std::string outcome_csv(const OutcomeReport& report) {
                                      o.time ? exact(*o.time * 1e6) : std::string(), o.bound, o.reason})
                 cells.push_back(std::move(cell));
         }
+        for (std::string& cell : cells) cell = csv_field(cell);
         text += csv_line(cells);
     }
     return text;

@@ -131,9 +131,10 @@ std::string validation_csv(const Validation& v) {
         for (const Measured q : kAll) {
             const auto i = static_cast<std::size_t>(q);
             if (row.measured[i] <= 0) continue;
-            text += csv_line({std::to_string(row.line), row.name, row.gpu, row.pass, row.precision, row.algorithm,
-                              row.regime, row.bound, q == Measured::time ? "time_s" : std::string(name(q)) + "_bytes",
-                              exact(row.measured[i]), exact(row.predicted[1][i]), exact(row.predicted[0][i])});
+            text += csv_line({std::to_string(row.line), csv_field(row.name), csv_field(row.gpu), row.pass,
+                              row.precision, csv_field(row.algorithm), row.regime, row.bound,
+                              q == Measured::time ? "time_s" : std::string(name(q)) + "_bytes", exact(row.measured[i]),
+                              exact(row.predicted[1][i]), exact(row.predicted[0][i])});
         }
     return text;
 }
