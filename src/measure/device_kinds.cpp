@@ -1,0 +1,37 @@
+#include <gambrel/measure.hpp>
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "measure/device.hpp"
+
+namespace gambrel::measure_detail {
+
+std::vector<DeviceKind> device_kinds() { return {}; }
+
+Result<std::unique_ptr<Device>> open_device(std::string_view name) {
+    const auto colon = name.find(':');
+    const std::string_view prefix = name.substr(0, colon);
+    const std::string_view rest = colon == std::string_view::npos ? std::string_view{} : name.substr(colon + 1);
+    std::vector<std::string> known;
+    for (const DeviceKind& kind : device_kinds()) {
+        if (kind.prefix == prefix) return kind.open(rest);
+        known.emplace_back(kind.prefix);
+    }
+    return failure("--device", fmt::format("\"{}\" is no kind of device{}; write one of {}", name,
+                                           did_you_mean(prefix, known), fmt::join(known, ", ")));
+}
+
+}  // namespace gambrel::measure_detail
+
+namespace gambrel {
+
+std::vector<DeviceFound> find_devices() {
+    std::vector<DeviceFound> all;
+    for (const auto& kind : measure_detail::device_kinds())
+        for (DeviceFound& found : kind.find()) all.push_back(std::move(found));
+    return all;
+}
+
+}  // namespace gambrel
