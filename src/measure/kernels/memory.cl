@@ -1,8 +1,16 @@
 // Bandwidth of one memory level. A group starts at first + its number * group_step and goes on by `step`, `steps` times,
-// then begins again: with group_step = steps * step each group has a set of its own (L1), with step = GROUPS * group_step all
-// share one (L2, DRAM). Offsets are in VECs and 32 bits wide: 64 GiB, and half the integer work of 64 bits.
+// then begins again: with group_step = steps * step each group has a set of its own (L1), with step = GROUPS * group_step they
+// divide one (DRAM), with group_step = 0 each walks the whole of one (L2), from the place that `skew` gives it.
+// Offsets are in VECs and 32 bits wide: 64 GiB, and half the integer work of 64 bits.
 #define TILE (THREADS * UNROLL)
+#define WALK                                                             \
+    const uint first = GROUP_ID * group_step + LOCAL_ID;                  \
+    const uint last = first + (steps - 1u) * step;                        \
+    uint at = first + (GROUP_ID * skew) % steps * step;                   \
+    const ulong64 start = cycle_count();                                  \
+    NOT_UNROLLED for (uint left = rounds * steps; left != 0u; --left)
 
+#if defined(ACTION_FILL)
 // Word i of a filled set is i * factor + bias, so that sums over it have a closed form.
 KERNEL fill(GLOBAL VEC* data, uint count, uint factor, uint bias) {
     for (uint i = GROUP_ID * THREADS + LOCAL_ID; i < count; i += GROUPS * THREADS) {
@@ -13,18 +21,13 @@ KERNEL fill(GLOBAL VEC* data, uint count, uint factor, uint bias) {
 KERNEL fill_float(GLOBAL float* data, uint count, float factor) {
     for (uint i = GROUP_ID * THREADS + LOCAL_ID; i < count; i += GROUPS * THREADS) data[i] = (float)(i & 4095u) * factor;
 }
-
-#if defined(ACTION_LOAD)
+#elif defined(ACTION_LOAD)
 KERNEL load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps,
-            uint rounds) {
-    const uint first = GROUP_ID * group_step + LOCAL_ID;
-    const uint last = first + (steps - 1) * step;
+            uint skew, uint rounds) {
     VEC sum[2];
     sum[0] = vec_of(0u);
     sum[1] = vec_of(0u);
-    uint at = first;
-    const ulong64 start = cycle_count();
-    NOT_UNROLLED for (uint left = rounds * steps; left != 0; --left) {
+    WALK {
         VEC v[UNROLL];
         UNROLLED for (uint u = 0; u < UNROLL; ++u) v[u] = load_vec(data + at + u * THREADS);
         UNROLLED for (uint u = 0; u < UNROLL; ++u) sum[u & 1u] = vec_add(sum[u & 1u], v[u]);
@@ -36,17 +39,13 @@ KERNEL load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cycles, ui
     if (thread == 0) cycles[0] = end - start;
 }
 #elif defined(ACTION_STORE)
-KERNEL store(GLOBAL VEC* data, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps, uint rounds, uint factor) {
-    const uint first = GROUP_ID * group_step + LOCAL_ID;
-    const uint last = first + (steps - 1) * step;
-    uint at = first;
-    uint round = 0;
-    const ulong64 start = cycle_count();
-    NOT_UNROLLED for (uint left = rounds * steps; left != 0; --left) {
+// Word i becomes i * factor + bias, as `fill` would make it.
+KERNEL store(GLOBAL VEC* data, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps, uint skew, uint rounds,
+             uint factor, uint bias) {
+    WALK {
         UNROLLED for (uint u = 0; u < UNROLL; ++u) {
-            store_vec(data + at + u * THREADS, vec_ramp((at + u * THREADS) * VEC_WORDS * factor + round, factor));
+            store_vec(data + at + u * THREADS, vec_ramp((at + u * THREADS) * VEC_WORDS * factor + bias, factor));
         }
-        round += at == last ? 1u : 0u;
         at = at == last ? first : at + step;
     }
     const ulong64 end = cycle_count();
@@ -55,16 +54,12 @@ KERNEL store(GLOBAL VEC* data, GLOBAL ulong64* cycles, uint group_step, uint ste
 #elif defined(ACTION_COPY) || defined(ACTION_TRIAD)
 #ifdef ACTION_COPY
 KERNEL copy(GLOBAL VEC* to, const GLOBAL VEC* from, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps,
-            uint rounds) {
+            uint skew, uint rounds) {
 #else
 KERNEL triad(GLOBAL VEC* to, const GLOBAL VEC* from, const GLOBAL VEC* more, GLOBAL ulong64* cycles, uint group_step,
-             uint step, uint steps, uint rounds, float scale) {
+             uint step, uint steps, uint skew, uint rounds, float scale) {
 #endif
-    const uint first = GROUP_ID * group_step + LOCAL_ID;
-    const uint last = first + (steps - 1) * step;
-    uint at = first;
-    const ulong64 start = cycle_count();
-    NOT_UNROLLED for (uint left = rounds * steps; left != 0; --left) {
+    WALK {
         VEC v[UNROLL];
         UNROLLED for (uint u = 0; u < UNROLL; ++u) v[u] = load_vec(from + at + u * THREADS);
 #ifdef ACTION_TRIAD

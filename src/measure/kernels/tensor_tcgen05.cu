@@ -19,10 +19,6 @@
 #define KIND "f8f6f4"
 #define DEPTH 32
 #define TYPES 0u
-#elif defined(TCGEN05_FP6)
-#define KIND "f8f6f4"
-#define DEPTH 32
-#define TYPES ((4u << 7) | (4u << 10))
 #elif defined(TCGEN05_INT8)
 #define KIND "i8"
 #define DEPTH 32
@@ -70,13 +66,6 @@ __device__ __forceinline__ void wait_for_products(uint barrier, uint parity) {
     }
 }
 
-// 512 columns of tensor memory: one accumulator leaves room for scales, two do not.
-#ifdef SCALED
-#define ACCUMULATORS 1
-#else
-#define ACCUMULATORS CHAINS
-#endif
-
 extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out, ulong64* cycles, uint zero, uint rounds) {
     __shared__ __align__(128) uint a_set[3][A_BYTES / 4];  // varied, its negative, constant
     __shared__ __align__(128) uint b_set[2][B_BYTES / 4];  // varied, constant
@@ -104,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
     const uint memory = memory_word;
     const uint lanes = memory + ((warp * 32u) << 16);  // a warp sees the 32 lanes of its number in the group of four
-    const uint scales = memory + 256u * ACCUMULATORS;
+    const uint scales = memory + 256u * CHAINS;
 #ifdef SCALED
     // All scales are 2^0, so it does not matter which of them belongs where.
     for (uint column = 0; column < 32; ++column) {
@@ -124,18 +113,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
 #else
         const ulong64 minus = plus;
 #endif
-        UNROLLED for (uint c = 0; c < ACCUMULATORS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 0);
+        UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 0);
         wait_for_products(barrier, 0);
         const ulong64 start = cycle_count();
         NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
             UNROLLED for (uint u = 0; u < UNROLL; u += 2) {
-                UNROLLED for (uint c = 0; c < ACCUMULATORS; ++c) product(memory + c * 256u, plus, b, SHAPE, scales, 1);
-                UNROLLED for (uint c = 0; c < ACCUMULATORS; ++c) product(memory + c * 256u, minus, b, NEGATED_SHAPE, scales, 1);
+                UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, plus, b, SHAPE, scales, 1);
+                UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, minus, b, NEGATED_SHAPE, scales, 1);
             }
         }
         wait_for_products(barrier, 1);
         const ulong64 end = cycle_count();
-        UNROLLED for (uint c = 0; c < ACCUMULATORS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 1);
+        UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 1);
         wait_for_products(barrier, 0);
         if (blockIdx.x == 0) cycles[0] = end - start;
         asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
@@ -143,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
     __syncthreads();
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
     double sum = 0;
-    for (uint column = 0; column < 256 * ACCUMULATORS; ++column) {
+    for (uint column = 0; column < 256 * CHAINS; ++column) {
         uint word;
         asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\ntcgen05.wait::ld.sync.aligned;"
                      : "=r"(word) : "r"(lanes + column) : "memory");
