@@ -37,6 +37,7 @@ public:
             ceiling(step, window == windows.end() ? nullptr : &*window);
         }
         choose_primaries();
+        if (session_.options().sustained.value() > 0) sustain(session_.options().sustained);
         out_.interrupted = session_.stopped();
         out_.took = session_.taken();
         return std::move(out_);
@@ -99,12 +100,26 @@ private:
             c.notes.push_back(fmt::format("unsteady: the 95 % interval is {:.1f} % wide after {} samples",
                                           100 * c.value.relative_interval(), c.value.count));
         compare_with_theory(c, step.probe);
-        if (const Seconds time = session_.options().sustained; time.value() > 0 && !c.fault && is_roof(c)) {
-            Repeated held = sustained(probe, step.probe, step.working_set, time, session_);
-            if (!held.fault) c.sustained = held.value;
+        out_.ceilings.push_back(std::move(c));
+        steps_.resize(out_.ceilings.size());
+        steps_.back() = step;
+    }
+
+    // The roofs alone, after it is known which they are: each takes this long.
+    void sustain(Seconds time) {
+        steps_.resize(out_.ceilings.size());
+        for (std::size_t i = 0; i < out_.ceilings.size(); ++i) {
+            MeasuredCeiling& c = out_.ceilings[i];
+            if (!c.primary || session_.stopped()) continue;
+            const auto again = session_.device().prepare(steps_[i].probe, steps_[i].working_set);
+            if (!again || !again->probe) continue;
+            Repeated held = sustained(*again->probe, steps_[i].probe, steps_[i].working_set, time, session_);
+            if (held.fault)
+                c.notes.push_back("sustained: " + *held.fault);
+            else
+                c.sustained = held.value;
             for (std::string& note : held.notes) c.notes.push_back("sustained: " + note);
         }
-        out_.ceilings.push_back(std::move(c));
     }
 
     // Whether it can be the roof of its pipe or level at all: whole device, FMA or matrix, loads.
@@ -189,6 +204,7 @@ private:
     Session session_;
     Plan plan_;
     Measurement out_;
+    std::vector<CeilingStep> steps_;  // of each ceiling, to run it again
     double shares_ = 0;
 };
 

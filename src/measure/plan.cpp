@@ -12,6 +12,7 @@ namespace {
 constexpr double kInnerMargin = 1.1;  // beyond the inner level's capacity by this
 constexpr double kOuterMargin = 0.9;  // of the level's own, the rest is for code, stack and other lines
 constexpr double kDramFactor = 4;     // of the last cache: what stays in it is then no quarter of the set
+constexpr double kLongestProduct = 0.05, kModestPeak = 1e13;  // s, FLOP/s
 constexpr double kLeastDram = 64.0 * 1024 * 1024;
 
 double capacity_in_sweep(const DeviceLevel& level, Spread spread, int units) {
@@ -58,7 +59,13 @@ public:
                     first(Probe{.action = Action::mma, .pipe = pipe, .matrix = path});
         for (const Pipe pipe : {Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32, Pipe::tensor_fp16, Pipe::tensor_bf16})
             for (const int n : quick_ ? std::vector<int>{4096} : std::vector<int>{1024, 2048, 4096, 8192, 16384})
-                first(Probe{.action = Action::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n});
+                if (product_time(pipe, n) < kLongestProduct)
+                    first(Probe{.action = Action::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n});
+    }
+    // One product must be short beside the time for all of its samples.
+    [[nodiscard]] double product_time(Pipe pipe, int n) const {
+        const auto roof = info_.theoretical ? compute_ceiling(*info_.theoretical, pipe) : std::nullopt;
+        return 2 * std::pow(n, 3) / (roof ? roof->value.value() : kModestPeak);
     }
     void first(const Probe& probe) { plan_.first.push_back({probe, {}}); }
 
@@ -123,7 +130,6 @@ Plan gpu_plan(const DeviceInfo& info, bool quick) {
     p.matrix();
     const double l1 = p.capacity(Level::l1), l2 = p.capacity(Level::l2);
     p.sweep({.action = Action::load}, "load, each SM a set of its own", l1 / 16, l1 * 4);
-    // Beyond its capacity L2 still serves the SMs that follow the first reader, so the end of the sweep is no DRAM.
     p.sweep({.action = Action::load, .spread = Spread::whole}, "load, all SMs the same set", l1 / 4, l2);
     p.sweep({.action = Action::load, .spread = Spread::split}, "load, one set divided among the SMs", l2 / 8,
             dram_set(info, Spread::split, info.units) * 2);
@@ -152,7 +158,9 @@ std::vector<LevelWindow> level_windows(const DeviceInfo& info, Spread spread, in
         windows.push_back({level.level, inner, end});
         inner = end;
     }
-    windows.push_back({Level::dram, inner, std::numeric_limits<double>::infinity()});
+    // Units that all walk one set follow the first that reads a line: the last cache serves them whatever its size.
+    constexpr double kEnd = std::numeric_limits<double>::infinity();
+    if (spread != Spread::whole || windows.empty()) windows.push_back({Level::dram, inner, kEnd});
     return windows;
 }
 

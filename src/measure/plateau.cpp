@@ -100,24 +100,51 @@ std::vector<Stretch> falling(std::vector<Stretch> levels, const std::vector<Swee
     return kept;
 }
 
+// A stretch may bear outliers, but it does not begin or end with one: that is the slope to its neighbour.
+Stretch trimmed(const std::vector<double>& log_rate, Stretch s, double scale) {
+    const double middle = median_of({log_rate.begin() + static_cast<std::ptrdiff_t>(s.first),
+                                     log_rate.begin() + static_cast<std::ptrdiff_t>(s.last) + 1});
+    const auto outside = [&](std::size_t i) { return std::abs(log_rate[i] - middle) > 2 * scale; };
+    while (s.first < s.last && outside(s.first)) ++s.first;
+    while (s.first < s.last && outside(s.last)) --s.last;
+    return s;
+}
+
 double overlap(const Plateau& p, const LevelWindow& w) {
     const double from = std::max(std::log2(p.from.value()), w.from > 0 ? std::log2(w.from) : -1.0);
     const double to = std::min(std::log2(p.to.value()), std::isinf(w.to) ? 1e3 : std::log2(w.to));
     return to - from;
 }
 
-// Each level to the plateau that lies within its window most; a plateau has one name and a name one plateau.
+// Each level, from the outermost, to the plateau that lies within its window most; a plateau has one name and a name
+// one plateau. Outermost first, so that a plateau over two windows (a missing level) is the outer of them.
 void name_by_capacity(std::vector<Plateau>& found, const std::vector<LevelWindow>& windows) {
-    for (const LevelWindow& w : windows) {
+    constexpr double kLeastOverlap = 0.5;
+    for (auto w = windows.rbegin(); w != windows.rend(); ++w) {
         Plateau* best = nullptr;
-        for (Plateau& p : found) {
-            // At least half of the plateau must lie within, or it is another level's tail.
-            const double octaves = std::log2(p.to / p.from);
-            if (p.level || overlap(p, w) < octaves / 2) continue;
-            if (!best || overlap(p, w) > overlap(*best, w)) best = &p;
-        }
-        if (best) best->level = w.level;
+        for (Plateau& p : found)
+            if (!p.level && overlap(p, *w) >= kLeastOverlap && (!best || overlap(p, *w) > overlap(*best, *w)))
+                best = &p;
+        if (best) best->level = w->level;
     }
+}
+
+// The value of a named level is that of its own window: the L2 that goes on serving sets beyond it is slower there.
+void value_within(Plateau& plateau, const std::vector<SweepPoint>& points, const std::vector<LevelWindow>& windows) {
+    const auto w =
+        std::find_if(windows.begin(), windows.end(), [&](const auto& v) { return plateau.level == v.level; });
+    if (w == windows.end()) return;
+    std::vector<SweepPoint> inside;
+    for (const SweepPoint& p : points) {
+        const double set = p.working_set.value();
+        if (p.working_set >= plateau.from && p.working_set <= plateau.to && set >= w->from && set <= w->to)
+            inside.push_back(p);
+    }
+    if (inside.size() < kLeastPoints) return;
+    const Bytes from = plateau.from, to = plateau.to;
+    plateau = plateau_of(inside, {0, inside.size() - 1});
+    plateau.level = w->level;
+    plateau.from = from, plateau.to = to;
 }
 
 }  // namespace
@@ -130,11 +157,14 @@ std::vector<Plateau> plateaus(const std::vector<SweepPoint>& points, const std::
     log_rate.reserve(usable.size());
     for (const SweepPoint& p : usable) log_rate.push_back(std::log(p.rate.median));
     std::vector<Stretch> levels;
-    for (const Stretch& s : best_stretches(log_rate, std::max(kDrift, noise_of(log_rate))))
-        if (is_level(usable, s)) levels.push_back(s);
+    const double scale = std::max(kDrift, noise_of(log_rate));
+    for (const Stretch& s : best_stretches(log_rate, scale))
+        if (const Stretch level = trimmed(log_rate, s, scale); is_level(usable, level)) levels.push_back(level);
     std::vector<Plateau> found;
     for (const Stretch& s : falling(std::move(levels), usable)) found.push_back(plateau_of(usable, s));
     name_by_capacity(found, windows);
+    for (Plateau& p : found)
+        if (p.level) value_within(p, usable, windows);
     return found;
 }
 

@@ -9,8 +9,9 @@
 namespace gambrel::measure_detail {
 namespace {
 
-constexpr double kDefaultBudget = 45, kQuickBudget = 7.5;        // seconds
-constexpr double kSampleTime = 4e-3, kQuickSampleTime = 1.5e-3;  // hundreds of launch overheads, few timer ticks
+constexpr double kDefaultBudget = 45, kQuickBudget = 7.5;  // seconds
+// Of one sample: hundreds of launch overheads; with little time in all, less.
+constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
 
 void note_once(std::vector<std::string>& notes, std::string note) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
@@ -46,7 +47,7 @@ Session::Session(Device& device, const MeasureOptions& options)
       options_(options),
       start_(device.now()),
       budget_(options.budget.value() > 0 ? options.budget : Seconds{options.quick ? kQuickBudget : kDefaultBudget}),
-      sample_time_(options.quick ? kQuickSampleTime : kSampleTime) {}
+      sample_time_(std::clamp(kSampleShare * budget_.value(), kLeastSampleTime, kSampleTime)) {}
 
 Seconds Session::left() const { return std::max(budget_ - taken(), Seconds{0}); }
 

@@ -61,16 +61,21 @@ std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau
     const auto window = std::find_if(sweep.windows.begin(), sweep.windows.end(),
                                      [&](const LevelWindow& w) { return plateau.level == w.level; });
     if (window == sweep.windows.end()) return std::nullopt;
+    // Well inside what plateau and window share: at its ends the neighbours' rates are mixed in, and a search for the
+    // fastest point would find just those. Rather further out, where the ends of passes weigh less.
+    const double from = std::log(std::max(plateau.from.value(), 1.1 * window->from));
+    const double to = std::log(std::min(plateau.to.value(), 0.9 * window->to));
     const SweepPoint* best = nullptr;
     for (const SweepPoint& p : sweep.points) {
-        const bool on_plateau = p.working_set >= plateau.from && p.working_set <= plateau.to;
-        const double set = p.working_set.value();
+        const double at = std::log(p.working_set.value());
         const bool well_inside =
-            set <= 0.9 * window->to && set >= 1.1 * window->from && misfit(p.working_set, *window).empty();
-        if (on_plateau && well_inside && (!best || p.rate.median > best->rate.median)) best = &p;
+            at >= from + 0.4 * (to - from) && at <= to - 0.15 * (to - from) && misfit(p.working_set, *window).empty();
+        if (well_inside && (!best || p.rate.median > best->rate.median)) best = &p;
     }
-    if (!best) return std::nullopt;
-    return best->working_set;
+    if (best) return best->working_set;
+    const Bytes middle{std::floor(std::exp((from + to) / 2) / 1024) * 1024};  // the sweep is coarser than the level
+    if (from < to && misfit(middle, *window).empty()) return middle;
+    return std::nullopt;
 }
 
 }  // namespace gambrel::measure_detail

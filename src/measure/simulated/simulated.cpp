@@ -14,7 +14,7 @@ namespace gambrel::measure_detail {
 namespace {
 
 constexpr double kFlopPerTrip = 4096;  // of one unit, for one trip of an arithmetic loop
-constexpr double kPassCycles = 2;      // the end of a pass is seen by every unit
+constexpr double kPassCycles = 0.5;    // what other warps do not hide of the end of a pass
 // Matrix instructions of an older generation on a newer GPU: about what is reported of mma.sync on Hopper.
 constexpr double kOlderPath = 0.6;
 constexpr double kLibrary = 0.9, kHalfExtent = 600;  // a GEMM of this n reaches half of what large ones do
@@ -93,7 +93,10 @@ public:
         : device_(device),
           probe_(probe),
           units_(probe.units == 0 ? device.info().units : probe.units),
-          windows_(level_windows(device.info(), probe.spread, units_)) {}
+          windows_(level_windows(device.info(), probe.spread, units_)) {
+        for (const Level level : all_levels()) costs_[level] = cost_at(level);
+        if (kind_of(probe) == CeilingKind::compute) rate_ = *simulated_truth(device.machine(), probe) * part();
+    }
 
     Result<Sample> run(Bytes set, std::int64_t repetitions) override {
         const auto times = static_cast<double>(repetitions);
@@ -102,49 +105,46 @@ public:
             case CeilingKind::launch:
                 s.accesses = times;
                 return device_.timed(s, (times - 1) * device_.options().launch_overhead.value());
-            case CeilingKind::compute: {
+            case CeilingKind::compute:
                 s.flop = probe_.action == Action::gemm ? 2 * std::pow(probe_.extent, 3) * times
                                                        : kFlopPerTrip * units_ * times;
-                const double part = static_cast<double>(units_) / device_.info().units;
-                return device_.timed(s, s.flop / (part * *simulated_truth(device_.machine(), probe_)));
-            }
+                return device_.timed(s, s.flop / rate_);
             case CeilingKind::link:
                 s.bytes = set * times;
                 return device_.timed(s, s.bytes.value() / kHostLink);
             case CeilingKind::latency:
                 s.accesses = times;
-                return device_.timed(s, times * blended(set, &latency));
+                return device_.timed(s, times * cost(set));
             case CeilingKind::bandwidth:
                 break;
         }
         s.bytes = set * times * (probe_.spread == Spread::split ? 1.0 : units_);
         const double pass = device_.info().clock ? kPassCycles / device_.info().clock->value() : 0;
-        return device_.timed(s, s.bytes.value() * blended(set, &seconds_per_byte) + times * pass);
+        return device_.timed(s, s.bytes.value() * cost(set) + times * pass);
     }
 
 private:
-    static double latency(const SimulatedProbe& p, Level level) {
-        const MemoryLevel* l = p.device_.machine().find(level);
-        const auto clock = p.device_.info().clock;
-        return l && l->latency && clock ? l->latency->value.value() / clock->value() : 1e-6;
-    }
-    static double seconds_per_byte(const SimulatedProbe& p, Level level) {
-        const auto roof = memory_ceiling(p.device_.machine(), level, {}, Roofs::measured);
-        const MemoryLevel* l = p.device_.machine().find(level);
-        const double part = l && l->per_sm ? static_cast<double>(p.units_) / p.device_.info().units : 1;
-        // Every unit follows the first that reads a line, so L2 goes on serving a set that all of them walk.
-        if (level == Level::dram && p.probe_.spread == Spread::whole) return seconds_per_byte(p, Level::l2) / 0.93;
-        return 1 / (roof->value.value() * part);
+    [[nodiscard]] double part() const { return static_cast<double>(units_) / device_.info().units; }
+
+    // Seconds for one byte, or for one dependent load.
+    [[nodiscard]] double cost_at(Level level) const {
+        const MemoryLevel* l = device_.machine().find(level);
+        const auto clock = device_.info().clock;
+        if (kind_of(probe_) == CeilingKind::latency)
+            return l && l->latency && clock ? l->latency->value.value() / clock->value() : 0;
+        const auto roof = memory_ceiling(device_.machine(), level, {}, Roofs::measured);
+        return roof ? 1 / (roof->value.value() * (l->per_sm ? part() : 1)) : 0;
     }
 
     // Beyond a capacity the share of hits falls to nothing over half of the capacity again, as random replacement does.
-    double blended(Bytes set, double (*cost)(const SimulatedProbe&, Level)) const {
-        if (probe_.level == Level::shared) return cost(*this, Level::shared);
+    [[nodiscard]] double cost(Bytes set) const {
+        if (probe_.level == Level::shared) return costs_[Level::shared];
         double total = 0, left = 1;
         for (const LevelWindow& w : windows_) {
-            const double over = std::isinf(w.to) ? 0 : (set.value() - w.to) / (0.5 * w.to);
+            const bool last = &w == &windows_.back();
+            const double over = last ? 0 : (set.value() - w.to) / (0.5 * w.to);
             const double hits = std::clamp(1 - over, 0.0, 1.0) * left;
-            total += hits * cost(*this, w.level);
+            total += hits * costs_[w.level];
             left -= hits;
             if (left <= 0) break;
         }
@@ -155,6 +155,8 @@ private:
     Probe probe_;
     int units_;
     std::vector<LevelWindow> windows_;
+    PerLevel<double> costs_{};
+    double rate_ = 0;  // FLOP/s
 };
 
 Result<Preparation> Simulated::prepare(const Probe& probe, Bytes) {
