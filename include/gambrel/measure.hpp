@@ -41,4 +41,87 @@ struct DeviceFound {
 };
 std::vector<DeviceFound> find_devices();
 
+// Of repeated runs. The interval holds the median with 95 % confidence whatever the distribution (order statistics),
+// so it needs six samples; with fewer it is the range.
+struct Statistics {
+    double median = 0, low = 0, high = 0, minimum = 0, maximum = 0;
+    std::size_t count = 0;
+    [[nodiscard]] double relative_interval() const { return median > 0 ? (high - low) / median : 0; }
+};
+Statistics statistics(std::vector<double> samples);
+
+enum class CeilingKind : std::uint8_t { compute, bandwidth, latency, launch, link };  // FLOP/s, B/s, s, s, B/s
+
+struct MeasuredCeiling {
+    CeilingKind kind = CeilingKind::compute;
+    std::string title;   // "FP32 FMA", "L2 load", "L2 latency, one core"
+    std::string action;  // "fma", "load", ...
+    std::optional<Pipe> pipe;
+    std::optional<Level> level;
+    int units = 0;  // compute units that took part
+    std::optional<Bytes> working_set;
+    Statistics value;                     // base units, see CeilingKind
+    std::optional<Statistics> sustained;  // held for MeasureOptions::sustained
+    std::optional<Frequency> clock;
+    std::optional<double> theoretical;  // same unit
+    std::string theoretical_cite;
+    std::optional<std::string> fault;  // why it proves nothing; then it is told, never drawn
+    std::vector<std::string> notes;    // "throttled: power cap"
+    bool primary = false;              // the roof of its pipe or level: the fastest that proved itself
+};
+
+// A stretch of working sets over which a sweep's rate holds. Named by the capacity it lies within, never by its order.
+struct Plateau {
+    std::optional<Level> level;  // absent: no known capacity explains it
+    double value = 0;            // median over its points
+    double low = 0, high = 0;    // quartiles of its points
+    Bytes from{}, to{};
+    std::size_t points = 0;
+};
+struct SweepPoint {
+    Bytes working_set{};
+    Statistics rate;  // B/s
+};
+struct LevelWindow {  // working sets of a sweep that a level serves
+    Level level = Level::dram;
+    double from = 0, to = 0;  // bytes; `to` of DRAM is infinite
+};
+struct MeasuredSweep {
+    std::string title;  // "load, each core its own set"
+    std::vector<SweepPoint> points;
+    std::vector<LevelWindow> windows;
+    std::vector<Plateau> plateaus;
+    std::vector<std::string> faults;
+};
+
+struct Skipped {
+    std::string title, reason;
+};
+
+struct Measurement {
+    DeviceInfo device;
+    std::vector<MeasuredCeiling> ceilings;
+    std::vector<MeasuredSweep> sweeps;
+    std::vector<Skipped> skipped;  // probes that this device has not
+    bool interrupted = false;
+    Seconds took{};
+    std::string date;  // UTC, ISO 8601; "" if simulated
+};
+
+struct MeasureOptions {
+    bool quick = false;
+    Seconds budget{0};     // 0: 45 s, quick 8 s
+    Seconds sustained{0};  // 0: burst only
+    // Called between samples from the calling thread. `stop` true ends the run and keeps what is done.
+    std::function<void(double fraction, std::string_view doing)> progress;
+    std::function<bool()> stop;
+};
+Result<Measurement> measure(std::string_view device, const MeasureOptions& options = {});
+
+// The Machine with what proved itself as measured roofs, on top of what was known of the device.
+Machine measured_machine(const Measurement& measurement);
+
+// Plateaus of any sweep: points by rising working set. `windows` names them; without, they stay nameless.
+std::vector<Plateau> plateaus(const std::vector<SweepPoint>& points, const std::vector<LevelWindow>& windows);
+
 }  // namespace gambrel

@@ -63,7 +63,7 @@ struct Probe {
     int shape_m = 0, shape_n = 0, shape_k = 0;  // mma: the instruction's shape; 0: the device's best for the pipe
     int chains = 0;                             // independent chains of each thread; 0: the device's choice
     int extent = 0;                             // gemm: n of an n x n x n product
-    std::optional<Level> level;                 // what the working set is meant for; `shared` needs its own kernel
+    std::optional<Level> level{};               // what the working set is meant for; `shared` needs its own kernel
     Spread spread = Spread::own;                // memory actions
     int vector_bytes = 0;                       // width of one access; 0: the device's widest
     int units = 0;                              // compute units that take part; 0: all
@@ -103,6 +103,8 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const = 0;
     // Allocates for working sets up to `largest` and compiles.
     virtual Result<Preparation> prepare(const Probe& probe, Bytes largest) = 0;
+    // What budgets are counted in: wall time, unless the device has a time of its own.
+    [[nodiscard]] virtual Seconds now() const;
 };
 
 // "cpu", "cuda:0", "opencl:1", "sim:v100": a kind, and what comes after the colon.

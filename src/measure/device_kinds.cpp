@@ -5,10 +5,17 @@
 #include <fmt/format.h>
 
 #include "measure/device.hpp"
+#include "measure/simulated/simulated.hpp"
 
 namespace gambrel::measure_detail {
 
-std::vector<DeviceKind> device_kinds() { return {}; }
+std::vector<DeviceKind> device_kinds() {
+    const auto none = [] { return std::vector<DeviceFound>{}; };
+    return {
+        {"sim", "sim:NAME[,noise=0.01][,seed=1]  a simulated device with the ceilings of a catalogue entry",
+         open_simulated, none},
+    };
+}
 
 Result<std::unique_ptr<Device>> open_device(std::string_view name) {
     const auto colon = name.find(':');
