@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "measure/device.hpp"
+#include "measure/opencl/opencl_device.hpp"
 #include "measure/simulated/simulated.hpp"
 
 namespace gambrel::measure_detail {
@@ -12,6 +13,7 @@ namespace gambrel::measure_detail {
 std::vector<DeviceKind> device_kinds() {
     const auto none = [] { return std::vector<DeviceFound>{}; };
     return {
+        {"opencl", "opencl:N  OpenCL device N, of any vendor", open_opencl_device, find_opencl_devices},
         {"sim", "sim:NAME[,noise=0.01][,seed=1]  a simulated device with the ceilings of a catalogue entry",
          open_simulated, none},
     };

@@ -12,8 +12,7 @@ namespace gambrel::measure_detail {
 
 namespace {
 
-// A line of 128 bytes holds one link, so that no step finds its line already fetched by the one before.
-constexpr std::size_t kLineWords = 32;
+constexpr std::size_t kLineWords = kLinkWords;
 constexpr int kUnroll = 16;
 
 class ChaseProbe final : public PreparedProbe {
@@ -27,7 +26,9 @@ public:
     }
 
     Result<Sample> run(Bytes working_set, std::int64_t repetitions) override {
-        const auto links = static_cast<std::size_t>(working_set.value()) / (kLineWords * 4);
+        auto links = static_cast<std::size_t>(working_set.value()) / (kLineWords * 4);
+        // One group may have less shared memory than a unit holds; latency is the same everywhere in it.
+        if (level_ == Level::shared) links = std::min(links, ring_->size() / (kLineWords * 4));
         if (links < 2 || links * kLineWords * 4 > ring_->size())
             return failure("latency", fmt::format("working set of {:.0f} B; expected 256 to {} B", working_set.value(),
                                                   ring_->size()));

@@ -98,10 +98,10 @@ KernelSource arithmetic_source(const Target& target, Action action, Pipe pipe, c
     return text.finish({"arithmetic"}, "arithmetic");
 }
 
-KernelSource memory_source(const Target& target, Action action, bool near, const Shape& shape) {
+KernelSource memory_source(const Target& target, const MemoryKernel& kernel, const Shape& shape) {
     Text text = memory_text(target, shape);
-    if (near) text.define("CACHE_NEAR");
-    switch (action) {
+    if (kernel.near) text.define("CACHE_NEAR");
+    switch (kernel.action) {
         case Action::store:
             text.define("ACTION_STORE");
             return text.finish({"memory"}, "store");
@@ -110,6 +110,8 @@ KernelSource memory_source(const Target& target, Action action, bool near, const
             return text.finish({"memory"}, "copy");
         case Action::triad:
             text.define("ACTION_TRIAD");
+            text.define(type_define(kernel.pipe));
+            if (target.dialect == Dialect::opencl) text.define_width("LANES", 1);
             return text.finish({"memory"}, "triad");
         default:
             text.define("ACTION_LOAD");
@@ -124,10 +126,12 @@ KernelSource shared_load_source(const Target& target, const Shape& shape) {
     return text.finish({"memory"}, "shared_load");
 }
 
-KernelSource fill_source(const Target& target, bool floats, const Shape& shape) {
+KernelSource fill_source(const Target& target, std::optional<Pipe> numbers, const Shape& shape) {
     Text text = memory_text(target, shape);
-    text.define("ACTION_FILL");
-    return text.finish({"memory"}, floats ? "fill_float" : "fill");
+    text.define(numbers ? "ACTION_FILL_NUMBERS" : "ACTION_FILL");
+    if (numbers) text.define(type_define(*numbers));
+    if (numbers && target.dialect == Dialect::opencl) text.define_width("LANES", 1);
+    return text.finish({"memory"}, numbers ? "fill_numbers" : "fill");
 }
 
 KernelSource chase_source(const Target& target, Level level, const Shape& shape) {
@@ -135,6 +139,7 @@ KernelSource chase_source(const Target& target, Level level, const Shape& shape)
     if (level == Level::shared) {
         text.define("ACTION_SHARED_CHASE");
         text.define("SET_WORDS", shape.set_bytes / 4);
+        text.define("LINK_WORDS", kLinkWords);
         return text.finish({"latency"}, "shared_chase");
     }
     text.define("ACTION_CHASE");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,10 +51,17 @@ int lanes(const Target& target, Pipe pipe);
 std::string arithmetic_refusal(const Target& target, Action action, Pipe pipe);
 KernelSource arithmetic_source(const Target& target, Action action, Pipe pipe, const Shape& shape);
 
-// load, store, copy, triad. `near`: through all caches, else past the L1.
-KernelSource memory_source(const Target& target, Action action, bool near, const Shape& shape);
+struct MemoryKernel {
+    Action action = Action::load;  // load, store, copy, triad
+    Pipe pipe = Pipe::fp32;        // of the triad
+    bool near = true;              // through all caches, else past the L1
+};
+KernelSource memory_source(const Target& target, const MemoryKernel& kernel, const Shape& shape);
 KernelSource shared_load_source(const Target& target, const Shape& shape);
-KernelSource fill_source(const Target& target, bool floats, const Shape& shape);
+// Words, or numbers of the pipe.
+KernelSource fill_source(const Target& target, std::optional<Pipe> numbers, const Shape& shape);
+// A line of 128 bytes holds one link, so that no step finds its line already fetched by the one before.
+inline constexpr int kLinkWords = 32;
 KernelSource chase_source(const Target& target, Level level, const Shape& shape);
 KernelSource empty_source(const Target& target, const Shape& shape);
 

@@ -10,7 +10,7 @@ namespace gambrel::measure_detail {
 
 namespace {
 
-constexpr float kTriadScale = 3;
+constexpr double kTriadScale = 3;
 
 int arrays_of(Action action) { return action == Action::triad ? 3 : action == Action::copy ? 2 : 1; }
 
@@ -55,7 +55,7 @@ public:
 
 private:
     Result<Sample> run_walk(const Walk& walk, const Shape& shape, std::int64_t repetitions) {
-        const auto program = programs_.get(memory_source(target_, probe_.action, near_, shape));
+        const auto program = programs_.get(memory_source(target_, {probe_.action, probe_.pipe, near_}, shape));
         if (!program) return tl::unexpected(program.error());
         Sample sample;
         std::uint64_t cycles = 0;
@@ -77,7 +77,7 @@ private:
         const double moved = static_cast<double>(walk.walked_tiles() * tile_bytes(target_, shape)) *
                              arrays_of(probe_.action) * static_cast<double>(repetitions);
         sample.bytes = Bytes(moved);
-        if (probe_.action == Action::triad) sample.flop = moved / 12 * 2;
+        if (probe_.action == Action::triad) sample.flop = moved / (3.0 * static_cast<double>(number_bytes())) * 2;
         note_condition(sample, *backend_, cycles);
         return sample;
     }
@@ -88,7 +88,7 @@ private:
         if (probe_.action == Action::load) all.emplace_back(out_.get());
         all.insert(all.end(), {cycles_.get(), walk.group_step, walk.step, walk.steps, walk.skew, rounds});
         if (probe_.action == Action::store) all.insert(all.end(), {kFillFactor, mark_});
-        if (probe_.action == Action::triad) all.emplace_back(kTriadScale);
+        if (probe_.action == Action::triad) all.push_back(number(kTriadScale));
         return all;
     }
 
@@ -99,7 +99,7 @@ private:
         if (probe_.action == Action::copy) return fill(*arrays_[1], bytes, mark_);
         if (probe_.action != Action::triad) return {};
         for (const std::size_t i : {1U, 2U})
-            if (auto filled = fill_floats(*arrays_[i], bytes, static_cast<float>(mark_)); !filled) return filled;
+            if (auto filled = fill_numbers(*arrays_[i], bytes, mark_); !filled) return filled;
         return {};
     }
 
@@ -108,12 +108,16 @@ private:
     Result<void> fill(const Buffer& buffer, std::size_t bytes, std::uint32_t bias) {
         return launch_fill(false, {&buffer, static_cast<std::uint32_t>(bytes / 4 / words()), kFillFactor, bias});
     }
-    Result<void> fill_floats(const Buffer& buffer, std::size_t bytes, float factor) {
-        return launch_fill(true, {&buffer, static_cast<std::uint32_t>(bytes / 4), factor});
+    Result<void> fill_numbers(const Buffer& buffer, std::size_t bytes, double factor) {
+        return launch_fill(true, {&buffer, static_cast<std::uint32_t>(bytes / number_bytes()), number(factor)});
     }
-    Result<void> launch_fill(bool floats, std::vector<Argument> with) {
+    [[nodiscard]] std::size_t number_bytes() const { return probe_.pipe == Pipe::fp64 ? 8 : 4; }
+    [[nodiscard]] Argument number(double x) const {
+        return probe_.pipe == Pipe::fp64 ? Argument(x) : Argument(static_cast<float>(x));
+    }
+    Result<void> launch_fill(bool numbers, std::vector<Argument> with) {
         const Shape shape{target_.cpu ? 1 : 256, 1, 1, 0};
-        const auto program = programs_.get(fill_source(target_, floats, shape));
+        const auto program = programs_.get(fill_source(target_, numbers ? std::optional(probe_.pipe) : std::nullopt, shape));
         if (!program) return tl::unexpected(program.error());
         const auto time = backend_->launch({*program, static_cast<std::uint32_t>(units_) * 4,
                                             static_cast<std::uint32_t>(shape.threads), std::move(with)});
@@ -134,16 +138,16 @@ private:
         back.step = walk.tile;
         back.group_step = back.steps * back.step;
         back.skew = 0;
-        const auto program = programs_.get(memory_source(target_, Action::load, false, shape));
+        const auto program = programs_.get(memory_source(target_, {Action::load, probe_.pipe, false}, shape));
         if (!program) return tl::unexpected(program.error());
         const std::uint32_t once = 1;
         const auto time = backend_->launch({*program, back.groups, static_cast<std::uint32_t>(shape.threads),
                                             {arrays_[0].get(), out_.get(), spare_.get(), back.group_step, back.step,
                                              back.steps, back.skew, once}});
         if (!time) return tl::unexpected(time.error());
-        const float product = static_cast<float>(mark_) * (1 + kTriadScale);
-        const std::uint32_t expected = probe_.action == Action::triad ? float_ramp_sum(count, product)
-                                                                      : ramp_sum(count, kFillFactor, mark_);
+        const std::uint32_t expected = probe_.action == Action::triad
+                                           ? number_ramp_sum(probe_.pipe, count, mark_ * (1 + kTriadScale))
+                                           : ramp_sum(count, kFillFactor, mark_);
         return compare(back.groups, shape, expected);
     }
     Result<std::optional<std::string>> compare(std::uint32_t groups, const Shape& shape, std::uint32_t expected) {
@@ -174,7 +178,11 @@ Result<Preparation> prepare_memory(const Gpu& gpu, const Probe& probe, Bytes lar
         if (!possible) return refusal(fmt::format("no kernel with accesses of {} B", probe.vector_bytes));
         target.vec_words = probe.vector_bytes / 4;
     }
-    if (probe.action == Action::triad && probe.pipe != Pipe::fp32) return refusal("the triad is in FP32");
+    if (probe.action == Action::triad) {
+        if (probe.pipe != Pipe::fp32 && probe.pipe != Pipe::fp64) return refusal("the triad is in FP32 or FP64");
+        if (std::string reason = arithmetic_refusal(target, Action::fma, probe.pipe); !reason.empty())
+            return refusal(std::move(reason));
+    }
     auto made = std::make_unique<MemoryProbe>(gpu, probe, target);
     if (auto built = made->build(largest); !built) return tl::unexpected(built.error());
     return prepared(std::move(made));

@@ -1,7 +1,6 @@
 #include "measure/gpu/walk.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace gambrel::measure_detail {
@@ -37,13 +36,13 @@ std::optional<Walk> plan_walk(Spread spread, std::int64_t set_bytes, const Targe
 
 Shape memory_shape(const Target& target, std::int64_t set_bytes) {
     if (target.cpu) return {1, 8, 1, 0};
-    constexpr std::array<Shape, 6> kShapes{
-        {{512, 4, 1, 0}, {256, 4, 1, 0}, {256, 2, 1, 0}, {256, 1, 1, 0}, {128, 1, 1, 0}, {32, 1, 1, 0}}};
-    for (const Shape& shape : kShapes) {
-        const std::int64_t tile = tile_bytes(target, shape);
-        if (set_bytes % tile <= set_bytes / 16) return shape;
-    }
-    return kShapes.back();
+    constexpr std::int64_t kWarp = 32, kMostThreads = 512, kUnroll = 4;
+    const std::int64_t per_thread = std::int64_t{4} * target.vec_words * kUnroll;
+    if (set_bytes < per_thread * kWarp) return {kWarp, 1, 1, 0};
+    // As many threads as divide the set into equal tiles: what a set loses to rounding is less than a warp's share a tile.
+    const std::int64_t steps = (set_bytes + per_thread * kMostThreads - 1) / (per_thread * kMostThreads);
+    const std::int64_t threads = steps > kMostThreads / kWarp ? kMostThreads : set_bytes / steps / per_thread / kWarp * kWarp;
+    return {static_cast<int>(threads), kUnroll, 1, 0};
 }
 
 std::uint32_t memory_groups(const Target& target, Spread spread, const Shape& shape, int units) {
@@ -59,14 +58,19 @@ std::uint32_t ramp_sum(std::uint64_t count, std::uint32_t factor, std::uint32_t 
     return static_cast<std::uint32_t>(pairs) * factor + static_cast<std::uint32_t>(count) * bias;
 }
 
-std::uint32_t float_ramp_sum(std::uint64_t count, float factor) {
+std::uint32_t number_ramp_sum(Pipe pipe, std::uint64_t words, double factor) {
+    constexpr std::uint64_t kPeriod = 4096;
+    const std::uint64_t numbers = pipe == Pipe::fp64 ? words / 2 : words;
     std::uint32_t period = 0, rest = 0;
-    for (std::uint32_t i = 0; i < 4096; ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(i) * factor);
+    for (std::uint64_t i = 0; i < kPeriod; ++i) {
+        const double number = static_cast<double>(i) * factor;
+        const auto wide = std::bit_cast<std::uint64_t>(number);
+        const std::uint32_t bits = pipe == Pipe::fp64 ? static_cast<std::uint32_t>(wide) + static_cast<std::uint32_t>(wide >> 32U)
+                                                      : std::bit_cast<std::uint32_t>(static_cast<float>(number));
         period += bits;
-        if (i < count % 4096) rest += bits;
+        if (i < numbers % kPeriod) rest += bits;
     }
-    return static_cast<std::uint32_t>(count / 4096) * period + rest;
+    return static_cast<std::uint32_t>(numbers / kPeriod) * period + rest;
 }
 
 }  // namespace gambrel::measure_detail

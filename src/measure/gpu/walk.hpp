@@ -24,7 +24,7 @@ struct Walk {
 std::optional<Walk> plan_walk(Spread spread, std::int64_t set_bytes, const Target& target, const Shape& shape,
                               std::uint32_t groups);
 
-// The largest shape whose tiles lose little of the set: large tiles are fast, small ones fit small caches.
+// Large tiles keep many loads in flight, but must not lose much of a small set to rounding.
 Shape memory_shape(const Target& target, std::int64_t set_bytes);
 std::uint32_t memory_groups(const Target& target, Spread spread, const Shape& shape, int units);
 inline std::int64_t tile_bytes(const Target& target, const Shape& shape) {
@@ -33,8 +33,8 @@ inline std::int64_t tile_bytes(const Target& target, const Shape& shape) {
 
 // Sum over words i < count of i * factor + bias, modulo 2^32.
 std::uint32_t ramp_sum(std::uint64_t count, std::uint32_t factor, std::uint32_t bias);
-// Sum over words i < count of the bits of FP32 (i mod 4096) * factor, modulo 2^32.
-std::uint32_t float_ramp_sum(std::uint64_t count, float factor);
+// The same over words of an array of FP32 or FP64 numbers, number i being (i mod 4096) * factor.
+std::uint32_t number_ramp_sum(Pipe pipe, std::uint64_t words, double factor);
 
 inline constexpr std::uint32_t kFillFactor = 2654435761U;  // odd, and its multiples look random (Knuth)
 

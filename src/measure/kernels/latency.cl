@@ -13,7 +13,7 @@ KERNEL chase(const GLOBAL uint* ring, GLOBAL uint* out, GLOBAL ulong64* cycles, 
 #elif defined(ACTION_SHARED_CHASE)
 KERNEL shared_chase(const GLOBAL uint* ring, GLOBAL uint* out, GLOBAL ulong64* cycles, uint from, uint rounds) {
     SHARED uint set[SET_WORDS];
-    for (uint i = 0; i < SET_WORDS; ++i) set[i] = ring[i];
+    for (uint i = 0; i < SET_WORDS; i += LINK_WORDS) set[i] = ring[i];
     BARRIER();
     uint at = from;
     const ulong64 start = cycle_count();

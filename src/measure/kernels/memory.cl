@@ -17,9 +17,10 @@ KERNEL fill(GLOBAL VEC* data, uint count, uint factor, uint bias) {
         data[i] = vec_ramp(i * VEC_WORDS * factor + bias, factor);
     }
 }
-// As fill, but words are the numbers (i mod 4096) * factor in FP32, for the triad.
-KERNEL fill_float(GLOBAL float* data, uint count, float factor) {
-    for (uint i = GROUP_ID * THREADS + LOCAL_ID; i < count; i += GROUPS * THREADS) data[i] = (float)(i & 4095u) * factor;
+#elif defined(ACTION_FILL_NUMBERS)
+// Number i is (i mod 4096) * factor, for the triad.
+KERNEL fill_numbers(GLOBAL SCALAR* data, uint count, SCALAR factor) {
+    for (uint i = GROUP_ID * THREADS + LOCAL_ID; i < count; i += GROUPS * THREADS) data[i] = (SCALAR)(i & 4095u) * factor;
 }
 #elif defined(ACTION_LOAD)
 KERNEL load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps,
@@ -57,7 +58,7 @@ KERNEL copy(GLOBAL VEC* to, const GLOBAL VEC* from, GLOBAL ulong64* cycles, uint
             uint skew, uint rounds) {
 #else
 KERNEL triad(GLOBAL VEC* to, const GLOBAL VEC* from, const GLOBAL VEC* more, GLOBAL ulong64* cycles, uint group_step,
-             uint step, uint steps, uint skew, uint rounds, float scale) {
+             uint step, uint steps, uint skew, uint rounds, SCALAR scale) {
 #endif
     WALK {
         VEC v[UNROLL];

@@ -26,13 +26,6 @@ __device__ __forceinline__ VEC vec_of(uint x) { return make_uint4(x, x, x, x); }
 __device__ __forceinline__ VEC vec_ramp(uint x, uint step) { return make_uint4(x, x + step, x + 2 * step, x + 3 * step); }
 __device__ __forceinline__ VEC vec_add(VEC a, VEC b) { return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 __device__ __forceinline__ uint vec_sum(VEC a) { return a.x + a.y + a.z + a.w; }
-__device__ __forceinline__ uint triad_word(uint b, uint c, float s) {
-    return __float_as_uint(fmaf(s, __uint_as_float(c), __uint_as_float(b)));
-}
-__device__ __forceinline__ VEC vec_triad(VEC b, VEC c, float s) {
-    return make_uint4(triad_word(b.x, c.x, s), triad_word(b.y, c.y, s), triad_word(b.z, c.z, s), triad_word(b.w, c.w, s));
-}
-
 // Volatile, so that the same address is really read again. CACHE_NEAR: all levels, else L2 and outwards, so that a set
 // that would fit into the L1s together is still read from L2.
 #ifdef CACHE_NEAR
@@ -127,4 +120,19 @@ __device__ __forceinline__ REAL mul_of(REAL x, REAL a) {
 __device__ __forceinline__ REAL add_of(REAL x, REAL b) { return fma_of(x, 0x3f803f80u, b); }
 __device__ __forceinline__ REAL mul_of(REAL x, REAL a) { return fma_of(x, a, 0x80008000u); }
 #endif
+#endif
+
+#if defined(TYPE_FP64)
+__device__ __forceinline__ VEC vec_triad(VEC b, VEC c, double s) {
+    const double low = __fma_rn(s, __hiloint2double(c.y, c.x), __hiloint2double(b.y, b.x));
+    const double high = __fma_rn(s, __hiloint2double(c.w, c.z), __hiloint2double(b.w, b.z));
+    return make_uint4(__double2loint(low), __double2hiint(low), __double2loint(high), __double2hiint(high));
+}
+#elif defined(TYPE_FP32)
+__device__ __forceinline__ uint triad_word(uint b, uint c, float s) {
+    return __float_as_uint(__fmaf_rn(s, __uint_as_float(c), __uint_as_float(b)));
+}
+__device__ __forceinline__ VEC vec_triad(VEC b, VEC c, float s) {
+    return make_uint4(triad_word(b.x, c.x, s), triad_word(b.y, c.y, s), triad_word(b.z, c.z, s), triad_word(b.w, c.w, s));
+}
 #endif

@@ -26,7 +26,6 @@ typedef ulong ulong64;
 #define AS_(type, x) JOIN(as_, type)(x)
 
 #define VEC JOIN(uint, VEC_WORDS)
-#define VEC_FLOAT JOIN(float, VEC_WORDS)
 #if VEC_WORDS == 4
 #define VEC_COUNT (uint4)(0, 1, 2, 3)
 #define vec_sum(v) ((v).x + (v).y + (v).z + (v).w)
@@ -40,7 +39,18 @@ inline uint vec_sum(uint16 v) { const uint8 g = v.lo + v.hi; const uint4 h = g.l
 #define vec_of(x) ((VEC)(x))
 #define vec_ramp(x, step) ((VEC)(x) + VEC_COUNT * (uint)(step))
 #define vec_add(a, b) ((a) + (b))
-#define vec_triad(b, c, s) AS_(VEC, AS_(VEC_FLOAT, b) + (s) * AS_(VEC_FLOAT, c))
+#if defined(TYPE_FP64)
+#if VEC_WORDS == 4
+#define VEC_NUMBER double2
+#elif VEC_WORDS == 8
+#define VEC_NUMBER double4
+#else
+#define VEC_NUMBER double8
+#endif
+#else
+#define VEC_NUMBER JOIN(float, VEC_WORDS)
+#endif
+#define vec_triad(b, c, s) AS_(VEC, AS_(VEC_NUMBER, b) + (s) * AS_(VEC_NUMBER, c))
 // Volatile, so that the same address is really read again.
 #define load_vec(p) (*(volatile const __global VEC*)(p))
 #define store_vec(p, v) (*(volatile __global VEC*)(p) = (v))

@@ -1,7 +1,8 @@
 #include "measure/opencl/opencl_device.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -87,7 +88,13 @@ DeviceInfo info_of(const OpenclApi& api, cl_device_id device, const Target& targ
     // CPUs keep __local in ordinary memory: no level of its own.
     if (number_of<cl_device_local_mem_type>(api, device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL)
         add(Level::shared, CL_DEVICE_LOCAL_MEM_SIZE, 1);
-    // The one cache that OpenCL tells of is the last: a GPU's L2, a CPU's L3.
+    // The one cache that OpenCL tells of is the last. A CPU device is this host, whose C library knows the inner ones.
+    if (target.cpu) {
+        if (const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0)
+            info.levels.push_back({Level::l1, Bytes(static_cast<double>(l1)), 1});
+        if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0)
+            info.levels.push_back({Level::l2, Bytes(static_cast<double>(l2)), 1});
+    }
     add(target.cpu ? Level::l3 : Level::l2, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, info.units);
     add(Level::dram, CL_DEVICE_GLOBAL_MEM_SIZE, info.units);
     if (const Machine* known = find_in_catalogue(info.name)) info.theoretical = *known;
