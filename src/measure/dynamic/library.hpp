@@ -16,7 +16,8 @@ namespace gambrel::measure_detail {
 class DynamicLibrary {
 public:
     DynamicLibrary() = default;
-    DynamicLibrary(DynamicLibrary&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), path_(other.path_) {}
+    DynamicLibrary(DynamicLibrary&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)), path_(other.path_) {}
     DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {
         std::swap(handle_, other.handle_);
         std::swap(path_, other.path_);

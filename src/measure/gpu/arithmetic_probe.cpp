@@ -14,8 +14,8 @@ namespace gambrel::measure_detail {
 namespace {
 
 // GPUs: many threads hide latency, and a long body hides the loop's own instructions (512 of 16 bytes stay within the
-// smallest instruction cache next to the schedulers, 12 KiB). CPUs: one work-item a core, and as many chains as two pipes
-// of four cycles need and sixteen registers hold.
+// smallest instruction cache next to the schedulers, 12 KiB). CPUs: one work-item a core, and as many chains as two
+// pipes of four cycles need and sixteen registers hold.
 Shape arithmetic_shape(const Target& target, int chains) {
     if (target.cpu) return {1, 8, chains > 0 ? chains : 12, 0};
     const int used = chains > 0 ? chains : 8;
@@ -76,7 +76,8 @@ public:
         auto program = backend_->compile(arithmetic_source(backend_->target(), probe_.action, probe_.pipe, shape_));
         if (!program) return tl::unexpected(program.error());
         program_ = std::move(*program);
-        return allocate_all(*backend_, {{&out_, numbers() * element_bytes(probe_.pipe)}, {&cycles_, sizeof(std::uint64_t)}});
+        return allocate_all(*backend_,
+                            {{&out_, numbers() * element_bytes(probe_.pipe)}, {&cycles_, sizeof(std::uint64_t)}});
     }
 
     Result<Sample> run(Bytes, std::int64_t repetitions) override {
@@ -112,11 +113,12 @@ private:
     Result<Seconds> launch(std::int64_t trips) {
         const ArithmeticArguments with = arithmetic_arguments(probe_.action, probe_.pipe);
         const auto as_scalar = [&](double x) { return scalar(probe_.pipe, x); };
-        return backend_->launch({program_.get(),
-                                 groups_,
-                                 static_cast<std::uint32_t>(shape_.threads),
-                                 {out_.get(), cycles_.get(), as_scalar(with.a), as_scalar(with.b), as_scalar(with.lane_step),
-                                  as_scalar(with.chain_step), static_cast<std::uint32_t>(trips)}});
+        return backend_->launch(
+            {program_.get(),
+             groups_,
+             static_cast<std::uint32_t>(shape_.threads),
+             {out_.get(), cycles_.get(), as_scalar(with.a), as_scalar(with.b), as_scalar(with.lane_step),
+              as_scalar(with.chain_step), static_cast<std::uint32_t>(trips)}});
     }
 
     Result<std::optional<std::string>> check(std::int64_t trips) {

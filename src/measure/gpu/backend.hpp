@@ -1,6 +1,7 @@
-// What a GPU programming interface must do for the probes: compile, allocate, move bytes, launch and time. CUDA and OpenCL
-// are the two behind it, so that the probes themselves, their walks and their proofs, run under PoCL in every test.
-// Invariant: launch and launch_many have waited for the end, and report a failure of the device instead of a time.
+// What a GPU programming interface must do for the probes: compile, allocate, move bytes, launch and time. CUDA and
+// OpenCL are the two behind it, so that the probes themselves, their walks and their proofs, run under PoCL in every
+// test. Invariant: launch and launch_many have waited for the end, and report a failure of the device instead of a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,8 @@ public:
     virtual Result<Seconds> launch_many(const Launch& launch, std::int64_t count) = 0;  // time of the host, all of them
     // From or to memory that the driver can reach without a copy of its own. The host's side is `pinned_bytes`.
     virtual Result<std::span<std::byte>> pinned_bytes(std::size_t count) = 0;
-    virtual Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes, std::int64_t count) = 0;
+    virtual Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes,
+                                     std::int64_t count) = 0;
 
     // Of the last launch.
     [[nodiscard]] virtual Condition condition() const { return {}; }

@@ -40,9 +40,8 @@ public:
         const auto program = programs_.get(chase_source(backend_->target(), level_, shape));
         if (!program) return tl::unexpected(program.error());
         const std::int64_t trips = std::min(std::max<std::int64_t>(1, repetitions / kUnroll), kMostTrips);
-        const auto time = backend_->launch({*program, 1, 1,
-                                            {ring_.get(), out_.get(), cycles_.get(), order_[0],
-                                             static_cast<std::uint32_t>(trips)}});
+        const auto time = backend_->launch(
+            {*program, 1, 1, {ring_.get(), out_.get(), cycles_.get(), order_[0], static_cast<std::uint32_t>(trips)}});
         if (!time) return tl::unexpected(time.error());
         Sample sample;
         sample.time = *time;
@@ -88,7 +87,8 @@ private:
 
 Result<Preparation> prepare_chase(const Gpu& gpu, const Probe& probe, Bytes largest) {
     const Level level = probe.level.value_or(Level::dram);
-    if (level == Level::shared) largest = std::min(largest, Bytes(static_cast<double>(gpu.backend->target().shared_bytes)));
+    if (level == Level::shared)
+        largest = std::min(largest, Bytes(static_cast<double>(gpu.backend->target().shared_bytes)));
     auto made = std::make_unique<ChaseProbe>(gpu, level);
     if (auto built = made->build(largest); !built) return tl::unexpected(built.error());
     return prepared(std::move(made));

@@ -51,7 +51,8 @@ public:
         // The pattern of this run is put at the source, and looked for where it should have arrived.
         std::vector<std::uint32_t> pattern(bytes / 4);
         ++mark_;
-        for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = static_cast<std::uint32_t>(i) * 2654435761U + mark_;
+        for (std::size_t i = 0; i < pattern.size(); ++i)
+            pattern[i] = static_cast<std::uint32_t>(i) * 2654435761U + mark_;
         const auto wanted = std::as_bytes(std::span(pattern));
         if (direction_ == Direction::host_to_device) {
             std::copy(wanted.begin(), wanted.end(), host.begin());

@@ -1,6 +1,6 @@
 // Micro-kernels as source text: what to define before which of the texts in src/measure/kernels.
-// Invariant: the text depends on its arguments alone, so that what the tests compile and disassemble is what a GPU runs.
-// Compiles nothing.
+// Invariant: the text depends on its arguments alone, so that what the tests compile and disassemble is what a GPU
+// runs. Compiles nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ enum class Dialect : std::uint8_t { cuda, opencl };
 // What the text depends on besides the probe.
 struct Target {
     Dialect dialect = Dialect::cuda;
-    ComputeCapability cc{};      // CUDA
-    bool cpu = false;            // OpenCL on a CPU: one work-item a group, and vectors in it
-    bool fp64 = true;            // OpenCL: extensions of the device
+    ComputeCapability cc{};  // CUDA
+    bool cpu = false;        // OpenCL on a CPU: one work-item a group, and vectors in it
+    bool fp64 = true;        // OpenCL: extensions of the device
     bool fp16 = true;
-    PerPipe<int> lanes{};        // OpenCL: numbers in one REAL; CUDA's prelude knows its own
-    int vec_words = 4;           // 32-bit words in one memory access
+    PerPipe<int> lanes{};                   // OpenCL: numbers in one REAL; CUDA's prelude knows its own
+    int vec_words = 4;                      // 32-bit words in one memory access
     std::int64_t shared_bytes = 48 * 1024;  // that one group may have
 };
 

@@ -43,10 +43,11 @@ public:
     Result<Sample> run(Bytes working_set, std::int64_t repetitions) override {
         const std::int64_t each = static_cast<std::int64_t>(working_set.value()) / arrays_of(probe_.action);
         if (each > largest_)
-            return failure(title(probe_), fmt::format("working set of {} B; the probe was prepared for {} B", each, largest_));
+            return failure(title(probe_),
+                           fmt::format("working set of {} B; the probe was prepared for {} B", each, largest_));
         const Shape shape = memory_shape(target_, each);
-        const auto walk = plan_walk(probe_.spread, each, target_, shape,
-                                    memory_groups(target_, probe_.spread, shape, units_));
+        const auto walk =
+            plan_walk(probe_.spread, each, target_, shape, memory_groups(target_, probe_.spread, shape, units_));
         if (!walk)
             return failure(title(probe_), fmt::format("working set of {} B; at least {} B are walked at a time", each,
                                                       tile_bytes(target_, shape)));
@@ -63,8 +64,8 @@ private:
         for (std::int64_t left = repetitions; left > 0 && !sample.fault; left -= std::min(left, most)) {
             const auto rounds = static_cast<std::uint32_t>(std::min(left, most));
             if (auto ready = make_ready(walk); !ready) return tl::unexpected(ready.error());
-            const auto time = backend_->launch({*program, walk.groups, static_cast<std::uint32_t>(shape.threads),
-                                                arguments(walk, rounds)});
+            const auto time = backend_->launch(
+                {*program, walk.groups, static_cast<std::uint32_t>(shape.threads), arguments(walk, rounds)});
             if (!time) return tl::unexpected(time.error());
             sample.time += *time;
             auto fault = check(walk, shape, rounds);
@@ -117,7 +118,8 @@ private:
     }
     Result<void> launch_fill(bool numbers, std::vector<Argument> with) {
         const Shape shape{target_.cpu ? 1 : 256, 1, 1, 0};
-        const auto program = programs_.get(fill_source(target_, numbers ? std::optional(probe_.pipe) : std::nullopt, shape));
+        const auto program =
+            programs_.get(fill_source(target_, numbers ? std::optional(probe_.pipe) : std::nullopt, shape));
         if (!program) return tl::unexpected(program.error());
         const auto time = backend_->launch({*program, static_cast<std::uint32_t>(units_) * 4,
                                             static_cast<std::uint32_t>(shape.threads), std::move(with)});
@@ -141,9 +143,11 @@ private:
         const auto program = programs_.get(memory_source(target_, {Action::load, probe_.pipe, false}, shape));
         if (!program) return tl::unexpected(program.error());
         const std::uint32_t once = 1;
-        const auto time = backend_->launch({*program, back.groups, static_cast<std::uint32_t>(shape.threads),
-                                            {arrays_[0].get(), out_.get(), spare_.get(), back.group_step, back.step,
-                                             back.steps, back.skew, once}});
+        const auto time = backend_->launch(
+            {*program,
+             back.groups,
+             static_cast<std::uint32_t>(shape.threads),
+             {arrays_[0].get(), out_.get(), spare_.get(), back.group_step, back.step, back.steps, back.skew, once}});
         if (!time) return tl::unexpected(time.error());
         const std::uint32_t expected = probe_.action == Action::triad
                                            ? number_ramp_sum(probe_.pipe, count, mark_ * (1 + kTriadScale))
@@ -151,7 +155,8 @@ private:
         return compare(back.groups, shape, expected);
     }
     Result<std::optional<std::string>> compare(std::uint32_t groups, const Shape& shape, std::uint32_t expected) {
-        return check_word_sum(*backend_, *out_, std::size_t{groups} * static_cast<std::size_t>(shape.threads), expected);
+        return check_word_sum(*backend_, *out_, std::size_t{groups} * static_cast<std::size_t>(shape.threads),
+                              expected);
     }
 
     std::shared_ptr<Backend> backend_;

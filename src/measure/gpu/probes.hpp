@@ -1,4 +1,5 @@
-// The probes of a GPU, one maker for each family of actions. Each owns its buffers and programs, and checks each result.
+// The probes of a GPU, one maker for each family of actions. Each owns its buffers and programs, and checks each
+// result.
 #pragma once
 
 #include <memory>

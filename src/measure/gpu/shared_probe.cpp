@@ -21,7 +21,8 @@ public:
         const Target& target = backend_->target();
         const auto bytes = static_cast<std::size_t>(target.shared_bytes);
         const std::size_t out_bytes = std::size_t{groups_} * 512 * 4;
-        if (auto made = allocate_all(*backend_, {{&data_, bytes}, {&out_, out_bytes}, {&cycles_, sizeof(std::uint64_t)}});
+        if (auto made =
+                allocate_all(*backend_, {{&data_, bytes}, {&out_, out_bytes}, {&cycles_, sizeof(std::uint64_t)}});
             !made)
             return made;
         std::vector<std::uint32_t> words(bytes / 4);
@@ -35,7 +36,8 @@ public:
         Shape shape = memory_shape(target, wanted);
         const std::int64_t tile = tile_bytes(target, shape);
         if (wanted < tile)
-            return failure("shared memory", fmt::format("working set of {} B; at least {} B are walked at a time", wanted, tile));
+            return failure("shared memory",
+                           fmt::format("working set of {} B; at least {} B are walked at a time", wanted, tile));
         shape.set_bytes = wanted / tile * tile;
         const auto program = programs_.get(shared_load_source(target, shape));
         if (!program) return tl::unexpected(program.error());
@@ -44,7 +46,9 @@ public:
         const std::int64_t most = kMostTrips / (shape.set_bytes / tile);
         for (std::int64_t left = repetitions; left > 0 && !sample.fault; left -= std::min(left, most)) {
             const auto rounds = static_cast<std::uint32_t>(std::min(left, most));
-            const auto time = backend_->launch({*program, groups_, static_cast<std::uint32_t>(shape.threads),
+            const auto time = backend_->launch({*program,
+                                                groups_,
+                                                static_cast<std::uint32_t>(shape.threads),
                                                 {data_.get(), out_.get(), cycles_.get(), rounds}});
             if (!time) return tl::unexpected(time.error());
             sample.time += *time;

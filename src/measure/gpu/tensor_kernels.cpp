@@ -10,8 +10,9 @@ namespace {
 
 using enum MatrixPath;
 
-// FP64 rows only where the matrix unit has FP64: cc 8.6, 8.9 and 12.x run its instruction on the ordinary FP64 pipe. FP8 by
-// mma.sync is emulated with FP16 instructions on cc 9.0 and 10.x (seen in the machine code), so there it has no row.
+// FP64 rows only where the matrix unit has FP64: cc 8.6, 8.9 and 12.x run its instruction on the ordinary FP64 pipe.
+// FP8 by mma.sync is emulated with FP16 instructions on cc 9.0 and 10.x (seen in the machine code), so there it has no
+// row.
 constexpr TensorKernel warp_row(Pipe pipe, int first_cc, int last_cc, int m, int n, int k, std::string_view define,
                                 std::string_view operand) {
     TensorKernel row;
@@ -35,7 +36,8 @@ constexpr TensorKernel accelerated(TensorKernel row) {
     row.accelerated = true;
     return row;
 }
-// Two warpgroups, so that one computes while the other starts; 128 accumulator registers a thread leave no room for more.
+// Two warpgroups, so that one computes while the other starts; 128 accumulator registers a thread leave no room for
+// more.
 constexpr TensorKernel warpgroup_row(Pipe pipe, int k, std::string_view define, std::string_view operand) {
     TensorKernel row = accelerated(warp_row(pipe, 90, 90, 64, 256, k, define, operand));
     row.path = warpgroup;
@@ -89,7 +91,8 @@ constexpr std::array kRows{
 };
 
 bool fits(const TensorKernel& row, const Probe& probe, int cc) {
-    const bool shape = probe.shape_m == 0 || (probe.shape_m == row.m && probe.shape_n == row.n && probe.shape_k == row.k);
+    const bool shape =
+        probe.shape_m == 0 || (probe.shape_m == row.m && probe.shape_n == row.n && probe.shape_k == row.k);
     return row.pipe == probe.pipe && cc >= row.first_cc && cc <= row.last_cc && shape &&
            (probe.matrix == automatic || probe.matrix == row.path);
 }

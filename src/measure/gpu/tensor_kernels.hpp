@@ -20,12 +20,12 @@ struct TensorKernel {
     MatrixPath path{};
     int first_cc = 0, last_cc = 0;  // 10 * major + minor, both included
     int m = 0, n = 0, k = 0;
-    int products = 1;             // that one instruction does: Volta's m8n8k4 does four
-    std::string_view define;      // picks the instruction in the kernel's text
-    std::string_view operand;     // picks the packed constants
+    int products = 1;          // that one instruction does: Volta's m8n8k4 does four
+    std::string_view define;   // picks the instruction in the kernel's text
+    std::string_view operand;  // picks the packed constants
     int threads = 256, groups_per_unit = 2;
     int chains = 4, unroll = 8;
-    bool accelerated = false;     // needs the architecture with an "a": no other GPU runs it
+    bool accelerated = false;  // needs the architecture with an "a": no other GPU runs it
 };
 
 std::span<const TensorKernel> tensor_kernels();

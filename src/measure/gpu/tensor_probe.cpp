@@ -25,11 +25,11 @@ public:
         std::uint64_t cycles = 0;
         for (std::int64_t left = repetitions; left > 0 && !sample.fault; left -= std::min(left, kMostTrips)) {
             const std::uint32_t zero = 0;
-            const auto time = backend_->launch({program_.get(),
-                                                groups_,
-                                                static_cast<std::uint32_t>(kernel_.threads),
-                                                {out_.get(), cycles_.get(), zero,
-                                                 static_cast<std::uint32_t>(std::min(left, kMostTrips))}});
+            const auto time = backend_->launch(
+                {program_.get(),
+                 groups_,
+                 static_cast<std::uint32_t>(kernel_.threads),
+                 {out_.get(), cycles_.get(), zero, static_cast<std::uint32_t>(std::min(left, kMostTrips))}});
             if (!time) return tl::unexpected(time.error());
             sample.time += *time;
             auto fault = check();
@@ -45,7 +45,9 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t numbers() const { return std::size_t{groups_} * static_cast<std::size_t>(kernel_.threads); }
+    [[nodiscard]] std::size_t numbers() const {
+        return std::size_t{groups_} * static_cast<std::size_t>(kernel_.threads);
+    }
 
     Result<std::optional<std::string>> check() {
         std::vector<double> found(numbers());
@@ -77,7 +79,8 @@ Result<Preparation> prepare_tensor(const Gpu& gpu, const Probe& probe) {
     TensorKernel kernel = *row;
     // Tensor memory holds so many accumulators and no more; wgmma's registers too.
     if (probe.chains > 0 && kernel.path == MatrixPath::warp) kernel.chains = probe.chains;
-    auto made = std::make_unique<TensorProbe>(gpu, kernel, probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units);
+    auto made =
+        std::make_unique<TensorProbe>(gpu, kernel, probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units);
     if (auto built = made->build(); !built) return tl::unexpected(built.error());
     return prepared(std::move(made));
 }

@@ -39,15 +39,17 @@ Shape memory_shape(const Target& target, std::int64_t set_bytes) {
     constexpr std::int64_t kWarp = 32, kMostThreads = 512, kUnroll = 4;
     const std::int64_t per_thread = std::int64_t{4} * target.vec_words * kUnroll;
     if (set_bytes < per_thread * kWarp) return {kWarp, 1, 1, 0};
-    // As many threads as divide the set into equal tiles: what a set loses to rounding is less than a warp's share a tile.
+    // As many threads as divide the set into equal tiles: what a set loses to rounding is less than a warp's share a
+    // tile.
     const std::int64_t steps = (set_bytes + per_thread * kMostThreads - 1) / (per_thread * kMostThreads);
-    const std::int64_t threads = steps > kMostThreads / kWarp ? kMostThreads : set_bytes / steps / per_thread / kWarp * kWarp;
+    const std::int64_t threads =
+        steps > kMostThreads / kWarp ? kMostThreads : set_bytes / steps / per_thread / kWarp * kWarp;
     return {static_cast<int>(threads), kUnroll, 1, 0};
 }
 
 std::uint32_t memory_groups(const Target& target, Spread spread, const Shape& shape, int units) {
-    // A set of its own belongs to one group, else groups that share a unit would share its cache. Otherwise 1024 threads a
-    // unit with four loads of 16 bytes each in flight are several times what any latency needs.
+    // A set of its own belongs to one group, else groups that share a unit would share its cache. Otherwise 1024
+    // threads a unit with four loads of 16 bytes each in flight are several times what any latency needs.
     if (target.cpu || spread == Spread::own) return static_cast<std::uint32_t>(units);
     return static_cast<std::uint32_t>(units * std::max(1, 1024 / shape.threads));
 }
@@ -65,8 +67,9 @@ std::uint32_t number_ramp_sum(Pipe pipe, std::uint64_t words, double factor) {
     for (std::uint64_t i = 0; i < kPeriod; ++i) {
         const double number = static_cast<double>(i) * factor;
         const auto wide = std::bit_cast<std::uint64_t>(number);
-        const std::uint32_t bits = pipe == Pipe::fp64 ? static_cast<std::uint32_t>(wide) + static_cast<std::uint32_t>(wide >> 32U)
-                                                      : std::bit_cast<std::uint32_t>(static_cast<float>(number));
+        const std::uint32_t bits = pipe == Pipe::fp64
+                                       ? static_cast<std::uint32_t>(wide) + static_cast<std::uint32_t>(wide >> 32U)
+                                       : std::bit_cast<std::uint32_t>(static_cast<float>(number));
         period += bits;
         if (i < numbers % kPeriod) rest += bits;
     }

@@ -94,8 +94,8 @@ public:
     }
 
     Result<void> write(const Buffer& to, std::span<const std::byte> from) override {
-        const cl_int code =
-            api_->clEnqueueWriteBuffer(queue_, memory_of(to), CL_TRUE, 0, from.size(), from.data(), 0, nullptr, nullptr);
+        const cl_int code = api_->clEnqueueWriteBuffer(queue_, memory_of(to), CL_TRUE, 0, from.size(), from.data(), 0,
+                                                       nullptr, nullptr);
         if (code != CL_SUCCESS) return broken("clEnqueueWriteBuffer", code);
         return {};
     }
@@ -109,7 +109,8 @@ public:
     Result<Seconds> launch(const Launch& launch) override {
         if (auto set = set_arguments(launch); !set) return tl::unexpected(set.error());
         cl_event done = nullptr;
-        if (const cl_int code = enqueue(launch, &done); code != CL_SUCCESS) return broken("clEnqueueNDRangeKernel", code);
+        if (const cl_int code = enqueue(launch, &done); code != CL_SUCCESS)
+            return broken("clEnqueueNDRangeKernel", code);
         cl_int code = api_->clWaitForEvents(1, &done);
         cl_ulong start = 0, end = 0;
         if (code == CL_SUCCESS)
@@ -138,15 +139,16 @@ public:
         pinned_memory_ =
             api_->clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, count, nullptr, &code);
         if (code != CL_SUCCESS) return broken(fmt::format("clCreateBuffer of {} B on the host", count), code);
-        void* mapped = api_->clEnqueueMapBuffer(queue_, pinned_memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, count, 0,
-                                                nullptr, nullptr, &code);
+        void* mapped = api_->clEnqueueMapBuffer(queue_, pinned_memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, count,
+                                                0, nullptr, nullptr, &code);
         if (code != CL_SUCCESS) return broken("clEnqueueMapBuffer", code);
         pinned_ = static_cast<std::byte*>(mapped);
         pinned_size_ = count;
         return std::span(pinned_, pinned_size_);
     }
 
-    Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes, std::int64_t count) override {
+    Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes,
+                             std::int64_t count) override {
         const auto host = pinned_bytes(bytes);
         if (!host) return tl::unexpected(host.error());
         const auto start = std::chrono::steady_clock::now();
@@ -154,8 +156,8 @@ public:
             const cl_int code = direction == Direction::host_to_device
                                     ? api_->clEnqueueWriteBuffer(queue_, memory_of(buffer), CL_FALSE, 0, bytes,
                                                                  host->data(), 0, nullptr, nullptr)
-                                    : api_->clEnqueueReadBuffer(queue_, memory_of(buffer), CL_FALSE, 0, bytes, host->data(),
-                                                                0, nullptr, nullptr);
+                                    : api_->clEnqueueReadBuffer(queue_, memory_of(buffer), CL_FALSE, 0, bytes,
+                                                                host->data(), 0, nullptr, nullptr);
             if (code != CL_SUCCESS) return broken("a transfer", code);
         }
         if (const cl_int code = api_->clFinish(queue_); code != CL_SUCCESS) return broken("clFinish", code);
@@ -192,8 +194,8 @@ private:
 
     cl_int enqueue(const Launch& launch, cl_event* done) {
         const std::size_t local = launch.threads, global = std::size_t{launch.groups} * launch.threads;
-        return api_->clEnqueueNDRangeKernel(queue_, static_cast<const OpenclProgram*>(launch.program)->kernel, 1, nullptr,
-                                            &global, &local, 0, nullptr, done);
+        return api_->clEnqueueNDRangeKernel(queue_, static_cast<const OpenclProgram*>(launch.program)->kernel, 1,
+                                            nullptr, &global, &local, 0, nullptr, done);
     }
 
     void release_pinned() {

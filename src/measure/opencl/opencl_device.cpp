@@ -76,8 +76,8 @@ DeviceInfo info_of(const OpenclApi& api, cl_device_id device, const Target& targ
     info.kind = "opencl";
     info.name = text_of(api, device, CL_DEVICE_NAME);
     info.id = fmt::format("{} {}", info.name, text_of(api, device, CL_DRIVER_VERSION));
-    info.detail = fmt::format("{}, driver {}", text_of(api, device, CL_DEVICE_VERSION),
-                              text_of(api, device, CL_DRIVER_VERSION));
+    info.detail =
+        fmt::format("{}, driver {}", text_of(api, device, CL_DEVICE_VERSION), text_of(api, device, CL_DRIVER_VERSION));
     info.units = std::max(1, static_cast<int>(number_of<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS)));
     if (const auto mhz = number_of<cl_uint>(api, device, CL_DEVICE_MAX_CLOCK_FREQUENCY); mhz > 0)
         info.clock = Frequency(mhz * 1e6);
@@ -129,7 +129,8 @@ std::vector<DeviceFound> find_opencl_devices() {
 #else
 
 Result<std::unique_ptr<Device>> open_opencl_device(std::string_view) {
-    return failure("opencl", "this gambrel was built without the OpenCL headers; install opencl-headers and build again");
+    return failure("opencl",
+                   "this gambrel was built without the OpenCL headers; install opencl-headers and build again");
 }
 std::vector<DeviceFound> find_opencl_devices() { return {}; }
 
