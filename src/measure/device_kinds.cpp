@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "measure/cuda/cuda_device.hpp"
 #include "measure/device.hpp"
 #include "measure/opencl/opencl_device.hpp"
 #include "measure/simulated/simulated.hpp"
@@ -13,6 +14,7 @@ namespace gambrel::measure_detail {
 std::vector<DeviceKind> device_kinds() {
     const auto none = [] { return std::vector<DeviceFound>{}; };
     return {
+        {"cuda", "cuda:N  NVIDIA GPU N, through the driver and NVRTC", open_cuda_device, find_cuda_devices},
         {"opencl", "opencl:N  OpenCL device N, of any vendor", open_opencl_device, find_opencl_devices},
         {"sim", "sim:NAME[,noise=0.01][,seed=1]  a simulated device with the ceilings of a catalogue entry",
          open_simulated, none},

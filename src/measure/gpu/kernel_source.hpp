@@ -21,7 +21,8 @@ enum class Dialect : std::uint8_t { cuda, opencl };
 // What the text depends on besides the probe.
 struct Target {
     Dialect dialect = Dialect::cuda;
-    ComputeCapability cc{};  // CUDA
+    ComputeCapability cc{};   // CUDA: what is compiled for
+    bool accelerated = true;  // CUDA: with the instructions of the "a" of an architecture
     bool cpu = false;        // OpenCL on a CPU: one work-item a group, and vectors in it
     bool fp64 = true;        // OpenCL: extensions of the device
     bool fp16 = true;

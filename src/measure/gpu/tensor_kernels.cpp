@@ -101,9 +101,10 @@ bool fits(const TensorKernel& row, const Probe& probe, int cc) {
 
 std::span<const TensorKernel> tensor_kernels() { return kRows; }
 
-const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc) {
+const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc, bool with_accelerated) {
     const TensorKernel* best = nullptr;
     for (const TensorKernel& row : kRows) {
+        if (row.accelerated && !with_accelerated) continue;
         if (fits(row, probe, cc.major * 10 + cc.minor) && (best == nullptr || row.path > best->path)) best = &row;
     }
     return best;

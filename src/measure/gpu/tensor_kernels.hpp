@@ -31,8 +31,8 @@ struct TensorKernel {
 std::span<const TensorKernel> tensor_kernels();
 
 // The row for the pipe on this architecture by `path`; `automatic` takes the strongest path there is.
-// A shape other than zeros must be that of the row.
-const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc);
+// A shape other than zeros must be that of the row. Without `accelerated`, rows that need the "a" are passed over.
+const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc, bool accelerated);
 std::string tensor_refusal(const Probe& probe, ComputeCapability cc);  // why find_tensor_kernel found none
 
 double flop_per_trip(const TensorKernel& kernel);  // of one group

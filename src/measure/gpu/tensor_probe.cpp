@@ -74,7 +74,7 @@ private:
 Result<Preparation> prepare_tensor(const Gpu& gpu, const Probe& probe) {
     const Target& target = gpu.backend->target();
     if (target.dialect != Dialect::cuda) return refusal("Tensor Cores are reached through CUDA alone");
-    const TensorKernel* row = find_tensor_kernel(probe, target.cc);
+    const TensorKernel* row = find_tensor_kernel(probe, target.cc, target.accelerated);
     if (row == nullptr) return refusal(tensor_refusal(probe, target.cc));
     TensorKernel kernel = *row;
     // Tensor memory holds so many accumulators and no more; wgmma's registers too.
