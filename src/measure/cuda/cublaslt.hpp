@@ -1,4 +1,5 @@
-// NVIDIA's matrix library, as much of it as one product needs, found at run time. Names and values are those of cublasLt.h.
+// NVIDIA's matrix library, as much of it as one product needs, found at run time. Names and values are those of
+// cublasLt.h.
 #pragma once
 
 #include <cstddef>

@@ -69,8 +69,8 @@ struct CudaApi {
     CuResult (*cuEventRecord)(CuEvent, CuStream) = nullptr;
     CuResult (*cuEventSynchronize)(CuEvent) = nullptr;
     CuResult (*cuEventElapsedTime)(float*, CuEvent, CuEvent) = nullptr;
-    CuResult (*cuLaunchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CuStream,
-                               void**, void**) = nullptr;
+    CuResult (*cuLaunchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               CuStream, void**, void**) = nullptr;
 };
 
 // Opens libcuda and initializes it. No driver, no GPU and a driver too old are errors that say so.

@@ -74,7 +74,8 @@ public:
         if (!binary) return tl::unexpected(binary.error());
         CuModule module = nullptr;
         if (const CuResult code = api_->cuModuleLoadData(&module, binary->image.c_str()); code != kCuSuccess)
-            return cuda_failure(*api_, fmt::format("cuModuleLoadData of {} for {}", source.entry, parts_.architecture), code);
+            return cuda_failure(*api_, fmt::format("cuModuleLoadData of {} for {}", source.entry, parts_.architecture),
+                                code);
         auto program = std::make_unique<CudaProgram>(api_, module);
         CuResult code = api_->cuModuleGetFunction(&program->function, module, source.entry.c_str());
         if (code != kCuSuccess) return cuda_failure(*api_, "cuModuleGetFunction(" + source.entry + ")", code);
@@ -126,7 +127,8 @@ public:
         return std::span(static_cast<std::byte*>(pinned_), pinned_size_);
     }
 
-    Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes, std::int64_t count) override {
+    Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes,
+                             std::int64_t count) override {
         const auto host = pinned_bytes(bytes);
         if (!host) return tl::unexpected(host.error());
         return timed("a transfer", [&] {
@@ -145,9 +147,9 @@ public:
             if (!opened) return refusal(to_text(opened.error()));
             library_ = std::move(*opened);
         }
-        return prepare_library_gemm(
-            {shared_from_this(), library_, stream_, parts_.units, [this](const auto& work) { return timed_work(work); }},
-            probe);
+        return prepare_library_gemm({shared_from_this(), library_, stream_, parts_.units,
+                                     [this](const auto& work) { return timed_work(work); }},
+                                    probe);
     }
 
 private:

@@ -40,15 +40,17 @@ int device_count(const CudaApi& api) {
     return api.cuDeviceGetCount(&count) == kCuSuccess ? count : 0;
 }
 
-// The driver does not tell the size of the L1. CUDA C++ Programming Guide, technical specifications by compute capability.
+// The driver does not tell the size of the L1. CUDA C++ Programming Guide, technical specifications by compute
+// capability.
 double l1_bytes(ComputeCapability cc) {
     struct Row {
         ComputeCapability cc;
         int kib;
     };
-    constexpr std::array kRows{Row{{5, 0}, 24}, Row{{5, 2}, 48},  Row{{6, 0}, 24},  Row{{6, 1}, 48},   Row{{7, 0}, 128},
-                               Row{{7, 5}, 96}, Row{{8, 0}, 192}, Row{{8, 6}, 128}, Row{{8, 7}, 192},  Row{{8, 9}, 128},
-                               Row{{9, 0}, 256}, Row{{10, 0}, 256}, Row{{12, 0}, 128}};
+    constexpr std::array kRows{Row{{5, 0}, 24},  Row{{5, 2}, 48},  Row{{6, 0}, 24},  Row{{6, 1}, 48},
+                               Row{{7, 0}, 128}, Row{{7, 5}, 96},  Row{{8, 0}, 192}, Row{{8, 6}, 128},
+                               Row{{8, 7}, 192}, Row{{8, 9}, 128}, Row{{9, 0}, 256}, Row{{10, 0}, 256},
+                               Row{{12, 0}, 128}};
     double found = 0;
     for (const Row& row : kRows)
         if (row.cc <= cc) found = row.kib * 1024.0;
@@ -107,9 +109,10 @@ Result<std::unique_ptr<Device>> open_cuda_device(std::string_view rest) {
     const ComputeCapability cc{attribute(**api, parts.device, kCuMajor), attribute(**api, parts.device, kCuMinor)};
     parts.architecture = (*compiler)->architecture_for(cc);
     if (parts.architecture.empty())
-        return failure("nvrtc " + (*compiler)->version(),
-                       fmt::format("knows no architecture that a GPU of compute capability {} can run; an older version does",
-                                   to_text(cc)));
+        return failure(
+            "nvrtc " + (*compiler)->version(),
+            fmt::format("knows no architecture that a GPU of compute capability {} can run; an older version does",
+                        to_text(cc)));
     parts.target = target_of(**api, parts.device, parts.architecture);
     DeviceInfo info = info_of(**api, parts.device, cc);
     if (auto nvml = Nvml::open(info.id)) parts.nvml = std::move(*nvml);

@@ -18,7 +18,8 @@ constexpr std::uint32_t kSaltA = 1, kSaltB = 2;
 // Sums are exact in FP32 but for FP8, whose accumulators may keep fewer bits; a wrong product is off by far more.
 constexpr double kTolerance = 1e-3;
 
-// CUDA_R_32F 0, 64F 1, 16F 2, 8I 3, 32I 10, 16BF 14, 8F_E4M3 28; CUBLAS_COMPUTE_32F 68, 64F 70, 32I 72, 32F_FAST_TF32 77.
+// CUDA_R_32F 0, 64F 1, 16F 2, 8I 3, 32I 10, 16BF 14, 8F_E4M3 28; CUBLAS_COMPUTE_32F 68, 64F 70, 32I 72,
+// 32F_FAST_TF32 77.
 constexpr GemmTypes kFp64{1, 1, 70, 1, 8, 8, "OPERAND_FP64"}, kFp32{0, 0, 68, 0, 4, 4, "OPERAND_TF32"},
     kTf32{0, 0, 77, 0, 4, 4, "OPERAND_TF32"}, kFp16{2, 0, 68, 0, 2, 4, "OPERAND_FP16"},
     kBf16{14, 0, 68, 0, 2, 4, "OPERAND_BF16"}, kFp8{28, 0, 68, 0, 1, 4, "OPERAND_FP8"},
@@ -27,7 +28,11 @@ constexpr GemmTypes kFp64{1, 1, 70, 1, 8, 8, "OPERAND_FP64"}, kFp32{0, 0, 68, 0,
 class GemmProbe final : public PreparedProbe {
 public:
     GemmProbe(GemmHost host, const Probe& probe, const GemmTypes& types)
-        : host_(std::move(host)), lt_(*host_.library), probe_(probe), types_(types), n_(static_cast<std::uint64_t>(probe.extent)) {}
+        : host_(std::move(host)),
+          lt_(*host_.library),
+          probe_(probe),
+          types_(types),
+          n_(static_cast<std::uint64_t>(probe.extent)) {}
     ~GemmProbe() override {
         for (LtLayout layout : {input_, output_})
             if (layout != nullptr) lt_.layout_destroy(layout);
@@ -47,10 +52,9 @@ public:
         if (code != 0) return failure("cuBLASLt", fmt::format("describing the product failed: status {}", code));
         if (const std::string reason = choose(); !reason.empty()) return reason;
         const std::size_t inputs = n_ * n_ * types_.input_bytes;
-        if (auto made = allocate_all(*host_.backend, {{&a_, inputs},
-                                                      {&b_, inputs},
-                                                      {&c_, n_ * n_ * types_.output_bytes},
-                                                      {&workspace_, kWorkspace}});
+        if (auto made = allocate_all(
+                *host_.backend,
+                {{&a_, inputs}, {&b_, inputs}, {&c_, n_ * n_ * types_.output_bytes}, {&workspace_, kWorkspace}});
             !made)
             return tl::unexpected(made.error());
         if (auto filled = fill(); !filled) return tl::unexpected(filled.error());
@@ -83,7 +87,8 @@ private:
         LtHeuristic best{};
         int found = 0;
         if (code == 0)
-            code = lt_.heuristic(lt_.handle, descriptor_, input_, input_, output_, output_, preference, 1, &best, &found);
+            code =
+                lt_.heuristic(lt_.handle, descriptor_, input_, input_, output_, output_, preference, 1, &best, &found);
         if (preference != nullptr) lt_.preference_destroy(preference);
         if (code != 0 || found == 0)
             return fmt::format("cuBLASLt has no product of {} matrices with n = {} here (status {})",
@@ -113,11 +118,15 @@ private:
         const double one = 1, none = 0;
         const float one_single = 1, none_single = 0;
         const std::int32_t one_whole = 1, none_whole = 0;
-        const void* alpha = types_.scale == 1 ? static_cast<const void*>(&one) : types_.scale == 10 ? &one_whole : static_cast<const void*>(&one_single);
-        const void* beta = types_.scale == 1 ? static_cast<const void*>(&none) : types_.scale == 10 ? &none_whole : static_cast<const void*>(&none_single);
+        const void* alpha = types_.scale == 1    ? static_cast<const void*>(&one)
+                            : types_.scale == 10 ? &one_whole
+                                                 : static_cast<const void*>(&one_single);
+        const void* beta = types_.scale == 1    ? static_cast<const void*>(&none)
+                           : types_.scale == 10 ? &none_whole
+                                                : static_cast<const void*>(&none_single);
         const auto at = [](const Buffer& buffer) { return reinterpret_cast<void*>(address_of(buffer)); };
-        return lt_.matmul(lt_.handle, descriptor_, alpha, at(*a_), input_, at(*b_), input_, beta, at(*c_), output_, at(*c_),
-                          output_, &algorithm_, at(*workspace_), kWorkspace, host_.stream);
+        return lt_.matmul(lt_.handle, descriptor_, alpha, at(*a_), input_, at(*b_), input_, beta, at(*c_), output_,
+                          at(*c_), output_, &algorithm_, at(*workspace_), kWorkspace, host_.stream);
     }
 
     // A few entries of the result, followed by hand: column by column, entry (i, j) is row i of A by column j of B.
@@ -128,7 +137,8 @@ private:
             const std::uint64_t i = pick * 2654435761U % n_, j = (pick * 40503U + n_ - 1) % n_;
             double expected = 0;
             for (std::uint64_t k = 0; k < n_; ++k)
-                expected += operand_value(probe_.pipe, i * n_ + k, kSaltA) * operand_value(probe_.pipe, j * n_ + k, kSaltB);
+                expected +=
+                    operand_value(probe_.pipe, i * n_ + k, kSaltA) * operand_value(probe_.pipe, j * n_ + k, kSaltB);
             const double found = entry(result, j * n_ + i);
             if (!(std::abs(found - expected) <= kTolerance * expected))
                 return fmt::format("entry ({}, {}) is {}, expected {}", i, j, found, expected);
@@ -191,10 +201,11 @@ const GemmTypes* gemm_types(Pipe pipe) {
 double operand_value(Pipe pipe, std::uint64_t index, std::uint32_t salt) {
     const GemmTypes* types = gemm_types(pipe);
     if (types == nullptr) return 0;
-    if (types->input_bytes == 8) return 1 + 0.25 * static_cast<double>((static_cast<std::uint32_t>(index) * 7 + salt * 3) & 3U);
+    if (types->input_bytes == 8)
+        return 1 + 0.25 * static_cast<double>((static_cast<std::uint32_t>(index) * 7 + salt * 3) & 3U);
     const std::uint64_t per_word = 4 / types->input_bytes;
     const auto place = static_cast<std::uint32_t>(index / per_word);
-    const std::uint32_t pick = ((place + 1) * 0x9e3779b9U) ^ ((salt + 1) * 0x85ebca6bU);
+    const std::uint32_t pick = (place + 1) * 0x9e3779b9U + (salt + 1) * 0x85ebca6bU;
     // The bit of one element that MANTISSA marks.
     const unsigned bit = types == &kFp16 ? 8 : types == &kBf16 ? 5 : types == &kFp8 ? 1 : types == &kInt8 ? 2 : 21;
     const unsigned shift = static_cast<unsigned>(index % per_word * types->input_bytes * 8) + bit;

@@ -15,9 +15,9 @@ struct Reason {
     const char* text;
 };
 // nvmlClocksThrottleReason*. 0x1 is idleness, 0x2 clocks set by the user: neither is a fault of the GPU.
-constexpr std::array kReasons{Reason{0x4, "power cap"},           Reason{0x8, "hardware slowdown"},
-                              Reason{0x10, "sync boost"},         Reason{0x20, "software thermal slowdown"},
-                              Reason{0x40, "thermal slowdown"},   Reason{0x80, "power brake"},
+constexpr std::array kReasons{Reason{0x4, "power cap"},          Reason{0x8, "hardware slowdown"},
+                              Reason{0x10, "sync boost"},        Reason{0x20, "software thermal slowdown"},
+                              Reason{0x40, "thermal slowdown"},  Reason{0x80, "power brake"},
                               Reason{0x100, "display clock set"}};
 
 }  // namespace

@@ -78,8 +78,9 @@ Result<Nvrtc::Binary> Nvrtc::compile(const KernelSource& source, const std::stri
     const std::string option = "--gpu-architecture=" + architecture;
     const std::array<const char*, 2> options{option.c_str(), "--std=c++14"};
     if (const int code = compile_(program, static_cast<int>(options.size()), options.data()); code != 0) {
-        auto error = failure(fmt::format("nvrtc {}: kernel {}", version(), source.entry),
-                             fmt::format("does not compile for {}: {}\n{}", architecture, text_of(code), log_of(program)));
+        auto error =
+            failure(fmt::format("nvrtc {}: kernel {}", version(), source.entry),
+                    fmt::format("does not compile for {}: {}\n{}", architecture, text_of(code), log_of(program)));
         destroy_(&program);
         return error;
     }

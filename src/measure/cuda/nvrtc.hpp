@@ -24,8 +24,8 @@ public:
     // `architecture` is "sm_90a" (machine code) or "compute_90" (PTX). A failure carries the compiler's log.
     [[nodiscard]] Result<Binary> compile(const KernelSource& source, const std::string& architecture) const;
 
-    // What to compile for: the architecture with its "a" where it has one, PTX for the newest that the compiler knows if
-    // the GPU is newer. Empty: the compiler knows no architecture that this GPU can run.
+    // What to compile for: the architecture with its "a" where it has one, PTX for the newest that the compiler knows
+    // if the GPU is newer. Empty: the compiler knows no architecture that this GPU can run.
     [[nodiscard]] std::string architecture_for(ComputeCapability cc) const;
     [[nodiscard]] std::string version() const;  // "12.9"
     [[nodiscard]] const std::string& path() const { return library_.path(); }

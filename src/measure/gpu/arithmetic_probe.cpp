@@ -13,15 +13,6 @@ namespace gambrel::measure_detail {
 
 namespace {
 
-// GPUs: many threads hide latency, and a long body hides the loop's own instructions (512 of 16 bytes stay within the
-// smallest instruction cache next to the schedulers, 12 KiB). CPUs: one work-item a core, and as many chains as two
-// pipes of four cycles need and sixteen registers hold.
-Shape arithmetic_shape(const Target& target, int chains) {
-    if (target.cpu) return {1, 8, chains > 0 ? chains : 12, 0};
-    const int used = chains > 0 ? chains : 8;
-    return {256, std::max(2, 512 / used / 2 * 2), used, 0};
-}
-
 std::size_t element_bytes(Pipe pipe) {
     if (pipe == Pipe::fp64) return 8;
     return pipe == Pipe::fp16 || pipe == Pipe::bf16 ? 2 : 4;

@@ -23,8 +23,8 @@ struct Target {
     Dialect dialect = Dialect::cuda;
     ComputeCapability cc{};   // CUDA: what is compiled for
     bool accelerated = true;  // CUDA: with the instructions of the "a" of an architecture
-    bool cpu = false;        // OpenCL on a CPU: one work-item a group, and vectors in it
-    bool fp64 = true;        // OpenCL: extensions of the device
+    bool cpu = false;         // OpenCL on a CPU: one work-item a group, and vectors in it
+    bool fp64 = true;         // OpenCL: extensions of the device
     bool fp16 = true;
     PerPipe<int> lanes{};                   // OpenCL: numbers in one REAL; CUDA's prelude knows its own
     int vec_words = 4;                      // 32-bit words in one memory access
@@ -50,6 +50,7 @@ int lanes(const Target& target, Pipe pipe);
 
 // "" if the target can do the arithmetic of this pipe with ordinary instructions, else why not.
 std::string arithmetic_refusal(const Target& target, Action action, Pipe pipe);
+Shape arithmetic_shape(const Target& target, int chains);  // chains 0: as many as are best
 KernelSource arithmetic_source(const Target& target, Action action, Pipe pipe, const Shape& shape);
 
 struct MemoryKernel {

@@ -26,35 +26,39 @@ __device__ __forceinline__ VEC vec_of(uint x) { return make_uint4(x, x, x, x); }
 __device__ __forceinline__ VEC vec_ramp(uint x, uint step) { return make_uint4(x, x + step, x + 2 * step, x + 3 * step); }
 __device__ __forceinline__ VEC vec_add(VEC a, VEC b) { return make_uint4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 __device__ __forceinline__ uint vec_sum(VEC a) { return a.x + a.y + a.z + a.w; }
-// Volatile, so that the same address is really read again. CACHE_NEAR: all levels, else L2 and outwards, so that a set
-// that would fit into the L1s together is still read from L2.
-#ifdef CACHE_NEAR
-#define LOAD_CACHE "ca"
+// Volatile, so that the same address is really read again. CACHE_NEAR: through all levels. Else L2 and outwards, so that a
+// set that would fit into the L1s together is still read from L2. From sm_70 on a load without a word caches at all levels,
+// and with the word "ca" it becomes a strong load of the SM; before, some GPUs need the word.
+#ifndef CACHE_NEAR
+#define LOAD_CACHE ".cg"
+#elif __CUDA_ARCH__ >= 700
+#define LOAD_CACHE ""
 #else
-#define LOAD_CACHE "cg"
+#define LOAD_CACHE ".ca"
 #endif
 __device__ __forceinline__ VEC load_vec(const VEC* p) {
     VEC v;
-    asm volatile("ld.global." LOAD_CACHE ".v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    asm volatile("ld.global" LOAD_CACHE ".v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
     return v;
 }
 __device__ __forceinline__ void store_vec(VEC* p, VEC v) {
     asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
+// Volatile for the assembler too: it knows that nobody writes this memory, and would load once before the loop.
 __device__ __forceinline__ VEC load_shared(const VEC* p) {
     VEC v;
-    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+    asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"((uint)__cvta_generic_to_shared(p)));
     return v;
 }
 __device__ __forceinline__ uint load_link(const uint* p) {
     uint v;
-    asm volatile("ld.global." LOAD_CACHE ".u32 %0, [%1];" : "=r"(v) : "l"(p));
+    asm volatile("ld.global" LOAD_CACHE ".u32 %0, [%1];" : "=r"(v) : "l"(p));
     return v;
 }
 __device__ __forceinline__ uint load_shared_link(const uint* p) {
     uint v;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"((uint)__cvta_generic_to_shared(p)));
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"((uint)__cvta_generic_to_shared(p)));
     return v;
 }
 
@@ -106,19 +110,14 @@ __device__ __forceinline__ REAL fma_of(REAL x, REAL a, REAL b) {
     asm("fma.rn." PACKED " %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b));
     return x;
 }
+// Only for the sum after the loop, exact enough there: the assembler makes FMAs of many of these.
 #ifdef TYPE_FP16
 __device__ __forceinline__ REAL add_of(REAL x, REAL b) {
     asm("add.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(b));
     return x;
 }
-__device__ __forceinline__ REAL mul_of(REAL x, REAL a) {
-    asm("mul.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(a));
-    return x;
-}
 #else
-// bf16 has an add of its own only from sm_90 on; x * 1 + b is the same number.
 __device__ __forceinline__ REAL add_of(REAL x, REAL b) { return fma_of(x, 0x3f803f80u, b); }
-__device__ __forceinline__ REAL mul_of(REAL x, REAL a) { return fma_of(x, a, 0x80008000u); }
 #endif
 #endif
 

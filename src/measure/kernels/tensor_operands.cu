@@ -54,7 +54,7 @@ __device__ __forceinline__ OPERAND negated(OPERAND x) { return -x; }
 #else
 typedef uint OPERAND;
 __device__ __forceinline__ OPERAND varied(uint place, uint i, uint zero) {
-    const uint pick = ((place + 1) * 0x9e3779b9u) ^ ((i + 1) * 0x85ebca6bu);
+    const uint pick = (place + 1) * 0x9e3779b9u + (i + 1) * 0x85ebca6bu;
     return (PACKED_1 | (MANTISSA & (pick ^ (pick >> 13)))) + zero;
 }
 __device__ __forceinline__ OPERAND constant_a(uint zero) { return PACKED_1_5 + zero; }
