@@ -26,6 +26,9 @@ count() { sed -n "/<testsuite/,/>/s/.*[^a-z]$1=\"\([0-9]*\)\".*/\1/p" "$2" | hea
 
 must "build (preset ci)" tools/build.sh ci all
 
+echo "== NVRTC and nvdisasm, to look at the machine code of the CUDA kernels"
+tools/fetch_nvidia.sh build/nvidia || echo "they cannot be had here: the tests that need them are skipped"
+
 echo "== ctest"
 junit=$PWD/build/ci/junit.xml
 rm -f "$junit"
