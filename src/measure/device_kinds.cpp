@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "measure/device.hpp"
+#include "measure/host/host.hpp"
 #include "measure/simulated/simulated.hpp"
 
 namespace gambrel::measure_detail {
@@ -12,6 +13,7 @@ namespace gambrel::measure_detail {
 std::vector<DeviceKind> device_kinds() {
     const auto none = [] { return std::vector<DeviceFound>{}; };
     return {
+        {"cpu", "cpu  this machine's cores and memory", open_host, find_host},
         {"sim", "sim:NAME[,noise=0.01][,seed=1]  a simulated device with the ceilings of a catalogue entry",
          open_simulated, none},
     };
