@@ -23,6 +23,7 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
+    {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
     {"reproduce", "the published results, from their raw data", setup_reproduce},
 };

@@ -116,6 +116,7 @@ struct MeasureOptions {
     std::function<void(double fraction, std::string_view doing)> progress;
     std::function<bool()> stop;
 };
+bool has_failures(const Measurement& measurement);  // a ceiling that did not prove itself
 Result<Measurement> measure(std::string_view device, const MeasureOptions& options = {});
 
 // The Machine with what proved itself as measured roofs, on top of what was known of the device.

@@ -221,6 +221,11 @@ Measurement characterize(Device& device, const MeasureOptions& options) {
 
 namespace gambrel {
 
+bool has_failures(const Measurement& m) {
+    return std::any_of(m.ceilings.begin(), m.ceilings.end(),
+                       [](const MeasuredCeiling& c) { return c.fault.has_value(); });
+}
+
 Result<Measurement> measure(std::string_view device, const MeasureOptions& options) {
     auto opened = measure_detail::open_device(device);
     if (!opened) return tl::unexpected(opened.error());

@@ -79,6 +79,9 @@ struct Sample {
     double accesses = 0;                   // chase: dependent loads; empty: launches
     std::optional<Frequency> clock;        // of the compute units while it ran
     std::optional<std::string> throttled;  // why the clock was held down, as the driver says
+    // Another program ran on our compute units meanwhile: right, but not this device's time. Kept only for want of
+    // better.
+    bool disturbed = false;
     // Why this sample proves nothing ("sum is 3.1, expected 4"). Absent: the result was read back and is right.
     std::optional<std::string> fault;
 };

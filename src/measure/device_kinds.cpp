@@ -6,6 +6,7 @@
 
 #include "measure/cuda/cuda_device.hpp"
 #include "measure/device.hpp"
+#include "measure/host/host.hpp"
 #include "measure/opencl/opencl_device.hpp"
 #include "measure/simulated/simulated.hpp"
 
@@ -14,6 +15,7 @@ namespace gambrel::measure_detail {
 std::vector<DeviceKind> device_kinds() {
     const auto none = [] { return std::vector<DeviceFound>{}; };
     return {
+        {"cpu", "cpu  this machine's cores and memory", open_host, find_host},
         {"cuda", "cuda:N  NVIDIA GPU N, through the driver and NVRTC", open_cuda_device, find_cuda_devices},
         {"opencl", "opencl:N  OpenCL device N, of any vendor", open_opencl_device, find_opencl_devices},
         {"sim", "sim:NAME[,noise=0.01][,seed=1]  a simulated device with the ceilings of a catalogue entry",

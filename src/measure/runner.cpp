@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kDefaultBudget = 45, kQuickBudget = 7.5;  // seconds
 // Of one sample: hundreds of launch overheads; with little time in all, less.
+// Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
+constexpr double kHostSampleTime = 0.7e-3;
 constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
 
 void note_once(std::vector<std::string>& notes, std::string note) {
@@ -28,13 +30,16 @@ struct Gathered {
         if (!sample) return result.fault = to_text(sample.error()), false;
         if (sample->fault) return result.fault = sample->fault, false;
         if (!(sample->time.value() > 0)) return result.fault = "the timer did not move", false;
-        rates.add(value_of(probe, *sample));
+        rates.add(value_of(probe, *sample), sample->disturbed);
         if (sample->clock) clocks.push_back(sample->clock->value());
         if (sample->throttled) note_once(result.notes, "throttled: " + *sample->throttled);
         return true;
     }
     Repeated finished() {
         result.value = rates.result();
+        if (rates.count() > 0 && rates.clean() < kLeastClean)
+            result.notes.push_back(fmt::format("other programs ran on the same cores in {} of {} runs",
+                                               rates.count() - rates.clean(), rates.count()));
         if (!clocks.empty()) result.clock = Frequency{median_of(clocks)};
         return std::move(result);
     }
@@ -47,7 +52,9 @@ Session::Session(Device& device, const MeasureOptions& options)
       options_(options),
       start_(device.now()),
       budget_(options.budget.value() > 0 ? options.budget : Seconds{options.quick ? kQuickBudget : kDefaultBudget}),
-      sample_time_(std::clamp(kSampleShare * budget_.value(), kLeastSampleTime, kSampleTime)) {}
+      sample_time_(device.info().kind == "host"
+                       ? kHostSampleTime
+                       : std::clamp(kSampleShare * budget_.value(), kLeastSampleTime, kSampleTime)) {}
 
 Seconds Session::left() const { return std::max(budget_ - taken(), Seconds{0}); }
 
@@ -97,10 +104,12 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
     const double target = session.sample_time().value();
     Calibration found;
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    for (int tries = 0; tries < 40; ++tries) {
+    for (int tries = 0; tries < 60; ++tries) {
         const auto sample = probe.run(working_set, found.repetitions);
         if (!sample) return found.fault = to_text(sample.error()), found;
         if (sample->fault) return found.fault = sample->fault, found;
+        // A run that another program held up would promise too few repetitions for all that follow.
+        if (sample->disturbed && tries < 20) continue;
         const double time = sample->time.value();
         if (time >= 0.7 * target || found.repetitions >= kMost) return found;
         // Small steps at first: the first runs are slow (page faults, clocks) and would promise too little.

@@ -36,11 +36,18 @@ double median_of(std::vector<double> v) {
     return (*middle + *std::max_element(v.begin(), middle)) / 2;
 }
 
-void Repeater::add(double value) {
-    samples_.push_back(value);
-    if (samples_.size() < next_look_) return;
-    next_look_ = samples_.size() + std::max<std::size_t>(1, samples_.size() / 8);
-    settled_ = result().relative_interval() < kSettledInterval;
+void Repeater::add(double value, bool disturbed) {
+    (disturbed ? disturbed_ : clean_).push_back(value);
+    if (clean_.size() < next_look_) return;
+    next_look_ = clean_.size() + std::max<std::size_t>(1, clean_.size() / 8);
+    settled_ = statistics(clean_).relative_interval() < kSettledInterval;
+}
+
+Statistics Repeater::result() const {
+    if (clean_.size() >= kLeastClean || disturbed_.empty()) return statistics(clean_);
+    std::vector<double> all = clean_;
+    all.insert(all.end(), disturbed_.begin(), disturbed_.end());
+    return statistics(std::move(all));
 }
 
 }  // namespace measure_detail

@@ -48,7 +48,7 @@ MeasuredSweep run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds 
                                                    : sample->fault ? *sample->fault
                                                                    : "the timer did not move"));
             else
-                p.rates.add(value_of(step.probe, *sample));
+                p.rates.add(value_of(step.probe, *sample), sample->disturbed);
         }
     }
     for (const Point& p : points)
