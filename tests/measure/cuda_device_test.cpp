@@ -1,5 +1,5 @@
-// Does the CUDA device call the driver, NVRTC, NVML and cuBLASLt in the right order, and say what went wrong when one fails?
-// There is no GPU: tests/measure/fakes/fake_cuda.cpp stands for all four libraries.
+// Does the CUDA device call the driver, NVRTC, NVML and cuBLASLt in the right order, and say what went wrong when one
+// fails? There is no GPU: tests/measure/fakes/fake_cuda.cpp stands for all four libraries.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -106,7 +106,8 @@ TEST_F(CudaDevice, ProvesEveryKindOfProbe) {
         }
     }
     // 2 SMs, 2 groups of 8 warps, 32 products of 16 x 8 x 16 a trip.
-    const auto tensor = run(**device, {.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warp}, 0, 10);
+    const auto tensor =
+        run(**device, {.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warp}, 0, 10);
     EXPECT_DOUBLE_EQ(tensor->flop, 2.0 * 2 * 8 * 32 * (2 * 16 * 8 * 16) * 10);
 }
 
@@ -160,7 +161,8 @@ TEST_F(CudaDevice, FindsOutAKernelThatDidNothing) {
         const auto bad = prepared->probe->run(Bytes(400000), 4);
         unsetenv("FAKE_BROKEN");
         ASSERT_TRUE(bad) << kernel << to_text(bad.error());
-        ASSERT_TRUE(bad->fault) << kernel << " did nothing and was believed, because the result of the run before was there";
+        ASSERT_TRUE(bad->fault) << kernel
+                                << " did nothing and was believed, because the result of the run before was there";
         EXPECT_THAT(*bad->fault, HasSubstr("expected")) << kernel;
     }
 }
@@ -212,8 +214,9 @@ TEST_F(CudaDevice, NoDeviceAndABrokenDriverAreSaid) {
 
 TEST_F(CudaDevice, AFailureOfOneCallEndsTheProbeAndNamesTheCall) {
     auto device = open_device("cuda:0");
-    for (const char* call : {"cuMemAlloc_v2", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventRecord",
-                             "cuEventSynchronize", "cuEventElapsedTime", "cuMemcpyDtoH_v2", "nvrtcCreateProgram"}) {
+    for (const char* call :
+         {"cuMemAlloc_v2", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventRecord",
+          "cuEventSynchronize", "cuEventElapsedTime", "cuMemcpyDtoH_v2", "nvrtcCreateProgram"}) {
         set("FAKE_FAIL", std::string(call) + ":2");
         const auto sample = run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
         EXPECT_FALSE(sample) << call;
@@ -263,10 +266,12 @@ TEST_F(CudaDevice, WhatTheArchitectureLacksIsRefusedWithAReason) {
         return prepared && prepared->probe == nullptr ? prepared->reason : "not refused";
     };
     EXPECT_THAT(reason({.action = Action::mma, .pipe = Pipe::tensor_fp8}), HasSubstr("8.0 has no such instruction"));
-    EXPECT_THAT(reason({.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warpgroup}), HasSubstr("8.0"));
+    EXPECT_THAT(reason({.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warpgroup}),
+                HasSubstr("8.0"));
     EXPECT_THAT(reason({.action = Action::load, .vector_bytes = 8}), HasSubstr("8 B"));
     set("GAMBREL_CUBLASLT", "/nowhere/libcublasLt.so");
-    EXPECT_THAT(reason({.action = Action::gemm, .pipe = Pipe::fp32, .extent = 64}), HasSubstr("/nowhere/libcublasLt.so"));
+    EXPECT_THAT(reason({.action = Action::gemm, .pipe = Pipe::fp32, .extent = 64}),
+                HasSubstr("/nowhere/libcublasLt.so"));
 }
 
 }  // namespace

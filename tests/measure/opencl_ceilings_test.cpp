@@ -1,6 +1,6 @@
-// Are the ceilings that the GPU kernels find through PoCL on this CPU sane: peaks like those of the host device, levels in order?
-// Other programs run on the machines of CI, so each rate is the best of many short samples: one that was not interrupted is
-// enough, and more are taken until it came or the patience ends. No single slow sample can fail a test.
+// Are the ceilings that the GPU kernels find through PoCL on this CPU sane: peaks like those of the host device, levels
+// in order? Other programs run on the machines of CI, so each rate is the best of many short samples: one that was not
+// interrupted is enough, and more are taken until it came or the patience ends. No single slow sample can fail a test.
 #include <algorithm>
 #include <chrono>
 
@@ -30,7 +30,9 @@ public:
                 return;
             }
             time = sample->time.value();
-            if (time < kSample / 2) repetitions_ *= time > 0 ? std::clamp<std::int64_t>(static_cast<std::int64_t>(kSample / time), 2, 100) : 100;
+            if (time < kSample / 2)
+                repetitions_ *=
+                    time > 0 ? std::clamp<std::int64_t>(static_cast<std::int64_t>(kSample / time), 2, 100) : 100;
         }
     }
     [[nodiscard]] bool possible() const { return probe_ != nullptr; }
@@ -66,7 +68,8 @@ protected:
     void SetUp() override {
         auto opencl = open_device("opencl:0"), host = open_device("cpu");
         if (!opencl || !host) GTEST_SKIP() << "needs an OpenCL device: " << (opencl ? "" : to_text(opencl.error()));
-        if ((*opencl)->info().name.find("pthread") == std::string::npos && (*opencl)->info().name.find("cpu") == std::string::npos)
+        if ((*opencl)->info().name.find("pthread") == std::string::npos &&
+            (*opencl)->info().name.find("cpu") == std::string::npos)
             GTEST_SKIP() << (*opencl)->info().name << " is not this CPU, so the host tells nothing of it";
         opencl_ = std::move(*opencl);
         host_ = std::move(*host);
@@ -119,10 +122,11 @@ TEST_F(OpenclCeilings, TheWholeSweepOfAGpuRunsEndToEnd) {
     for (const MeasuredCeiling& ceiling : measured->ceilings) {
         if (ceiling.value.count > 0) proved.push_back(ceiling.title);
         // Too few samples in a short budget is no fault of the kernels; a wrong result is.
-        if (ceiling.fault) EXPECT_EQ(ceiling.fault->find("expected"), std::string::npos) << ceiling.title << *ceiling.fault;
+        if (ceiling.fault)
+            EXPECT_EQ(ceiling.fault->find("expected"), std::string::npos) << ceiling.title << *ceiling.fault;
     }
-    for (const char* title : {"launch overhead", "FP64 FMA", "FP32 FMA", "INT32 FMA", "FP32 add", "DRAM store", "DRAM copy",
-                              "DRAM triad", "host to device", "device to host"})
+    for (const char* title : {"launch overhead", "FP64 FMA", "FP32 FMA", "INT32 FMA", "FP32 add", "DRAM store",
+                              "DRAM copy", "DRAM triad", "host to device", "device to host"})
         EXPECT_NE(std::find(proved.begin(), proved.end(), title), proved.end()) << title;
 }
 

@@ -59,10 +59,7 @@ public:
     ArithmeticProbe(const Gpu& gpu, const Probe& probe, const Shape& shape)
         : backend_(gpu.backend), probe_(probe), shape_(shape) {
         const int units = probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units;
-        // The runtime of a CPU hands out groups in portions (PoCL: half of what is left, and one); few groups would all go to
-        // one thread. One unit is one group.
-        const int each = !backend_->target().cpu ? kGroupsPerUnit : units > 1 ? 16 : 1;
-        groups_ = static_cast<std::uint32_t>(units * each);
+        groups_ = static_cast<std::uint32_t>(backend_->target().cpu ? units : units * kGroupsPerUnit);
         lanes_ = lanes(backend_->target(), probe.pipe);
     }
 
