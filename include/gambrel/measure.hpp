@@ -110,7 +110,7 @@ struct Measurement {
 
 struct MeasureOptions {
     bool quick = false;
-    Seconds budget{0};     // 0: 45 s, quick 8 s
+    Seconds budget{0};     // 0: 45 s, quick 6 s
     Seconds sustained{0};  // 0: burst only
     // Called between samples from the calling thread. `stop` true ends the run and keeps what is done.
     std::function<void(double fraction, std::string_view doing)> progress;

@@ -9,7 +9,7 @@
 namespace gambrel::measure_detail {
 namespace {
 
-constexpr double kDefaultBudget = 45, kQuickBudget = 7.5;  // seconds
+constexpr double kDefaultBudget = 45, kQuickBudget = 6;  // seconds
 // Of one sample: hundreds of launch overheads; with little time in all, less.
 // Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
 constexpr double kHostSampleTime = 0.7e-3;
@@ -37,7 +37,7 @@ struct Gathered {
     }
     Repeated finished() {
         result.value = rates.result();
-        if (rates.count() > 0 && rates.clean() < kLeastClean)
+        if (rates.count() > 0 && rates.clean() < kLeastSamples && rates.count() > rates.clean())
             result.notes.push_back(fmt::format("other programs ran on the same cores in {} of {} runs",
                                                rates.count() - rates.clean(), rates.count()));
         if (!clocks.empty()) result.clock = Frequency{median_of(clocks)};

@@ -43,12 +43,7 @@ void Repeater::add(double value, bool disturbed) {
     settled_ = statistics(clean_).relative_interval() < kSettledInterval;
 }
 
-Statistics Repeater::result() const {
-    if (clean_.size() >= kLeastClean || disturbed_.empty()) return statistics(clean_);
-    std::vector<double> all = clean_;
-    all.insert(all.end(), disturbed_.begin(), disturbed_.end());
-    return statistics(std::move(all));
-}
+Statistics Repeater::result() const { return statistics(clean_.empty() ? disturbed_ : clean_); }
 
 }  // namespace measure_detail
 

@@ -17,9 +17,9 @@ RankInterval median_interval(std::size_t count);
 double median_of(std::vector<double> values);  // 0 if there are none
 
 inline constexpr double kSettledInterval = 0.01;
-inline constexpr std::size_t kLeastSamples = 6, kLeastClean = 3;
+inline constexpr std::size_t kLeastSamples = 6;
 
-// Gathers samples and knows when they suffice. Disturbed samples count only where too few others are.
+// Gathers samples and knows when they suffice. Disturbed samples count only where there are no others.
 // Sorting for each new sample would cost more than a short run, so the verdict is renewed only when the count has grown
 // by an eighth.
 class Repeater {
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] bool settled() const { return settled_; }
     [[nodiscard]] std::size_t count() const { return clean_.size() + disturbed_.size(); }
     [[nodiscard]] std::size_t clean() const { return clean_.size(); }
-    // Of the undisturbed, if there are enough of them.
+    // Of the undisturbed, if there are any.
     [[nodiscard]] Statistics result() const;
 
 private:
