@@ -10,7 +10,8 @@
 #include "measure/dynamic/library.hpp"
 
 // Each is a member of that name, of the type that the header declares.
-// clang-format off: it never settles on this macro.
+// clang-format never settles on this macro.
+// clang-format off
 #define GAMBREL_OPENCL_FUNCTIONS(X) \
     X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) \
     X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) \
