@@ -28,7 +28,7 @@ PUBLIC_HEADERS = {
     "network.hpp": "network",
     "mapping.hpp": "mapping",
     "ingest.hpp": "ingest",
-    "measure.hpp": "measure", "ert.hpp": "measure",
+    "measure.hpp": "measure", "ert.hpp": "measure", "cluster.hpp": "measure", "doctor.hpp": "measure",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report",
 }
