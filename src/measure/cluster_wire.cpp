@@ -4,12 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include <gambrel/cluster.hpp>
-#include <gambrel/version.hpp>
 
 namespace gambrel {
 namespace {
 
 using nlohmann::json;
+
+constexpr int kSchema = 1;  // one more with every change of what is sent
 
 json ceiling_of(const MeasuredCeiling& c) {
     json j{{"kind", static_cast<int>(c.kind)},
@@ -56,7 +57,7 @@ MeasuredCeiling ceiling_from(const json& j) {
 
 std::string to_wire(const RankResult& r) {
     const DeviceInfo& d = r.measurement.device;
-    json j{{"version", std::string(kVersion)},
+    json j{{"schema", kSchema},
            {"rank", r.rank},
            {"error", r.error},
            {"device", {{"kind", d.kind}, {"name", d.name}, {"id", d.id}, {"detail", d.detail}, {"units", d.units}}},
@@ -75,8 +76,9 @@ Result<RankResult> from_wire(std::string_view text) {
         const json j = json::parse(text);
         r.rank = j.at("rank").get<int>();
         const std::string where = fmt::format("rank {}", r.rank);
-        if (const auto version = j.at("version").get<std::string>(); version != kVersion)
-            return failure(where, fmt::format("is gambrel {}, this is {}", version, kVersion));
+        if (const int schema = j.at("schema").get<int>(); schema != kSchema)
+            return failure(where,
+                           fmt::format("sends schema {}, expected {}: another version of gambrel", schema, kSchema));
         r.error = j.at("error").get<std::string>();
         const json& d = j.at("device");
         DeviceInfo& info = r.measurement.device;
