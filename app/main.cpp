@@ -22,6 +22,7 @@ struct Entry {
 };
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
+    {"doctor", "what this machine can and cannot do, and how to fix it", setup_doctor},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},

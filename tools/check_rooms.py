@@ -30,7 +30,7 @@ PUBLIC_HEADERS = {
     "delta.hpp": "delta", "predictor.hpp": "delta",
     "validate.hpp": "compare",
     "ingest.hpp": "ingest",
-    "measure.hpp": "measure", "ert.hpp": "measure",
+    "measure.hpp": "measure", "ert.hpp": "measure", "cluster.hpp": "measure", "doctor.hpp": "measure",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report", "outcome.hpp": "report", "explain.hpp": "report", "validation_report.hpp": "report",
 }

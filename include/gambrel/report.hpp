@@ -7,6 +7,8 @@
 #include <string>
 
 #include <gambrel/analysis.hpp>
+#include <gambrel/cluster.hpp>
+#include <gambrel/doctor.hpp>
 #include <gambrel/error.hpp>
 #include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
@@ -60,10 +62,12 @@ std::string machine_list_csv(std::span<const Machine> machines);
 // result in the form of the Empirical Roofline Toolkit. The Roofline of the machine is roofline_svg of
 // machine_analysis.
 std::string measurement_text(const Measurement& measurement, const TextStyle& style);
+std::string cluster_text(const ClusterSummary& summary, const TextStyle& style);
 std::string measurement_csv(const Measurement& measurement);
 std::string sweep_svg(const Measurement& measurement, const ChartStyle& style = {});
 std::string ert_text(const ErtImport& imported, const TextStyle& style);
 std::string ert_json(const Measurement& measurement);
+std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& style);
 Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
 
 }  // namespace gambrel
