@@ -27,6 +27,7 @@ PUBLIC_HEADERS = {
     "kernel.hpp": "kernel",
     "network.hpp": "network",
     "mapping.hpp": "mapping",
+    "delta.hpp": "delta",
     "ingest.hpp": "ingest",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report",

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include <gambrel/machine.hpp>
@@ -33,11 +36,14 @@ struct WarpLoad {
     std::int32_t lanes = 32;
     std::int32_t vector = 1;
     bool k_major = false;
-    bool through_l1 = true;     // false: the load bypasses L1 (Kepler, Maxwell and GP10x without .nc)
+    // Lines stay in L1 for later k-steps. False: L1 only merges what one step's requests have in common (Kepler, Maxwell
+    // and GP10x without .nc; on Volta cuDNN's older engines and its strided kernels, by their counters).
+    bool through_l1 = true;
     bool asynchronous = false;  // cp.async or TMA: to shared memory without registers
-    // Rows of the operand are padded or checked so that every vector is aligned; else they start where the tensor has
-    // them.
-    bool aligned = false;
+    // The bytes that the starts of runs are multiples of; 0: what follows from the tensor's pitch.
+    std::int32_t alignment = 0;
+    // Elements that lie beside each other in memory and that one request takes together.
+    [[nodiscard]] std::int32_t run() const { return (k_major ? 32 / lanes : lanes) * vector; }
     bool operator==(const WarpLoad&) const = default;
 };
 
@@ -55,6 +61,8 @@ struct Mapping {
     WarpLoad a, b;
     Pipe pipe = Pipe::fp32;        // that multiplies
     Layout layout = Layout::nchw;  // that the kernel reads; a layer stored otherwise pays for a transposition
+    // Kernels that one call launches: cuDNN's precomputed offsets or a split-K reduction are one more each.
+    std::int32_t launches = 1;
     bool transposed_view = false;  // rows of tiles are the layer's N and columns its M, as BLAS sees row-major GEMM
     // Where the tile came from: a table's row, a kernel's name, given by hand, the rule, or a search.
     enum class Source : std::uint8_t { row, kernel_name, given, rule, search };
@@ -81,8 +89,25 @@ struct Grid {
 Occupancy occupancy(const Machine& machine, const Mapping& mapping);
 Grid grid(const GemmView& view, const Mapping& mapping);
 
+// What a kernel's name says of how it runs. Absent members are not in the name.
+struct KernelName {
+    Tile tile;                      // 0 where the name does not say
+    std::int32_t slices = 1, stages = 0, vector = 0;
+    std::optional<bool> tensor_core, nhwc, split_k;
+    std::optional<Pass> pass;
+    // cudnn: s*cudnn and xmma convolutions. engine: cuDNN's older templates (implicit_convolve_sgemm, wgrad_alg0_engine).
+    // gemm: BLAS. winograd and other: nothing that a tile describes.
+    enum class Family : std::uint8_t { cudnn, engine, gemm, winograd, other };
+    Family family = Family::other;
+};
+KernelName parse_kernel_name(std::string_view name);
+
 // What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
 // the layer's pass and precision. Never fails: where the machine or the row lacks a number the rule has a default.
 Mapping mapping_for(const Layer& layer, const Machine& machine);
+// The same for another tile: threads, registers and shared memory follow. What --best-mapping searches over.
+Mapping with_tile(Mapping mapping, const Layer& layer, const Machine& machine, Tile tile);
+// Tiles that the library has kernels of for this machine and precision.
+std::span<const Tile> known_tiles(const Machine& machine, Pipe pipe);
 
 }  // namespace gambrel

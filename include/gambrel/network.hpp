@@ -94,6 +94,7 @@ struct Streaming {
 struct Hints {
     std::string algorithm, kernel, gpu;
     std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given
+    std::int64_t split_k = 0, kernels = 0;            // CTAs to an output tile; kernels that the call launched
     std::optional<Frequency> sm_clock;
     std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
     std::optional<bool> tensor_core;  // whether the matrix units were used

@@ -27,6 +27,9 @@ enum class Column : std::uint8_t {
     tile_m,
     tile_n,
     tile_k,
+    split_k,
+    grid_z,
+    kernels,
     M,
     N,
     C,
@@ -53,7 +56,7 @@ enum class Column : std::uint8_t {
     batch,
     repeat,
 };
-inline constexpr std::size_t kColumns = 38;
+inline constexpr std::size_t kColumns = 41;
 
 class LayerColumns {
 public:

@@ -103,6 +103,8 @@ private:
         hints.tile_m = integer(Column::tile_m, 0);
         hints.tile_n = integer(Column::tile_n, 0);
         hints.tile_k = integer(Column::tile_k, 0);
+        hints.split_k = integer(Column::split_k, 0);
+        hints.kernels = integer(Column::kernels, 0);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision;
         if (const auto text = cell(Column::precision); !text.empty()) {
@@ -194,6 +196,9 @@ private:
         const bool linear = op.find("linear") != std::string::npos;
         g.b_transposed = g.b_shared = linear;  // y = x W^T, one W
         layer.has_filter = linear || g.batch == 1;
+        // A grid deeper than the batch is split along k.
+        const std::int64_t depth = integer(Column::grid_z, 0), batch = gemm_view(g, Pass::fwd).batch;
+        if (layer.hints.split_k == 0 && batch > 0 && depth > batch) layer.hints.split_k = depth / batch;
         return g;
     }
 

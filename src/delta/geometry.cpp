@@ -1,0 +1,143 @@
+#include "delta/geometry.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gambrel::delta_detail {
+namespace {
+
+// An operand as a matrix whose rows lie `pitch` elements apart and are `length` long: runs of a request, windows of a
+// k-step or of a tile's side.
+struct Matrix {
+    double elements;  // asked for by all CTAs
+    std::int64_t pitch, length;
+    double window;       // contiguous elements that a CTA takes in one k-step
+    double window_kept;  // and in all its steps
+};
+
+double factor(double run, double element, std::int64_t pitch, std::int32_t alignment) {
+    const double bytes = run * element;
+    double grain = alignment;
+    if (alignment <= 0) {
+        const auto e = static_cast<std::int64_t>(element);
+        const auto length = static_cast<std::int64_t>(run) * e;
+        grain = static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, pitch * e), std::max<std::int64_t>(length, 1)));
+    }
+    return sectors(bytes, std::min(grain, kSector)) * kSector / bytes;
+}
+
+Operand matrix_operand(const Matrix& x, const WarpLoad& load, double element) {
+    Operand o;
+    o.elements = x.elements;
+    const double run = std::max(1.0, std::min<double>(load.run(), x.window));
+    o.l1_factor = factor(run, element, x.pitch, load.alignment);
+    o.step_factor = std::min(o.l1_factor, factor(std::max(run, x.window), element, x.pitch, load.alignment));
+    o.kept_factor = std::min(o.step_factor, factor(std::max(run, x.window_kept), element, x.pitch, 0));
+    return o;
+}
+
+struct Sizes {
+    double rows, columns, k_step, tile_m, tile_n;
+};
+
+// Side or k-step as the window, by which of the two is contiguous.
+Matrix matrix(double elements, std::int64_t pitch, std::int64_t length, bool k_major, double side, double k_step) {
+    const auto whole = static_cast<double>(length);
+    return {elements, pitch, length, std::min(whole, k_major ? k_step : side), k_major ? whole : std::min(whole, side)};
+}
+
+// X of a filter gradient: every (channel, tap) is a column whose pixels are the reduction.
+Operand wgrad_input(const Walk& w, const Mapping& m, double rows, double element) {
+    const double pixels = w.images * static_cast<double>(w.rows * w.columns);
+    const double reduction = w.channels * static_cast<double>(w.taps_h * w.taps_w);
+    const double valid = valid_rows(w) * valid_columns(w);
+    const double stride = static_cast<double>(w.stride_w), taps = static_cast<double>(w.taps_w);
+    Operand o;
+    o.elements = pixels * reduction * rows * valid;
+    const auto e = static_cast<std::int64_t>(element);
+    const std::int64_t shift = w.taps_w > 1 ? w.dilation_w * e : 32;
+    const double grain = m.b.alignment > 0
+                             ? m.b.alignment
+                             : static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, w.in_w * e),
+                                                            std::gcd<std::int64_t>(shift, w.stride_w * m.cta.k * e)));
+    const auto bytes = [&](double pixels_in_a_row, double taps_together) {
+        const double span = (pixels_in_a_row - 1) * stride + 1 + (taps_together - 1) * static_cast<double>(w.dilation_w);
+        return sectors(std::min(span, static_cast<double>(w.in_w)) * element, grain) * kSector;
+    };
+    const double run = m.b.run(), step = m.cta.k;
+    o.l1_factor = run <= 1 ? kSector / element : bytes(run, 1) / (run * element);
+    const double alone = bytes(step, 1) / (step * element), together = bytes(step, taps) / (step * taps * element);
+    o.step_factor = std::min({o.l1_factor, alone, together});
+    o.kept_factor = std::min(o.step_factor, std::max(stride / taps, 1.0 / taps));
+    return o;
+}
+
+void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, const Sizes& s, Geometry& g) {
+    const bool nhwc = m.layout == Layout::nhwc;
+    const double e = g.element;
+    const Walk w = pass == Pass::dgrad ? gradient_walk(v) : forward_walk(v);
+    const double valid = valid_rows(w) * valid_columns(w) * w.thin;
+    const std::int64_t channels = pass == Pass::dgrad ? v.k : v.c;  // of the tensor that is walked
+    const double filter_rows = g.n * g.k * s.rows;
+    if (pass == Pass::wgrad) {
+        const double gradient = g.m * g.k * s.columns;
+        if (nhwc) {
+            g.a = matrix_operand(matrix(gradient, v.k, v.k / v.groups, false, s.tile_m, s.k_step), m.a, e);
+            const double input = g.n * g.k * s.rows * valid;
+            g.b = matrix_operand(matrix(input, v.c, v.c / v.groups, false, s.tile_n, s.k_step), m.b, e);
+        } else {
+            const std::int64_t image = v.p() * v.q();
+            g.a = matrix_operand(matrix(gradient, image, image, true, s.tile_m, s.k_step), m.a, e);
+            g.b = wgrad_input(w, m, s.rows, e);
+        }
+        return;
+    }
+    if (nhwc) {
+        const double asked = g.m * g.k * s.columns * valid;
+        g.a = matrix_operand(matrix(asked, channels, channels / v.groups, true, s.tile_m, s.k_step), m.a, e);
+    } else {
+        g.a = pixel_operand(w, m.a, m.cta, s.columns, e);
+    }
+    g.work = w.thin;
+    const bool filter_along_k = m.b.k_major;
+    const std::int64_t pitch = filter_along_k ? (v.c / v.groups) * v.r * v.s : v.c / v.groups;
+    g.b = matrix_operand(matrix(filter_rows, pitch, pitch, filter_along_k, s.tile_n, s.k_step), m.b, e);
+}
+
+void gemm_operands(const Gemm& gemm, Pass pass, const Mapping& m, const Sizes& s, Geometry& g) {
+    const double a = g.m * g.k * s.columns, b = g.n * g.k * s.rows;
+    const auto side = [](double x) { return static_cast<std::int64_t>(x); };
+    const std::int64_t a_pitch = m.a.k_major ? side(g.k) : side(g.m), b_pitch = m.b.k_major ? side(g.k) : side(g.n);
+    static_cast<void>(gemm), static_cast<void>(pass);
+    g.a = matrix_operand(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a, g.element);
+    g.b = matrix_operand(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b, g.element);
+}
+
+}  // namespace
+
+Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
+    const GemmView view = *gemm_view(layer);
+    Geometry g;
+    g.m = static_cast<double>(view.m);
+    g.n = static_cast<double>(view.n);
+    g.k = static_cast<double>(view.k);
+    g.batch = static_cast<double>(view.batch);
+    g.element = element_size(layer.precision).value();
+    g.output_element = m.split_k > 1 ? 4 : g.element;
+    g.output = g.m * g.n * g.batch;
+    const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
+                      static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
+    if (const auto* v = std::get_if<Convolution>(&layer.op))
+        convolution_operands(*v, layer.pass, m, sizes, g);
+    else
+        gemm_operands(std::get<Gemm>(layer.op), layer.pass, m, sizes, g);
+    g.a.elements *= g.batch;
+    g.b.elements *= g.batch;
+    const OperandBytes once = compulsory_bytes(layer);
+    g.a.unique = (layer.pass == Pass::fwd ? once.input : once.output).value();
+    g.b.unique = (layer.pass == Pass::wgrad ? once.input : once.filter).value();
+    return g;
+}
+
+}  // namespace gambrel::delta_detail

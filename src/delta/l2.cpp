@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <cmath>
+
+#include "delta/levels.hpp"
+
+namespace gambrel::delta_detail {
+namespace {
+
+// k-steps of all resident CTAs that L1 holds: a line lives so long.
+double steps_held(const Case& c) {
+    const Geometry& g = c.geometry;
+    const Mapping& m = c.mapping;
+    const double step = g.element * m.cta.k * (m.cta.m * g.a.step_factor + m.cta.n * g.b.step_factor);
+    return c.occupancy.l1.value() / std::max(1.0, c.resident * step);
+}
+
+// Between what one step merges and what all steps merge: taps of one channel must meet within what L1 holds.
+double own_reuse(const Operand& o, const WarpLoad& load, double held, double steps_to_meet) {
+    if (!load.through_l1) return o.step_factor;
+    const double share = std::clamp(held / std::max(1.0, steps_to_meet), 0.0, 1.0);
+    return o.step_factor + (o.kept_factor - o.step_factor) * share;
+}
+
+// CTAs of one SM that read the same panel are at unrelated places of it: the share of its lines that another one has just
+// brought in is the chance that one of the others is less than `held` steps ahead.
+double neighbours_hit(const Case& c, double held, double same_panel) {
+    const double others = c.resident - 1;
+    if (others <= 0 || same_panel <= 0) return 0;
+    const double near = std::min(1.0, held / static_cast<double>(c.grid.k_steps));
+    return 1 - std::pow(1 - near * same_panel, others);
+}
+
+}  // namespace
+
+OperandTraffic l2_traffic(const Case& c) {
+    const Geometry& g = c.geometry;
+    const Mapping& m = c.mapping;
+    const double held = steps_held(c);
+    // A channel's taps span so many steps.
+    const double taps = g.k > 0 && g.a.kept_factor < g.a.step_factor ? 9.0 / m.cta.k + 1 : 2;
+    OperandTraffic t;
+    t.a = g.a.elements * g.element * own_reuse(g.a, m.a, held, taps);
+    t.b = g.b.elements * g.element * own_reuse(g.b, m.b, held, 2);
+    // CTAs are dealt to SMs one by one: those of one SM are `sms` apart, in the same column if the column is longer.
+    const bool rows_first = m.order == CtaOrder::rows_first;
+    const double panel = static_cast<double>(rows_first ? c.grid.rows : c.grid.columns);
+    const double same = std::max(0.0, 1 - c.hardware.sms / panel);
+    if (rows_first && m.b.through_l1) t.b *= 1 - neighbours_hit(c, held, same);
+    if (!rows_first && m.a.through_l1) t.a *= 1 - neighbours_hit(c, held, same);
+    t.a = std::max(t.a, g.a.unique);
+    t.b = std::max(t.b, g.b.unique);
+    t.c = output_bytes(c);
+    return t;
+}
+
+}  // namespace gambrel::delta_detail

@@ -1,0 +1,32 @@
+#include <array>
+
+#include <gambrel/delta.hpp>
+
+#include "delta/intervals.hpp"
+
+namespace gambrel {
+
+std::string_view name(Model model) { return model == Model::paper ? "paper" : "gambrel"; }
+
+std::string_view name(Term term) {
+    static constexpr std::array<std::string_view, kTerms> kNames = {"compute", "issue", "latency", "shared memory",
+                                                                    "L1",      "L2",    "DRAM",    "launch"};
+    return kNames[static_cast<std::size_t>(term)];
+}
+
+std::string_view name(Regime regime) {
+    static constexpr std::array<std::string_view, kRegimes> kNames = {"many waves",      "few waves",   "one wave",
+                                                                      "short reduction", "Tensor Core", "streaming"};
+    return kNames[static_cast<std::size_t>(regime)];
+}
+
+namespace delta_detail {
+
+TimeInterval time_interval(Regime regime) {
+    static constexpr std::array<TimeInterval, kRegimes> kIntervals = {
+        {{0.9, 1.15}, {0.9, 1.15}, {0.9, 1.15}, {0.8, 1.3}, {0.7, 1.4}, {0.7, 1.5}}};
+    return kIntervals[static_cast<std::size_t>(regime)];
+}
+
+}  // namespace delta_detail
+}  // namespace gambrel

@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include <gambrel/delta.hpp>
+
+#include "delta/intervals.hpp"
+#include "delta/levels.hpp"
+
+namespace gambrel {
+namespace delta_detail {
+
+Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware) {
+    Case c{mapping, occupancy, grid(*gemm_view(layer), mapping), {}, hardware, 1};
+    c.geometry = geometry(layer, mapping, c.grid);
+    const double share = static_cast<double>(c.grid.ctas()) / hardware.sms;
+    c.resident = std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+    return c;
+}
+
+}  // namespace delta_detail
+
+using namespace delta_detail;
+
+Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware,
+                   Model model) {
+    Prediction p;
+    p.mapping = mapping;
+    p.occupancy = occupancy;
+    p.flop = flop(layer).value();
+    if (mapping.family != KernelFamily::tiled) {
+        streaming(layer, hardware, p);
+    } else {
+        const Case c = make_case(layer, mapping, occupancy, hardware);
+        p.grid = c.grid;
+        if (model == Model::paper) {
+            paper_traffic(c, layer, p.traffic);
+            paper_time(c, p);
+        } else {
+            p.traffic.shared = shared_traffic(c);
+            p.traffic.l1 = l1_traffic(c);
+            p.traffic.l2 = l2_traffic(c);
+            dram_traffic(c, p.traffic);
+            time(c, layer, p);
+        }
+    }
+    const Traffic& t = p.traffic;
+    p.traffic.l1_hit = t.l1.total() > 0 ? std::max(0.0, 1 - t.l2.total() / t.l1.total()) : 0;
+    p.traffic.l2_hit = t.l2.total() > 0 ? std::max(0.0, 1 - t.dram.total() / t.l2.total()) : 0;
+    const TimeInterval interval = time_interval(p.regime);
+    p.time_low = p.time * interval.low;
+    p.time_high = p.time * interval.high;
+    return p;
+}
+
+Prediction predict(const Layer& layer, const Machine& machine, const Hardware& hardware, Model model, bool search) {
+    const Mapping mapping = mapping_for(layer, machine);
+    Prediction best = predict(layer, mapping, occupancy(machine, mapping), hardware, model);
+    if (!search || mapping.family != KernelFamily::tiled) return best;
+    for (const Tile& tile : known_tiles(machine, mapping.pipe)) {
+        Mapping other = with_tile(mapping, layer, machine, tile);
+        const Occupancy fits = occupancy(machine, other);
+        if (fits.ctas_per_sm == 0) continue;
+        other.source = Mapping::Source::search;
+        const Prediction p = predict(layer, other, fits, hardware, model);
+        if (p.time < best.time) best = p;
+    }
+    return best;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,121 @@
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include <gambrel/mapping.hpp>
+
+namespace gambrel {
+namespace {
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<std::int32_t> number_at(std::string_view text, std::size_t& at) {
+    std::int32_t value = 0;
+    const auto [end, fault] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (fault != std::errc{}) return std::nullopt;
+    at = static_cast<std::size_t>(end - text.data());
+    return value;
+}
+
+// Numbers joined by `x` from `at` on, as "128x64" or "128x128x64"; how many there were, at most four.
+std::size_t numbers_by_x(std::string_view text, std::size_t at, std::array<std::int32_t, 4>& out) {
+    std::size_t count = 0;
+    while (count < out.size() && at < text.size() && digit(text[at])) {
+        const auto value = number_at(text, at);
+        if (!value) break;
+        out[count++] = *value;
+        if (at + 1 >= text.size() || text[at] != 'x' || !digit(text[at + 1])) break;
+        ++at;
+    }
+    return count;
+}
+
+// The first "MxN" or "MxNxK" whose M is at least 16: "1x3x3x0x1" and "sliced1x4" are none.
+void find_tile(std::string_view text, KernelName& name) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!digit(text[at]) || (at > 0 && (digit(text[at - 1]) || text[at - 1] == 'x'))) continue;
+        std::array<std::int32_t, 4> values{};
+        const std::size_t count = numbers_by_x(text, at, values);
+        if (count < 2 || values[0] < 16 || values[0] > 512 || values[1] < 8 || values[1] > 512) continue;
+        name.tile = {values[0], values[1], count >= 3 ? values[2] : 0};
+        // CUTLASS: 256x128_64x3 is the k-step and the stages.
+        std::size_t after = text.find_first_not_of("0123456789x", at);
+        if (count == 2 && after != std::string_view::npos && text[after] == '_') {
+            std::array<std::int32_t, 4> next{};
+            if (numbers_by_x(text, after + 1, next) == 2 && next[1] <= 16) {
+                name.tile.k = next[0];
+                name.stages = next[1];
+            }
+        }
+        return;
+    }
+}
+
+std::int32_t number_after(std::string_view text, std::string_view key) {
+    const std::size_t found = text.find(key);
+    if (found == std::string_view::npos) return 0;
+    std::size_t at = found + key.size();
+    return number_at(text, at).value_or(0);
+}
+
+// implicit_convolve_sgemm<float, float, 128, 6, 7, 3, 3, 5, ...>: after the types and a size the logarithms of the tile.
+void engine_tile(std::string_view text, KernelName& name) {
+    const std::size_t open = text.find('<');
+    if (open == std::string_view::npos) return;
+    std::array<std::int32_t, 4> values{};
+    std::size_t count = 0;
+    for (std::size_t at = open + 1; at < text.size() && count < values.size() && text[at] != '>';) {
+        while (at < text.size() && (text[at] == ' ' || text[at] == ',')) ++at;
+        if (at < text.size() && digit(text[at])) {
+            values[count++] = number_at(text, at).value_or(0);
+        } else {
+            at = text.find_first_of(",>", at);
+            if (at == std::string_view::npos) return;
+        }
+    }
+    if (count < 4 || values[1] > 9 || values[2] > 9 || values[3] > 6) return;
+    name.tile = {1 << values[1], 1 << values[2], 1 << values[3]};
+}
+
+std::optional<Pass> pass_of(std::string_view text) {
+    if (has(text, "dgrad") || has(text, "bprop")) return Pass::dgrad;
+    if (has(text, "wgrad") || has(text, "stridedB_splitK")) return Pass::wgrad;
+    if (has(text, "stridedB")) return Pass::dgrad;
+    if (has(text, "fprop") || has(text, "relu") || has(text, "convolve")) return Pass::fwd;
+    return std::nullopt;
+}
+
+}  // namespace
+
+KernelName parse_kernel_name(std::string_view text) {
+    KernelName name;
+    if (text.empty()) return name;
+    if (has(text, "winograd")) {
+        name.family = KernelName::Family::winograd;
+        return name;
+    }
+    if (has(text, "convolve_sgemm") || has(text, "_engine<")) {
+        name.family = KernelName::Family::engine;
+        engine_tile(text, name);
+        name.pass = pass_of(text);
+        name.tensor_core = false;
+        return name;
+    }
+    const bool convolution = has(text, "cudnn") || has(text, "fprop") || has(text, "dgrad") || has(text, "wgrad");
+    if (!convolution && !has(text, "gemm")) return name;
+    name.family = convolution ? KernelName::Family::cudnn : KernelName::Family::gemm;
+    find_tile(text, name);
+    name.pass = convolution ? pass_of(text) : std::nullopt;
+    if (const std::int32_t slices = number_after(text, "sliced1x")) name.slices = slices;
+    name.vector = number_after(text, "ldg");
+    name.split_k = has(text, "splitK") || has(text, "split_k");
+    name.tensor_core = has(text, "s884") || has(text, "h884") || has(text, "s1688") || has(text, "16816") ||
+                       has(text, "hmma") || has(text, "imma") || has(text, "tensorop") || has(text, "xmma") ||
+                       has(text, "wgmma") || has(text, "utcmma");
+    if (has(text, "nhwc")) name.nhwc = true;
+    if (has(text, "nchw") && !has(text, "nhwc2nchw")) name.nhwc = false;
+    return name;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include "mapping/rules.hpp"
+
+namespace gambrel::mapping_detail {
+namespace {
+
+constexpr WarpLoad kSide32{.lanes = 32, .vector = 1, .k_major = false};
+
+WarpLoad k_run(std::int32_t run) { return {.lanes = 32 / run, .vector = 1, .k_major = true}; }
+
+// 16 bytes a thread, a k-step's worth of threads side by side.
+WarpLoad vector_k(std::int32_t k_step, std::int32_t vector) {
+    return {.lanes = std::max(1, 32 / std::max(1, k_step / vector)), .vector = vector, .k_major = true};
+}
+WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
+    return {.lanes = std::clamp(side / vector, 1, 32), .vector = vector, .k_major = false};
+}
+
+// cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model.md).
+void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
+    const bool engine = family == KernelName::Family::engine;
+    switch (pass) {
+        case Pass::fwd:
+            m.a = kSide32;
+            m.b = k_run(engine || m.cta.n <= 32 ? 4 : 8);
+            m.a.through_l1 = m.b.through_l1 = !engine;
+            return;
+        case Pass::dgrad:
+            m.a = kSide32;
+            m.b = {.lanes = 4, .vector = 1, .k_major = false, .through_l1 = false};
+            m.a.through_l1 = false;
+            return;
+        case Pass::wgrad:
+            break;
+    }
+    m.a = k_run(4);
+    m.b = k_run(1);
+    m.a.through_l1 = m.b.through_l1 = false;
+    m.a.alignment = engine ? 8 : 4;
+    if (!engine) m.b.alignment = 4;
+}
+
+void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {
+    if (m.layout == Layout::nchw && pass == Pass::fwd) {
+        m.a = vector_side(m.cta.m, vector);
+        m.b = vector_k(m.cta.k, vector);
+        return;
+    }
+    m.a = pass == Pass::wgrad ? vector_side(m.cta.m, vector) : vector_k(m.cta.k, vector);
+    m.b = pass == Pass::fwd ? vector_k(m.cta.k, vector) : vector_side(m.cta.n, vector);
+}
+
+// Row-major operands: A runs along k unless it is stored transposed, B along n. A pass exchanges them: dA = dC B^T.
+void gemm_loads(Mapping& m, const Gemm& g, Pass pass, std::int32_t vector, bool tensor) {
+    bool a_k = !g.a_transposed, b_k = g.b_transposed;
+    if (pass == Pass::dgrad) a_k = true, b_k = !g.b_transposed;
+    if (pass == Pass::wgrad) a_k = false, b_k = false;
+    const auto load = [&](bool k_major, std::int32_t side) {
+        if (tensor) return k_major ? vector_k(m.cta.k, vector) : vector_side(side, vector);
+        return k_major ? k_run(std::min(8, m.cta.k)) : kSide32;
+    };
+    m.a = load(a_k, m.cta.m);
+    m.b = load(b_k, m.cta.n);
+}
+
+}  // namespace
+
+void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const KernelName& name) {
+    const bool tensor = is_tensor(m.pipe);
+    const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
+    const std::int32_t vector = name.vector > 0 ? name.vector : std::max(1, 16 / element);
+    if (const auto* gemm = std::get_if<Gemm>(&layer.op))
+        gemm_loads(m, *gemm, layer.pass, vector, tensor);
+    else if (tensor)
+        tensor_convolution(m, layer.pass, vector);
+    else
+        simt_convolution(m, layer.pass, name.family);
+    const ComputeCapability cc = capability(machine);
+    if (cc.major < 7) m.a.through_l1 = m.b.through_l1 = false;
+    if (tensor && cc.major >= 8) {
+        m.a.asynchronous = m.b.asynchronous = true;
+        m.a.through_l1 = m.b.through_l1 = false;  // cp.async.cg and TMA bypass L1
+    }
+}
+
+}  // namespace gambrel::mapping_detail

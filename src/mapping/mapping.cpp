@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include <gambrel/mapping.hpp>
+
+#include "mapping/rules.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace mapping_detail;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / std::max<std::int64_t>(1, b); }
+
+// An engine's name has its tile as (2^a, 2^b): pixels and filters forward, but filters along the longer side of wgrad.
+Tile named_tile(const KernelName& name, Pass pass) {
+    Tile tile = name.tile;
+    if (name.family == KernelName::Family::engine && pass == Pass::wgrad) std::swap(tile.m, tile.n);
+    return tile;
+}
+
+std::int32_t default_k(const Layer& layer, const Machine& machine, Pipe pipe) {
+    if (!is_tensor(pipe)) return 8;
+    const bool wide = capability(machine).major >= 9;
+    return static_cast<std::int32_t>((wide ? 128 : 64) / element_size(layer.precision).value());
+}
+
+std::int32_t default_stages(const Machine& machine, Pipe pipe) {
+    if (!is_tensor(pipe) || capability(machine).major < 8) return 2;
+    return capability(machine).major >= 9 ? 4 : 3;
+}
+
+Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
+    if (name.nhwc) return *name.nhwc ? Layout::nhwc : Layout::nchw;
+    if (!layer.hints.kernel.empty() && name.family != KernelName::Family::other && !is_tensor(pipe)) return Layout::nchw;
+    return is_tensor(pipe) ? Layout::nhwc : layer.layout;
+}
+
+Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const KernelName& name) {
+    const auto view = gemm_view(layer);
+    KernelName::Family family = name.family;
+    if (family == KernelName::Family::other)
+        family = std::holds_alternative<Gemm>(layer.op) ? KernelName::Family::gemm : KernelName::Family::cudnn;
+    KernelName known = name;
+    known.family = family;
+    m.warp.k = m.cta.k / std::max(1, std::min(name.slices, m.cta.k));
+    give_resources(m, layer, machine, family);
+    // A tile by hand may ask for more than an SM has: fewer stages, then a shorter k-step.
+    while (m.stages > 2 && occupancy(machine, m).ctas_per_sm == 0) {
+        --m.stages;
+        give_resources(m, layer, machine, family);
+    }
+    while (m.cta.k > 1 && occupancy(machine, m).ctas_per_sm == 0) {
+        m.cta.k /= 2;
+        m.warp.k = m.cta.k;
+        give_resources(m, layer, machine, family);
+    }
+    give_loads(m, layer, machine, known);
+    if (layer.hints.split_k > 0)
+        m.split_k = static_cast<std::int32_t>(layer.hints.split_k);
+    else if (view)
+        m.split_k = split_by_rule(layer, *view, m, machine);
+    m.split_k_in_workspace = m.split_k > 1 && std::holds_alternative<Gemm>(layer.op);
+    return m;
+}
+
+bool wants_precomputed_offsets(const Layer& layer) {
+    return layer.hints.kernel.empty() && layer.hints.algorithm.find("PRECOMP") != std::string::npos;
+}
+
+}  // namespace
+
+std::string_view name(KernelFamily family) {
+    switch (family) {
+        case KernelFamily::tiled:
+            return "tiled";
+        case KernelFamily::depthwise:
+            return "depthwise";
+        case KernelFamily::streaming:
+            break;
+    }
+    return "streaming";
+}
+
+Grid grid(const GemmView& view, const Mapping& m) {
+    Grid g;
+    g.rows = ceil_div(view.m, m.cta.m);
+    g.columns = ceil_div(view.n, m.cta.n);
+    g.batch = view.batch;
+    g.split_k = m.split_k;
+    g.k_steps = ceil_div(ceil_div(view.k, m.split_k), m.cta.k);
+    return g;
+}
+
+Mapping mapping_for(const Layer& layer, const Machine& machine) {
+    Mapping m;
+    if (std::holds_alternative<Streaming>(layer.op)) {
+        m.family = KernelFamily::streaming;
+        m.threads = 256;
+        m.registers = 32;
+        return m;
+    }
+    const auto* convolution = std::get_if<Convolution>(&layer.op);
+    m.pipe = pipe_for(layer, machine);
+    if (convolution && convolution->depthwise()) {
+        m.family = KernelFamily::depthwise;
+        m.threads = 256;
+        m.registers = 64;
+        m.layout = layer.layout;
+        if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
+        return m;
+    }
+    const KernelName name = parse_kernel_name(layer.hints.kernel);
+    const GemmView view = *gemm_view(layer);
+    m.layout = layout_of(layer, name, m.pipe);
+    m.stages = name.stages > 0 ? name.stages : default_stages(machine, m.pipe);
+    m.launches = layer.hints.kernels > 0 ? static_cast<std::int32_t>(layer.hints.kernels)
+                                         : (wants_precomputed_offsets(layer) ? 2 : 1);
+    if (layer.hints.tile_m > 0 && layer.hints.tile_n > 0) {
+        m.source = Mapping::Source::row;
+        m.cta = {static_cast<std::int32_t>(layer.hints.tile_m), static_cast<std::int32_t>(layer.hints.tile_n),
+                 static_cast<std::int32_t>(layer.hints.tile_k)};
+    } else if (name.tile.m > 0) {
+        m.source = Mapping::Source::kernel_name;
+        m.cta = named_tile(name, layer.pass);
+    } else {
+        m.cta = tile_by_rule(layer, view, machine, m.pipe);
+    }
+    if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, machine, m.pipe);
+    // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N.
+    if (std::holds_alternative<Gemm>(layer.op) && m.source != Mapping::Source::rule) {
+        m.transposed_view = true;
+        std::swap(m.cta.m, m.cta.n);
+        m.order = CtaOrder::columns_first;
+    }
+    return finish(m, layer, machine, name);
+}
+
+Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile tile) {
+    if (m.family != KernelFamily::tiled) return m;
+    m.cta = tile;
+    if (m.cta.k <= 0) m.cta.k = default_k(layer, machine, m.pipe);
+    m.stages = default_stages(machine, m.pipe);
+    return finish(m, layer, machine, {});
+}
+
+}  // namespace gambrel
