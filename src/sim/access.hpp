@@ -2,7 +2,6 @@
 // bits, because a layer makes a thousand million of them. Invariant: tensors never share a line: each has its own region.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 namespace gambrel::sim_detail {
@@ -12,8 +11,14 @@ inline constexpr unsigned kSectorShift = 5;  // ... of four 32-byte sectors, on 
 inline constexpr unsigned kSectorsPerLine = 4;
 inline constexpr unsigned kAllSectors = 0xF;
 
-// read_bypass goes to L2 without looking into L1 and leaves nothing there.
-enum class Action : std::uint8_t { read, read_bypass, write, atomic };
+// Of a mask of four. A table, because the portable instruction set has no popcount and a call costs as much as a hit in L1.
+constexpr unsigned sector_count(unsigned sectors) {
+    constexpr std::uint64_t kCounts = 0x4332322132212110ULL;
+    return static_cast<unsigned>(kCounts >> 4U * sectors & 0xFU);
+}
+
+// read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one.
+enum class Action : std::uint8_t { read, read_step, write, atomic };
 enum class Tensor : std::uint8_t { input, filter, output, workspace };
 inline constexpr unsigned kTensors = 4;
 
@@ -27,7 +32,7 @@ public:
         : bits_(line << 8U | static_cast<std::uint64_t>(action) << 4U | sectors) {}
     [[nodiscard]] constexpr std::uint64_t line() const { return bits_ >> 8U; }
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
-    [[nodiscard]] constexpr unsigned count() const { return static_cast<unsigned>(std::popcount(sectors())); }
+    [[nodiscard]] constexpr unsigned count() const { return sector_count(sectors()); }
     [[nodiscard]] constexpr Action action() const { return static_cast<Action>(bits_ >> 4U & 0xFU); }
     constexpr void add_sectors(unsigned sectors) { bits_ |= sectors; }
     bool operator==(const Access&) const = default;

@@ -1,16 +1,47 @@
 #include "sim/hierarchy.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "sim/parallel.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
 
-unsigned bits(unsigned sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
+unsigned bits(unsigned sectors) { return sector_count(sectors); }
 
 }  // namespace
+
+void MergeTable::clear() {
+    if (++round_ == 0) {
+        std::fill(entries_.begin(), entries_.end(), Entry{});
+        round_ = 1;
+    }
+    used_ = 0;
+}
+
+unsigned MergeTable::add(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+    if (2 * used_ >= entries_.size()) grow();
+    const std::size_t mask = entries_.size() - 1;
+    std::size_t at = (hash >> 16U) & mask;
+    while (entries_[at].round == round_ && entries_[at].line != line) at = (at + 1) & mask;
+    Entry& entry = entries_[at];
+    if (entry.round != round_) {
+        entry = {line, round_, 0};
+        ++used_;
+    }
+    const unsigned missing = sectors & ~entry.sectors;
+    entry.sectors |= sectors;
+    return missing;
+}
+
+void MergeTable::grow() {
+    std::vector<Entry> old(entries_.size() * 2);
+    old.swap(entries_);
+    const std::uint32_t round = round_;
+    used_ = 0;
+    for (const Entry& entry : old)
+        if (entry.round == round) add(entry.line, mixed(entry.line), entry.sectors);
+}
 
 Counts& Counts::operator+=(const Counts& o) {
     l1_read += o.l1_read;
@@ -29,7 +60,7 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
     : stream_(stream), shape_(shape), threads_(std::max(1U, threads)) {
     sms_.reserve(shape.sms);
     for (std::uint32_t i = 0; i < shape.sms; ++i) {
-        sms_.push_back({.l1 = SectorCache(shape.l1_lines, shape.l1_ways)});
+        sms_.emplace_back(SectorCache(shape.l1_lines, shape.l1_ways));
         sms_.back().has_l1 = shape.l1_lines > 0;
         sms_.back().partition = shape.partitions > 1 && i >= shape.sms / 2 ? 1 : 0;
         sms_.back().slots.resize(ctas_per_sm);
@@ -63,6 +94,7 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
         CtaState& state = sm.slots[event.slot];
         TensorCounts& counts = event.cta >= counted_from ? sm.counts : uncounted;
         sm.requests.clear();
+        sm.merged.clear();
         if (event.step == 0) stream_.open(event.cta, state);
         if (event.step < stream_.steps(event.cta))
             stream_.step(state, event.step, sm.requests);
@@ -76,8 +108,10 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
                 count.l1_read += access.count();
                 if (sm.has_l1) missing = sm.l1.touch(line, hash, missing, false).missing;
                 count.l1_hit += access.count() - bits(missing);
-            } else if (access.action() == Action::read_bypass) {
+            } else if (access.action() == Action::read_step) {
                 count.l1_read += access.count();
+                missing = sm.merged.add(line, hash, missing);
+                count.l1_hit += access.count() - bits(missing);
             } else {
                 // Written through without allocation; a copy that is there is updated.
                 count.l1_write += access.count();
@@ -101,17 +135,16 @@ void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> e
 
 void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
     const std::uint64_t line = access.line();
-    // Not the hash of L1: the low bits chose the slice, and L1's sets are chosen by the high ones.
-    const std::uint64_t hash = mixed(line ^ 0x9e3779b97f4a7c15ULL);
+    const std::uint64_t hash = mixed(line);
     Counts& count = counts[tensor_of(line)];
-    const bool reads = access.action() == Action::read || access.action() == Action::read_bypass;
+    const bool reads = access.action() == Action::read || access.action() == Action::read_step;
     (reads ? count.l2_read : count.l2_write) += access.count();
     const auto touch = [&](SectorCache& cache, unsigned sectors) {
         const SectorCache::Outcome outcome = cache.touch(line, hash, sectors, !reads);
         if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
         return outcome.missing;
     };
-    const unsigned home = slice.partitions.size() > 1 ? static_cast<unsigned>(hash & 1U) : 0;
+    const unsigned home = slice.partitions.size() > 1 ? static_cast<unsigned>(hash >> 31U & 1U) : 0;
     unsigned missing = access.sectors();
     if (home != partition && slice.partitions.size() > 1) {
         // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/schedule.hpp"
@@ -34,6 +35,26 @@ struct Counts {
 };
 using TensorCounts = std::array<Counts, kTensors>;
 
+// Sectors that one step has asked for: a hash table that is emptied by counting rounds.
+class MergeTable {
+public:
+    void clear();
+    // The sectors that were not there yet.
+    unsigned add(std::uint64_t line, std::uint64_t hash, unsigned sectors);
+
+private:
+    struct Entry {
+        std::uint64_t line = 0;
+        std::uint32_t round = 0;
+        unsigned sectors = 0;
+    };
+    void grow();
+
+    std::vector<Entry> entries_ = std::vector<Entry>(1024);
+    std::size_t used_ = 0;
+    std::uint32_t round_ = 1;
+};
+
 class Hierarchy {
 public:
     Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_t ctas_per_sm, unsigned threads);
@@ -50,7 +71,9 @@ private:
     // Fixed, so that results do not depend on how many threads share the slices out.
     static constexpr unsigned kSlices = 16;
     struct Sm {
+        explicit Sm(SectorCache cache) : l1(std::move(cache)) {}
         SectorCache l1;
+        MergeTable merged;
         bool has_l1 = true;
         unsigned partition = 0;
         std::vector<CtaState> slots;

@@ -124,7 +124,7 @@ void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count)
     points.clear();
     runs.clear();
     count = std::max<std::int64_t>(0, std::min(count, index.size() - first));
-    std::array<std::int64_t, 4> at{};
+    std::array<std::int64_t, 5> at{};
     for (std::size_t d = at.size(), rest = static_cast<std::size_t>(first); d-- > 0;) {
         at[d] = static_cast<std::int64_t>(rest) % index.digits[d].radix;
         rest /= static_cast<std::size_t>(index.digits[d].radix);

@@ -17,7 +17,7 @@ struct Digit {
     std::int32_t y = 0, x = 0;
 };
 struct Index {
-    std::array<Digit, 4> digits;  // the slowest first; unused ones have radix 1
+    std::array<Digit, 5> digits;  // the slowest first; unused ones have radix 1
     std::int64_t offset = 0;
     std::int32_t y = 0, x = 0;
     [[nodiscard]] std::int64_t size() const;

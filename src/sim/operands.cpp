@@ -1,5 +1,7 @@
 #include "sim/operands.hpp"
 
+#include <algorithm>
+
 namespace gambrel::sim_detail {
 namespace {
 
@@ -19,24 +21,29 @@ Index pixels(std::int64_t n, std::int64_t p, std::int64_t q, Digit image, Digit 
     image.radix = n;
     y.radix = p;
     x.radix = q;
-    return {{Digit{}, image, y, x}};
+    return {{Digit{}, Digit{}, image, y, x}};
 }
-Index taps(const Convolution& v, std::int64_t channels, Layout layout, Digit channel, Digit r, Digit s) {
+Index taps(const Convolution& v, std::int64_t channels, std::int64_t step, Digit channel, Digit r, Digit s) {
     channel.radix = channels;
     r.radix = v.r;
     s.radix = v.s;
-    if (layout == Layout::nchw) return {{Digit{}, channel, r, s}};
-    return {{Digit{}, r, s, channel}};
+    if (step == 0) return {{Digit{}, Digit{}, channel, r, s}};
+    if (channels % step != 0) return {{Digit{}, Digit{}, r, s, channel}};
+    Digit chunk = channel;
+    chunk.radix = channels / step;
+    chunk.offset *= step;
+    channel.radix = step;
+    return {{Digit{}, chunk, r, s, channel}};
 }
-Index channels(std::int64_t count, std::int64_t stride) { return {{Digit{}, Digit{}, Digit{}, {count, stride}}}; }
+Index channels(std::int64_t count, std::int64_t stride) { return {{Digit{}, Digit{}, Digit{}, Digit{}, {count, stride}}}; }
 
 class ConvolutionOperands {
 public:
-    ConvolutionOperands(const Convolution& v, Pass pass, std::int64_t element, Layout layout)
+    ConvolutionOperands(const Convolution& v, Pass pass, std::int64_t element, Layout layout, std::int64_t step)
         : v_(v),
           pass_(pass),
           element_(element),
-          layout_(layout),
+          step_(layout == Layout::nchw ? 0 : step),
           in_(image_strides(v.c, v.h, v.w, layout)),
           out_(image_strides(v.k, v.p(), v.q(), layout)),
           filter_(filter_strides(v, layout)) {}
@@ -90,19 +97,31 @@ private:
     }
     [[nodiscard]] Index input_taps() const {
         const auto dh = narrow(v_.dilation_h), dw = narrow(v_.dilation_w);
-        return taps(v_, v_.c / v_.groups, layout_, {1, in_.c}, {1, dh * in_.h, dh, 0}, {1, dw * in_.w, 0, dw});
+        return taps(v_, v_.c / v_.groups, step_, {1, in_.c}, {1, dh * in_.h, dh, 0}, {1, dw * in_.w, 0, dw});
     }
     [[nodiscard]] Index filter_taps() const {
-        return taps(v_, v_.c / v_.groups, layout_, {1, filter_.c}, {1, filter_.h}, {1, filter_.w});
+        return taps(v_, v_.c / v_.groups, step_, {1, filter_.c}, {1, filter_.h}, {1, filter_.w});
     }
     [[nodiscard]] Index filter_rows() const {
-        return taps(v_, v_.k / v_.groups, layout_, {1, filter_.n}, {1, filter_.h}, {1, filter_.w});
+        return taps(v_, v_.k / v_.groups, step_, {1, filter_.n}, {1, filter_.h}, {1, filter_.w});
     }
     [[nodiscard]] Index output_pixels() const {
         return pixels(v_.n, v_.p(), v_.q(), {1, out_.n}, {1, out_.h}, {1, out_.w});
     }
     [[nodiscard]] Index input_pixels() const {
-        return pixels(v_.n, v_.h, v_.w, {1, in_.n}, {1, in_.h}, {1, in_.w});
+        return input_order({1, in_.n}, {1, in_.h}, {1, in_.w});
+    }
+    // Pixels of a strided dgrad that the same taps reach stand together, so that tiles need only those taps.
+    [[nodiscard]] Index input_order(Digit image, Digit y, Digit x) const {
+        const std::int64_t sh = v_.stride_h, sw = v_.stride_w;
+        if ((sh == 1 && sw == 1) || v_.h % sh != 0 || v_.w % sw != 0) return pixels(v_.n, v_.h, v_.w, image, y, x);
+        image.radix = v_.n;
+        const auto strided = [](Digit digit, std::int64_t radix, std::int64_t step) {
+            return Digit{radix, digit.offset * step, narrow(digit.y * step), narrow(digit.x * step)};
+        };
+        y.radix = sh;
+        x.radix = sw;
+        return {{y, x, image, strided(y, v_.h / sh, sh), strided(x, v_.w / sw, sw)}};
     }
     // Without padding every tap of every output is inside, and whole planes become one run.
     void bound_to_input(Operand& o) const {
@@ -124,11 +143,11 @@ private:
         const auto dh = narrow(v_.dilation_h), dw = narrow(v_.dilation_w);
         const bool strided = v_.stride_h > 1 || v_.stride_w > 1;
         const std::int64_t row = strided ? 0 : out_.h, column = strided ? 0 : out_.w;
-        Index side = pixels(v_.n, v_.h, v_.w, {1, out_.n}, {1, row, 1, 0}, {1, column, 0, 1});
+        Index side = input_order({1, out_.n}, {1, row, 1, 0}, {1, column, 0, 1});
         side.offset = v_.pad_top * row + v_.pad_left * column;
         side.y = narrow(v_.pad_top);
         side.x = narrow(v_.pad_left);
-        const Index depth = taps(v_, v_.k / v_.groups, layout_, {1, out_.c}, {1, -dh * row, -dh, 0},
+        const Index depth = taps(v_, v_.k / v_.groups, step_, {1, out_.c}, {1, -dh * row, -dh, 0},
                                  {1, -dw * column, 0, -dw});
         Operand o = image(Tensor::output, side, depth);
         o.height = narrow((v_.p() - 1) * v_.stride_h + 1);
@@ -148,7 +167,7 @@ private:
     const Convolution& v_;
     Pass pass_;
     std::int64_t element_;
-    Layout layout_;
+    std::int64_t step_;  // channels that NHWC takes together; 0: NCHW
     Strides in_, out_, filter_;
 };
 
@@ -160,9 +179,9 @@ std::int64_t row_stride(std::int64_t rows, std::int64_t columns, bool transposed
 
 }  // namespace
 
-Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout) {
+Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step) {
     const auto element = static_cast<std::int64_t>(element_size(precision).value());
-    return ConvolutionOperands(convolution, pass, element, layout).operands();
+    return ConvolutionOperands(convolution, pass, element, layout, std::max<std::int64_t>(1, step)).operands();
 }
 
 Operands operands(const Gemm& g, Pass pass, Precision precision) {
@@ -175,11 +194,11 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
     const std::int64_t a_batch = folded || g.a_shared ? 0 : g.m * g.k, b_batch = g.b_shared ? 0 : g.k * g.n;
     const std::int64_t c_batch = folded ? 0 : g.m * g.n;
     const auto index = [](std::int64_t size, std::int64_t stride) { return channels(size, stride); };
-    const Index a_m{{Digit{}, Digit{}, {copies, g.m * g.k}, {g.m, row_stride(g.m, g.k, g.a_transposed, true)}}};
+    const Index a_m{{Digit{}, Digit{}, Digit{}, {copies, g.m * g.k}, {g.m, row_stride(g.m, g.k, g.a_transposed, true)}}};
     const Index a_k = index(g.k, row_stride(g.m, g.k, g.a_transposed, false));
     const Index b_k = index(g.k, row_stride(g.k, g.n, g.b_transposed, true));
     const Index b_n = index(g.n, row_stride(g.k, g.n, g.b_transposed, false));
-    const Index c_m{{Digit{}, Digit{}, {copies, g.m * g.n}, {g.m, g.n}}};
+    const Index c_m{{Digit{}, Digit{}, Digit{}, {copies, g.m * g.n}, {g.m, g.n}}};
     const Index c_n = index(g.n, 1);
     const auto make = [&](Tensor tensor, const Index& side, const Index& depth, std::int64_t batch) {
         Operand o{tensor, element, side, depth};

@@ -15,8 +15,9 @@ struct Operands {
     std::int64_t images = 1;    // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
-// Convolutions and GEMMs only.
-Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout);
+// NHWC kernels walk through the taps of one k-step's channels before the next channels, so that neighbouring pixels meet in
+// L1; that is why `step` matters here.
+Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step = 1);
 Operands operands(const Gemm& gemm, Pass pass, Precision precision);
 
 }  // namespace gambrel::sim_detail

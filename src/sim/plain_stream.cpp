@@ -10,7 +10,7 @@ namespace gambrel::sim_detail {
 namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_bypass; }
+Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
 constexpr RequestShape kAlongSide{32, 1};
 constexpr RequestShape kOneTap{1, 1};
 
@@ -125,7 +125,7 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
     if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
         if (mapping.family == KernelFamily::depthwise)
             return std::make_unique<DepthwiseStream>(*convolution, layer.pass, layer.precision, mapping);
-        return std::make_unique<TiledStream>(operands(*convolution, layer.pass, layer.precision, mapping.layout), mapping);
+        return std::make_unique<TiledStream>(operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k), mapping);
     }
     return std::make_unique<TiledStream>(operands(std::get<Gemm>(layer.op), layer.pass, layer.precision), mapping);
 }

@@ -20,7 +20,7 @@ public:
         std::uint64_t victim_line = 0;  // meaningful if victim_dirty
         unsigned victim_dirty = 0;
     };
-    // `hash` picks the set; all that matters is that a line always comes with the same one.
+    // `hash` must be mixed(line): callers have it already.
     Outcome touch(std::uint64_t line, std::uint64_t hash, unsigned sectors, bool dirty);
     [[nodiscard]] unsigned valid(std::uint64_t line, std::uint64_t hash) const;  // without counting as a use
     void invalidate(std::uint64_t line, std::uint64_t hash);
@@ -46,9 +46,14 @@ private:
         return static_cast<std::size_t>((hash >> 32U) * sets_ >> 32U) * ways_;
     }
 
+    // How many lines of the cache share these bits of the hash. Most misses find 0 and need not search their set.
+    [[nodiscard]] std::uint16_t& filter(std::uint64_t hash) { return filter_[hash >> 4U & filter_mask_]; }
+
     std::uint64_t sets_;
     unsigned ways_;
     std::vector<std::uint64_t> entries_;
+    std::uint64_t filter_mask_;
+    std::vector<std::uint16_t> filter_;
 };
 
 }  // namespace gambrel::sim_detail

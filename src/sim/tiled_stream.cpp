@@ -15,12 +15,14 @@ RequestShape request_shape(const WarpLoad& load) {
     return load.k_major ? RequestShape{lanes, kWarp / lanes * vector} : RequestShape{lanes * vector, kWarp / lanes};
 }
 
-Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_bypass; }
+Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
 
-// Stores run along what is contiguous, 128 bytes an instruction.
-RequestShape store_shape(const Operand& c) {
-    const auto run = static_cast<std::int32_t>(128 / c.element);
-    return c.side_is_inner() ? RequestShape{run, 1} : RequestShape{1, run};
+// Stores run along what is contiguous: 128 bytes an instruction, or 32 elements in runs as short as the mapping says.
+RequestShape store_shape(const Operand& c, std::int32_t store_run) {
+    const bool whole = store_run >= kWarp;
+    const std::int32_t run = whole ? static_cast<std::int32_t>(128 / c.element) : std::max(1, store_run);
+    const std::int32_t runs = whole ? 1 : kWarp / run;
+    return c.side_is_inner() ? RequestShape{run, runs} : RequestShape{runs, run};
 }
 
 constexpr std::int64_t kPartialSum = 4;  // bytes: partial sums are FP32 even of FP16 kernels
@@ -55,7 +57,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     action_b_ = load_action(mapping.b);
     workspace_ = workspace_of(operands_);
     if (splits_ > 1 && !mapping.split_k_in_workspace) operands_.c.element = workspace_.element;
-    store_ = store_shape(operands_.c);
+    store_ = store_shape(operands_.c, mapping.store_run);
 }
 
 TiledStream::Place TiledStream::place(std::int64_t cta) const {
@@ -73,11 +75,12 @@ TiledStream::Place TiledStream::place(std::int64_t cta) const {
 TiledStream::Range TiledStream::depth_of(std::int64_t split) const {
     const std::int64_t k = operands_.view.k, images = operands_.images;
     const std::int64_t all = std::max(1, mapping_.split_k);
-    if (images > 1 && all % images == 0) {
-        // A wgrad that is split at least by image: no chunk holds pixels of two.
-        const std::int64_t chunks = all / images, pixels = k / images, length = ceil_div(pixels, chunks);
+    if (mapping_.split_chunk > 0) {
+        // Chunks end at images: none holds pixels of two.
+        const std::int64_t pixels = k / images, length = std::min(pixels, mapping_.split_chunk);
+        const std::int64_t chunks = ceil_div(pixels, length);
         const std::int64_t image = split / chunks, first = split % chunks * length;
-        return {image * pixels + std::min(first, pixels), image * pixels + std::min(first + length, pixels)};
+        return {std::min(k, image * pixels + first), std::min(k, image * pixels + std::min(first + length, pixels))};
     }
     const std::int64_t steps = ceil_div(ceil_div(k, mapping_.cta.k), all), length = steps * mapping_.cta.k;
     return {std::min(k, split * length), std::min(k, (split + 1) * length)};
@@ -104,7 +107,10 @@ void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& 
     const std::int64_t first = state.first_k + step * mapping_.cta.k;
     const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
     state.depth.assign(operands_.a.depth, first, count);
+    const std::size_t before = out.size();
     append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
+    // Of a strided dgrad: no tap of this step reaches a pixel of the tile.
+    if (operands_.a.stride_y > 0 && out.size() == before) return;
     state.depth.assign(operands_.b.depth, first, count);
     append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
 }
@@ -132,7 +138,7 @@ void TiledStream::reduce(CtaState& state, std::vector<Access>& out) const {
         partial(state.split, Action::write);
         return;
     }
-    for (std::int64_t split = 0; split + 1 < splits_; ++split) partial(split, Action::read_bypass);
+    for (std::int64_t split = 0; split + 1 < splits_; ++split) partial(split, Action::read_step);
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::write, out);
 }
 
