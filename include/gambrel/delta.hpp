@@ -28,12 +28,14 @@ struct Hardware {
     double l2_bandwidth = 0, dram_bandwidth = 0;              // B/s
     double l1_latency = 0, l2_latency = 0, dram_latency = 0;  // cycles
     double l2_capacity = 0;                                   // B that any SM's data can use
-    double launch = 0;                                        // s from one kernel's end to the next one's start
+    double clock_long = 0;  // Hz that a slot-powered board falls to; 0: it holds `clock`
+    double launch = 0;      // s from one kernel's end to the next one's start
     ComputeCapability cc;
 };
 Hardware hardware(const Machine& machine, std::optional<Frequency> clock = {}, Roofs roofs = Roofs::measured);
 
-// Bytes by operand: A and B as the GEMM reads them, C as it writes it (with the partial sums of split-K, read and written).
+// Bytes by operand: A and B as the GEMM reads them, C as it writes it (with the partial sums of split-K, read and
+// written).
 struct OperandTraffic {
     double a = 0, b = 0, c = 0;
     [[nodiscard]] double total() const { return a + b + c; }

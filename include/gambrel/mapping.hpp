@@ -36,8 +36,8 @@ struct WarpLoad {
     std::int32_t lanes = 32;
     std::int32_t vector = 1;
     bool k_major = false;
-    // Lines stay in L1 for later k-steps. False: L1 only merges what one step's requests have in common (Kepler, Maxwell
-    // and GP10x without .nc; on Volta cuDNN's older engines and its strided kernels, by their counters).
+    // Lines stay in L1 for later k-steps. False: L1 only merges what one step's requests have in common (Kepler,
+    // Maxwell and GP10x without .nc; on Volta cuDNN's older engines and its strided kernels, by their counters).
     bool through_l1 = true;
     bool asynchronous = false;  // cp.async or TMA: to shared memory without registers
     // The bytes that the starts of runs are multiples of; 0: what follows from the tensor's pitch.
@@ -49,19 +49,24 @@ struct WarpLoad {
 
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
-    Tile cta, warp;                     // warp.k is cta.k, but cta.k / slices where warps share out the k-step
-    std::int32_t threads = 0;           // of a CTA
-    std::int32_t registers = 0;         // of a thread
-    Bytes shared_memory;                // of a CTA, all stages
-    std::int32_t stages = 2;            // tiles of k in shared memory at a time; 2: double buffered
-    std::int32_t split_k = 1;           // CTAs that share one output tile
+    Tile cta, warp;                // warp.k is cta.k, but cta.k / slices where warps share out the k-step
+    std::int32_t threads = 0;      // of a CTA
+    std::int32_t registers = 0;    // of a thread
+    Bytes shared_memory;           // of a CTA, all stages
+    std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
+    std::int32_t split_k = 1;      // CTAs that share one output tile
+    std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
+    std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     bool split_k_in_workspace = false;  // partial sums are written and reduced by a second kernel, else by atomics
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
     WarpLoad a, b;
     Pipe pipe = Pipe::fp32;        // that multiplies
     Layout layout = Layout::nchw;  // that the kernel reads; a layer stored otherwise pays for a transposition
-    // Kernels that one call launches: cuDNN's precomputed offsets or a split-K reduction are one more each.
+    // Groups are launched one after the other, each as a convolution of its own, as cuDNN 7 does it.
+    bool groups_in_turn = false;
+    // Kernels that one call launches for each group in turn: cuDNN's precomputed offsets or a split-K reduction are one
+    // more each.
     std::int32_t launches = 1;
     bool transposed_view = false;  // rows of tiles are the layer's N and columns its M, as BLAS sees row-major GEMM
     // Where the tile came from: a table's row, a kernel's name, given by hand, the rule, or a search.
@@ -87,16 +92,21 @@ struct Grid {
 
 // ctas_per_sm is 0 if one CTA is more than an SM has.
 Occupancy occupancy(const Machine& machine, const Mapping& mapping);
+// The GEMM that a kernel computes. Of a strided dgrad only the taps that reach a pixel are multiplied: stride x stride
+// smaller problems, or as many as there are taps.
+std::optional<GemmView> kernel_view(const Layer& layer);
+// Of a strided dgrad, the problems that it falls into; 1 otherwise.
+std::int64_t gradient_classes(const Convolution& convolution);
 Grid grid(const GemmView& view, const Mapping& mapping);
 
 // What a kernel's name says of how it runs. Absent members are not in the name.
 struct KernelName {
-    Tile tile;                      // 0 where the name does not say
+    Tile tile;  // 0 where the name does not say
     std::int32_t slices = 1, stages = 0, vector = 0;
     std::optional<bool> tensor_core, nhwc, split_k;
     std::optional<Pass> pass;
-    // cudnn: s*cudnn and xmma convolutions. engine: cuDNN's older templates (implicit_convolve_sgemm, wgrad_alg0_engine).
-    // gemm: BLAS. winograd and other: nothing that a tile describes.
+    // cudnn: s*cudnn and xmma convolutions. engine: cuDNN's older templates (implicit_convolve_sgemm,
+    // wgrad_alg0_engine). gemm: BLAS. winograd and other: nothing that a tile describes.
     enum class Family : std::uint8_t { cudnn, engine, gemm, winograd, other };
     Family family = Family::other;
 };

@@ -6,41 +6,66 @@
 namespace gambrel::delta_detail {
 namespace {
 
-// Elements of k by which each further CTA of an SM falls behind before the wave moves together again: a leader waits for
-// DRAM, its followers find its lines in L2 and close up. Fitted on V100's counters (docs/model.md).
+// Elements of k by which each further CTA of an SM falls behind before the wave moves together again: a leader waits
+// for DRAM, its followers find its lines in L2 and close up. Fitted on V100's counters (docs/model.md).
 constexpr double kDrift = 167;
 
-// How many times the operand that the launch order walks along is read. `line` CTAs of a panel (a column) read different
-// parts of it, `panels` panels all of it.
-double reads_of_walked(const Case& c, double line, double panels, double drift) {
-    const double sms = c.hardware.sms, ctas = line * panels;
-    const double flight = std::max(1.0, c.resident * sms);
-    if (ctas <= 0) return 1;
-    const auto groups = [&](double together) {  // CTAs that move together share what they read
-        const double whole = std::floor(ctas / together), rest = ctas - whole * together;
-        return whole * std::min(1.0, together / line) + std::min(1.0, rest / line);
+// The grid as the launch order sees it: `line` CTAs of a panel read different parts of the walked operand, each of
+// `panels` panels reads all of it.
+struct Order {
+    double line, panels;
+};
+
+struct Shared {
+    double together;  // reads of the walked operand if the CTAs of a wave keep step
+    double apart;     // if only those keep step that came to their SMs at the same time
+    double uneven;    // share of a panel whose CTAs run faster, as their SMs have fewer
+};
+
+Shared waves_of(const Case& c, const Order& o) {
+    const double sms = c.hardware.sms, ctas = o.line * o.panels, flight = c.resident * sms;
+    const auto groups = [&](double size) {
+        const double whole = std::floor(ctas / size), rest = ctas - whole * size;
+        return whole * std::min(1.0, size / o.line) + std::min(1.0, rest / o.line);
     };
-    double together = groups(flight);
+    Shared s{groups(flight), std::min(groups(sms), o.panels), 0};
     // A last wave that fills SMs unevenly runs at two speeds.
-    const double rest = std::fmod(ctas, flight), uneven = std::fmod(rest, sms);
-    if (rest > sms && uneven > 0) {
-        const double fewer = std::floor(rest / sms) * (sms - uneven);
-        together += std::min(1.0, fewer / line);
-    }
-    const double apart = std::min(groups(sms), panels);
-    together = std::min(together, apart);
-    const double steps = static_cast<double>(c.grid.k_steps) * c.mapping.cta.k;
-    const double drifting = std::min(1.0, drift * (c.resident - 1) / std::max(1.0, steps));
-    return std::max(1.0, together + (apart - together) * drifting);
+    const double rest = std::fmod(ctas, flight), more = std::fmod(rest, sms);
+    if (rest > sms && more > 0) s.uneven = std::min(1.0, std::floor(rest / sms) * (sms - more) / o.line);
+    s.together = std::min(s.together + s.uneven, s.apart);
+    return s;
 }
 
-// The operand of the panel: once, unless a panel is too long to stay while its CTAs pass.
-double reads_of_panel(const Case& c, double panel_bytes, double panels, double line) {
-    const double flight = c.resident * c.hardware.sms;
-    const double in_flight = std::clamp(flight / line, 1.0, panels);
+double reads_of_walked(const Case& c, const Shared& s) {
+    const double steps = static_cast<double>(c.grid.k_steps) * c.mapping.cta.k;
+    const double drifting = std::min(1.0, kDrift * (c.resident - 1) / std::max(1.0, steps));
+    return std::max(1.0, s.together + (s.apart - s.together) * drifting);
+}
+
+// The operand of the panel: once, unless a panel is too long to stay while its CTAs pass, or they run at two speeds.
+double reads_of_panel(const Case& c, const Order& o, const Shared& s, double panel_bytes) {
+    const double flight = c.resident * c.hardware.sms, in_flight = std::clamp(flight / o.line, 1.0, o.panels);
+    const double faster = s.uneven > 0 ? std::min(1.0, in_flight / o.panels) : 0;
     if (panel_bytes * in_flight <= 0.5 * c.hardware.l2_capacity) return 1;
-    // CTAs of a wave read the panel together; each wave reads it anew.
-    return std::max(1.0, std::ceil(line / std::max(1.0, flight / in_flight)));
+    return faster + std::max(1.0, std::ceil(o.line / std::max(1.0, flight / in_flight)));
+}
+
+// CTAs of one part of a split reduction read the same k. They start one after the other, and by the time the last has
+// come to a place the others have brought in the rest of the part: what is more than L2 holds beside the sums is read
+// again.
+double split_miss(const Case& c) {
+    const Geometry& g = c.geometry;
+    const double part = (g.a.unique + g.b.unique) / static_cast<double>(c.grid.split_k);
+    const double live = (part + g.output * g.output_element) / c.hardware.l2_capacity;
+    // A CTA alone on its SM keeps step with the others.
+    const double drifts = std::min(1.0, c.resident - 1);
+    return 0.05 + drifts * std::clamp((live - 1) / 1.1, 0.0, 0.95);
+}
+
+// A filter gradient meets an input row again with the next row of taps, when its CTAs have gone so many pixels further.
+double taps_apart(const Case& c) {
+    const double between = c.geometry.tap_distance * c.resident * c.hardware.sms * c.mapping.cta.n;
+    return 1 + (c.geometry.taps_h - 1) * std::clamp(between / c.hardware.l2_capacity - 0.5, 0.0, 1.0);
 }
 
 }  // namespace
@@ -50,26 +75,30 @@ void dram_traffic(const Case& c, Traffic& traffic) {
     const Grid& grid = c.grid;
     const double rows = static_cast<double>(grid.rows), columns = static_cast<double>(grid.columns);
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
-    const double all = g.a.unique + g.b.unique;
     double reads_a = 1, reads_b = 1;
-    if (all + output_bytes(c) > c.hardware.l2_capacity) {
-        const auto split = static_cast<double>(grid.split_k);
-        const double line = (rows_first ? rows : columns), panels = (rows_first ? columns : rows);
-        const double walked = reads_of_walked(c, line, panels, kDrift);
-        const double a_panel = g.a.unique / g.batch / rows / split, b_panel = g.b.unique / g.batch / columns / split;
-        const double stays = reads_of_panel(c, rows_first ? b_panel : a_panel, panels, line);
-        reads_a = rows_first ? walked : stays;
-        reads_b = rows_first ? stays : walked;
+    if (g.a.unique + g.b.unique + g.output * g.element > c.hardware.l2_capacity) {
+        if (grid.split_k > 1) {
+            const double miss = split_miss(c);
+            reads_a = 1 + (columns - 1) * miss;
+            reads_b = 1 + (rows - 1) * miss;
+        } else {
+            const Order order{rows_first ? rows : columns, rows_first ? columns : rows};
+            const Shared shared = waves_of(c, order);
+            const double panel = (rows_first ? g.b.unique : g.a.unique) / g.batch / order.panels;
+            const double walked = reads_of_walked(c, shared), stays = reads_of_panel(c, order, shared, panel);
+            reads_a = rows_first ? walked : stays;
+            reads_b = rows_first ? stays : walked;
+        }
     }
+    if (g.tap_distance > 0) reads_b *= taps_apart(c);
     traffic.reads_of_a = reads_a;
     traffic.reads_of_b = reads_b;
     OperandTraffic& t = traffic.dram;
     t.a = std::min(g.a.unique * reads_a, std::max(traffic.l2.a, g.a.unique));
     t.b = std::min(g.b.unique * reads_b, std::max(traffic.l2.b, g.b.unique));
-    // Sums of a split that fit stay in L2 until the last one; a workspace is streamed.
-    const double once = g.output * g.element;
-    t.c = grid.split_k > 1 && c.mapping.split_k_in_workspace && output_bytes(c) > c.hardware.l2_capacity ? output_bytes(c)
-                                                                                                         : once;
+    // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
+    const double once = g.output * g.element, all = output_bytes(c);
+    t.c = c.mapping.split_k_in_workspace && all > c.hardware.l2_capacity ? all : once;
 }
 
 }  // namespace gambrel::delta_detail

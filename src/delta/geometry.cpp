@@ -62,7 +62,8 @@ Operand wgrad_input(const Walk& w, const Mapping& m, double rows, double element
                              : static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, w.in_w * e),
                                                             std::gcd<std::int64_t>(shift, w.stride_w * m.cta.k * e)));
     const auto bytes = [&](double pixels_in_a_row, double taps_together) {
-        const double span = (pixels_in_a_row - 1) * stride + 1 + (taps_together - 1) * static_cast<double>(w.dilation_w);
+        const double span =
+            (pixels_in_a_row - 1) * stride + 1 + (taps_together - 1) * static_cast<double>(w.dilation_w);
         return sectors(std::min(span, static_cast<double>(w.in_w)) * element, grain) * kSector;
     };
     const double run = m.b.run(), step = m.cta.k;
@@ -77,7 +78,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     const bool nhwc = m.layout == Layout::nhwc;
     const double e = g.element;
     const Walk w = pass == Pass::dgrad ? gradient_walk(v) : forward_walk(v);
-    const double valid = valid_rows(w) * valid_columns(w) * w.thin;
+    const double valid = valid_rows(w) * valid_columns(w);
     const std::int64_t channels = pass == Pass::dgrad ? v.k : v.c;  // of the tensor that is walked
     const double filter_rows = g.n * g.k * s.rows;
     if (pass == Pass::wgrad) {
@@ -90,6 +91,9 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
             const std::int64_t image = v.p() * v.q();
             g.a = matrix_operand(matrix(gradient, image, image, true, s.tile_m, s.k_step), m.a, e);
             g.b = wgrad_input(w, m, s.rows, e);
+            g.taps_h = static_cast<double>(v.r);
+            if (v.r > 1)
+                g.tap_distance = static_cast<double>(v.dilation_h * v.q()) / static_cast<double>(v.r * v.s) * e;
         }
         return;
     }
@@ -99,7 +103,6 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     } else {
         g.a = pixel_operand(w, m.a, m.cta, s.columns, e);
     }
-    g.work = w.thin;
     const bool filter_along_k = m.b.k_major;
     const std::int64_t pitch = filter_along_k ? (v.c / v.groups) * v.r * v.s : v.c / v.groups;
     g.b = matrix_operand(matrix(filter_rows, pitch, pitch, filter_along_k, s.tile_n, s.k_step), m.b, e);
@@ -110,6 +113,8 @@ void gemm_operands(const Gemm& gemm, Pass pass, const Mapping& m, const Sizes& s
     const auto side = [](double x) { return static_cast<std::int64_t>(x); };
     const std::int64_t a_pitch = m.a.k_major ? side(g.k) : side(g.m), b_pitch = m.b.k_major ? side(g.k) : side(g.n);
     static_cast<void>(gemm), static_cast<void>(pass);
+    const auto vectors = [&](std::int64_t pitch) { return pitch * static_cast<std::int64_t>(g.element) % 16 == 0; };
+    g.scalar_loads = !vectors(a_pitch) || !vectors(b_pitch);
     g.a = matrix_operand(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a, g.element);
     g.b = matrix_operand(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b, g.element);
 }
@@ -117,7 +122,7 @@ void gemm_operands(const Gemm& gemm, Pass pass, const Mapping& m, const Sizes& s
 }  // namespace
 
 Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
-    const GemmView view = *gemm_view(layer);
+    const GemmView view = *kernel_view(layer);
     Geometry g;
     g.m = static_cast<double>(view.m);
     g.n = static_cast<double>(view.n);
@@ -132,11 +137,19 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
         convolution_operands(*v, layer.pass, m, sizes, g);
     else
         gemm_operands(std::get<Gemm>(layer.op), layer.pass, m, sizes, g);
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) g.taps = static_cast<double>(v->r * v->s);
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
     const OperandBytes once = compulsory_bytes(layer);
     g.a.unique = (layer.pass == Pass::fwd ? once.input : once.output).value();
     g.b.unique = (layer.pass == Pass::wgrad ? once.input : once.filter).value();
+    // Where a strided layer skips columns, their sectors come along.
+    if (const auto* v = std::get_if<Convolution>(&layer.op);
+        v && layer.pass != Pass::dgrad && m.layout == Layout::nchw) {
+        const double touched =
+            static_cast<double>(v->w) / static_cast<double>(std::max<std::int64_t>(1, v->columns_read()));
+        (layer.pass == Pass::fwd ? g.a : g.b).unique *= std::min(touched, kSector / g.element);
+    }
     return g;
 }
 

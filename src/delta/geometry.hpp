@@ -27,17 +27,19 @@ struct Geometry {
     double output_element = 4;  // bytes of what the epilogue writes
     Operand a, b;
     double output = 0;  // elements
-    double work = 1;    // share of the multiplications that a kernel cannot skip
+    double taps = 1, taps_h = 1;
+    bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
+    double tap_distance = 0;    // of a filter gradient: bytes of one input column between a row of taps and the next
 };
 Geometry geometry(const Layer& layer, const Mapping& mapping, const Grid& grid);
 
-// The input of a convolution that a tile of pixels reads tap by tap: forward its input, dgrad the gradient of its output.
+// The input of a convolution that a tile of pixels reads tap by tap: forward its input, dgrad the gradient of its
+// output.
 struct Walk {
     double images = 1, channels = 1;
     std::int64_t rows = 1, columns = 1;  // pixels that are computed
     std::int64_t in_h = 1, in_w = 1, taps_h = 1, taps_w = 1;
     std::int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_h = 0, pad_w = 0;
-    double thin = 1;  // share of the pixels that a tap really reaches (dgrad of a strided layer)
 };
 Walk forward_walk(const Convolution& v);
 Walk gradient_walk(const Convolution& v);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <gambrel/delta.hpp>
 
@@ -19,15 +20,24 @@ double bandwidth(const Machine& machine, Level level, Frequency clock, Roofs roo
 // the datasheet's rate on V100, A100 and H100 in shared/data/measured/ceilings_summary.csv.
 constexpr double kDramReach = 0.92;
 
+// Boost where the board can feed it. Boards whose base clock is less than half of it (T4, L4: 70 and 72 W) reach about
+// the geometric mean under load, and fall towards base while it lasts; seen on T4's GEMMs, whose clock nobody logged.
+bool slot_powered(const Clocks& clocks) {
+    return clocks.boost && clocks.base && clocks.base->value.value() < 0.45 * clocks.boost->value.value();
+}
+Frequency held_clock(const Clocks& clocks) {
+    if (!clocks.boost) return clocks.base ? clocks.base->value : Frequency{1.4e9};
+    const double boost = clocks.boost->value.value(), base = clocks.base ? clocks.base->value.value() : boost;
+    return Frequency{slot_powered(clocks) ? 1.06 * std::sqrt(base * boost) : boost};
+}
+
 }  // namespace
 
 Hardware hardware(const Machine& machine, std::optional<Frequency> clock, Roofs roofs) {
     Hardware h;
-    const Frequency at = clock ? *clock
-                         : machine.clocks.boost ? machine.clocks.boost->value
-                         : machine.clocks.base  ? machine.clocks.base->value
-                                                : Frequency{1.4e9};
+    const Frequency at = clock.value_or(held_clock(machine.clocks));
     h.clock = at.value();
+    if (!clock && slot_powered(machine.clocks)) h.clock_long = 0.7 * h.clock;
     h.sms = machine.sm.sms ? machine.sm.sms->value : 80;
     h.schedulers = machine.sm.schedulers ? machine.sm.schedulers->value : 4;
     for (const Pipe pipe : all_pipes()) {
@@ -53,7 +63,7 @@ Hardware hardware(const Machine& machine, std::optional<Frequency> clock, Roofs 
     // From A100 on, each half of L2 keeps its own copy of what its SMs read.
     const bool halves = l2 && l2->partitions && l2->partitions->value >= 2 && h.cc.major >= 8;
     if (halves) h.l2_capacity /= 2;
-    h.launch = 5e-6;
+    h.launch = 4.6e-6;
     return h;
 }
 

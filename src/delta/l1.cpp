@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "delta/levels.hpp"
 
 namespace gambrel::delta_detail {
@@ -6,9 +8,10 @@ double output_bytes(const Case& c) {
     const Geometry& g = c.geometry;
     const double once = g.output * g.output_element;
     if (c.mapping.split_k <= 1) return once;
-    // Through a workspace every partial sum is written and read, and the result written.
-    if (c.mapping.split_k_in_workspace) return once * (2.0 * c.mapping.split_k + 1);
-    return once * c.mapping.split_k;
+    // Through a workspace all partial sums but the last are written and read, and the result written.
+    if (c.mapping.split_k_in_workspace) return g.output * (8.0 * (c.mapping.split_k - 1) + g.element);
+    const double run = std::min(kSector, c.mapping.store_run * g.output_element);
+    return once * c.mapping.split_k * kSector / run;
 }
 
 // Fragments are stored once by the CTA and loaded by each of its warps; a slice of k is loaded by its own warps only.

@@ -21,8 +21,8 @@ double own_reuse(const Operand& o, const WarpLoad& load, double held, double ste
     return o.step_factor + (o.kept_factor - o.step_factor) * share;
 }
 
-// CTAs of one SM that read the same panel are at unrelated places of it: the share of its lines that another one has just
-// brought in is the chance that one of the others is less than `held` steps ahead.
+// CTAs of one SM that read the same panel are at unrelated places of it: the share of its lines that another one has
+// just brought in is the chance that one of the others is less than `held` steps ahead.
 double neighbours_hit(const Case& c, double held, double same_panel) {
     const double others = c.resident - 1;
     if (others <= 0 || same_panel <= 0) return 0;

@@ -13,6 +13,7 @@ struct Case {
     Geometry geometry;
     Hardware hardware;
     double resident = 1;  // CTAs that an SM really has at a time
+    double groups = 1;    // that run in turn; all else is of one of them
 };
 Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware);
 

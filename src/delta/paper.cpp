@@ -1,5 +1,5 @@
-// The forms of arXiv 1904.01691 as reconstructed in shared/reference/delta.md, equations (1) to (20); numbers in comments
-// are those of that text. Kept as they are, to stand beside ours.
+// The forms of arXiv 1904.01691 as reconstructed in shared/reference/delta.md, equations (1) to (20); numbers in
+// comments are those of that text. Kept as they are, to stand beside ours.
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +15,8 @@ struct PaperLayer {
 PaperLayer paper_layer(const Layer& layer, const Geometry& g) {
     if (const auto* v = std::get_if<Convolution>(&layer.op)) {
         const auto d = [](std::int64_t x) { return static_cast<double>(x); };
-        return {d(v->h), d(v->w), d(v->s), d(v->r), d(v->stride_w), d(v->pad_left), d(v->p()), d(v->q()), d(v->n),
-                d(v->c)};
+        return {d(v->h),        d(v->w),   d(v->s),   d(v->r), d(v->stride_w),
+                d(v->pad_left), d(v->p()), d(v->q()), d(v->n), d(v->c)};
     }
     return {1, g.m, 1, 1, 1, 0, 1, g.m, 1, g.k};
 }
@@ -30,7 +30,7 @@ void paper_traffic(const Case& c, const Layer& layer, Traffic& traffic) {
     const double loops = static_cast<double>(c.grid.ctas() * c.grid.k_steps);
     const double padded = l.wi + 2 * l.pad;
     const double rho = padded * l.stride / std::max(1.0, padded - l.wf + 1);  // (1)
-    const double filter = (k + 7) / k;                                         // (2)
+    const double filter = (k + 7) / k;                                        // (2)
     const double out = g.output * g.element;
     traffic.l1 = {g.element * loops * k * m * rho, g.element * loops * k * n * filter, out};  // (3)
     const double vertical = m * rho;                                                          // (4)
@@ -56,9 +56,10 @@ void paper_time(const Case& c, Prediction& p) {
     const double v2 = (p.traffic.l2.a + p.traffic.l2.b) / (ctas * loops);
     const double v3 = (p.traffic.dram.a + p.traffic.dram.b) / (ctas * loops);
     const double l1 = h.l1_width * hz, l2 = h.l2_bandwidth / h.sms, dram = h.dram_bandwidth / h.sms;
-    const double global = std::max({h.l1_latency / hz + v1 / l1, h.l2_latency / hz + v2 / l2, h.dram_latency / hz + v3 / dram});
-    const double shared = p.traffic.shared.total() / (ctas * loops) / (h.shared_width * hz);           // (14)
-    const double compute = static_cast<double>(m.cta.m) * m.cta.n * m.cta.k / std::max(1.0, mac);      // (15)
+    const double global =
+        std::max({h.l1_latency / hz + v1 / l1, h.l2_latency / hz + v2 / l2, h.dram_latency / hz + v3 / dram});
+    const double shared = p.traffic.shared.total() / (ctas * loops) / (h.shared_width * hz);       // (14)
+    const double compute = static_cast<double>(m.cta.m) * m.cta.n * m.cta.k / std::max(1.0, mac);  // (15)
     const double q = std::ceil(ctas / h.sms), a = std::max(1.0, std::min<double>(c.occupancy.ctas_per_sm, q));
     const double out = g.element * m.cta.m * m.cta.n;
     const double prologue = global + g.element * (m.cta.m + m.cta.n) * m.cta.k / (h.shared_width * hz);  // (16)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <gambrel/delta.hpp>
 
@@ -7,12 +8,38 @@
 
 namespace gambrel {
 namespace delta_detail {
+namespace {
+
+// Groups that run in turn: the first of them; the others are the same.
+void one_group(Case& c) {
+    Geometry& g = c.geometry;
+    for (Operand* o : {&g.a, &g.b}) {
+        o->elements /= g.batch;
+        o->unique /= g.batch;
+    }
+    g.output /= g.batch;
+    c.groups = g.batch;
+    g.batch = 1;
+    c.grid.batch = 1;
+}
+
+void all_groups(const Case& c, Prediction& p) {
+    for (OperandTraffic* t : {&p.traffic.shared, &p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) {
+        t->a *= c.groups;
+        t->b *= c.groups;
+        t->c *= c.groups;
+    }
+    p.grid.batch = static_cast<std::int64_t>(c.groups);
+}
+
+}  // namespace
 
 Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware) {
-    Case c{mapping, occupancy, grid(*gemm_view(layer), mapping), {}, hardware, 1};
+    Case c{mapping, occupancy, grid(*kernel_view(layer), mapping), {}, hardware, 1, 1};
     c.geometry = geometry(layer, mapping, c.grid);
+    if (mapping.groups_in_turn) one_group(c);
     const double share = static_cast<double>(c.grid.ctas()) / hardware.sms;
-    c.resident = std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+    c.resident = std::clamp(std::ceil(share), 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
     return c;
 }
 
@@ -41,6 +68,7 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
             dram_traffic(c, p.traffic);
             time(c, layer, p);
         }
+        all_groups(c, p);
     }
     const Traffic& t = p.traffic;
     p.traffic.l1_hit = t.l1.total() > 0 ? std::max(0.0, 1 - t.l2.total() / t.l1.total()) : 0;

@@ -30,8 +30,8 @@ void streaming(const Layer& layer, const Hardware& h, Prediction& p) {
     terms.prologue = h.dram_latency / h.clock;
     const auto most = std::max_element(terms.seconds.begin(), terms.seconds.end());
     p.bound = static_cast<Term>(most - terms.seconds.begin());
-    p.time = std::max({terms[Term::compute], terms[Term::l1], terms[Term::l2], terms[Term::dram]}) + terms[Term::launch] +
-             terms.prologue;
+    p.time = std::max({terms[Term::compute], terms[Term::l1], terms[Term::l2], terms[Term::dram]}) +
+             terms[Term::launch] + terms.prologue;
     p.regime = Regime::streaming;
 }
 

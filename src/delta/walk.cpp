@@ -101,8 +101,8 @@ Walk forward_walk(const Convolution& v) {
             v.pad_left};
 }
 
-// A gradient of the input is a convolution of the output's gradient with the turned filter. Of a strided layer only each
-// stride-th tap reaches a given pixel.
+// A gradient of the input is a convolution of the output's gradient with the turned filter. Of a strided layer only
+// each stride-th tap reaches a given pixel.
 Walk gradient_walk(const Convolution& v) {
     Walk w{static_cast<double>(v.n), static_cast<double>(v.k / v.groups), v.h, v.w, v.p(), v.q(), v.r, v.s};
     w.dilation_h = v.dilation_h;
@@ -110,12 +110,13 @@ Walk gradient_walk(const Convolution& v) {
     w.pad_h = v.dilation_h * (v.r - 1) - v.pad_top;
     w.pad_w = v.dilation_w * (v.s - 1) - v.pad_left;
     if (v.stride_h > 1 || v.stride_w > 1) {
-        w.thin = 1.0 / static_cast<double>(v.stride_h * v.stride_w);
         w.rows = w.in_h = v.p();
         w.columns = w.in_w = v.q();
         w.dilation_h = w.dilation_w = 1;
         w.pad_h = w.pad_w = 0;
-        w.images = static_cast<double>(v.n * v.stride_h * v.stride_w);
+        w.taps_h = (v.r + v.stride_h - 1) / v.stride_h;
+        w.taps_w = (v.s + v.stride_w - 1) / v.stride_w;
+        w.images = static_cast<double>(v.n * gradient_classes(v));
     }
     return w;
 }
@@ -129,7 +130,7 @@ Operand pixel_operand(const Walk& w, const WarpLoad& load, const Tile& tile, dou
     const double pixels = w.images * static_cast<double>(w.rows * w.columns);
     const double reduction = w.channels * static_cast<double>(w.taps_h * w.taps_w);
     Operand o;
-    o.elements = pixels * reduction * columns * w.thin * in_row * in_image;
+    o.elements = pixels * reduction * columns * in_row * in_image;
     const double request = load.run();
     const double asked = request * element * in_row;
     o.l1_factor = piece_bytes(w, rows, request, 1, element, in_row) / asked;

@@ -59,7 +59,8 @@ std::int32_t number_after(std::string_view text, std::string_view key) {
     return number_at(text, at).value_or(0);
 }
 
-// implicit_convolve_sgemm<float, float, 128, 6, 7, 3, 3, 5, ...>: after the types and a size the logarithms of the tile.
+// implicit_convolve_sgemm<float, float, 128, 6, 7, 3, 3, 5, ...>: after the types and a size the logarithms of the
+// tile.
 void engine_tile(std::string_view text, KernelName& name) {
     const std::size_t open = text.find('<');
     if (open == std::string_view::npos) return;

@@ -34,11 +34,10 @@ void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
         case Pass::wgrad:
             break;
     }
-    m.a = k_run(4);
-    m.b = k_run(1);
+    // Gradients of the output by four pixels, inputs pixel by pixel; the split kernels the other way round.
+    m.a = engine ? k_run(4) : k_run(1);
+    m.b = engine ? k_run(1) : k_run(8);
     m.a.through_l1 = m.b.through_l1 = false;
-    m.a.alignment = engine ? 8 : 4;
-    if (!engine) m.b.alignment = 4;
 }
 
 void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {

@@ -31,17 +31,19 @@ std::int32_t default_stages(const Machine& machine, Pipe pipe) {
 
 Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
     if (name.nhwc) return *name.nhwc ? Layout::nhwc : Layout::nchw;
-    if (!layer.hints.kernel.empty() && name.family != KernelName::Family::other && !is_tensor(pipe)) return Layout::nchw;
+    if (!layer.hints.kernel.empty() && name.family != KernelName::Family::other && !is_tensor(pipe))
+        return Layout::nchw;
     return is_tensor(pipe) ? Layout::nhwc : layer.layout;
 }
 
 Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const KernelName& name) {
-    const auto view = gemm_view(layer);
+    const auto view = kernel_view(layer);
     KernelName::Family family = name.family;
     if (family == KernelName::Family::other)
         family = std::holds_alternative<Gemm>(layer.op) ? KernelName::Family::gemm : KernelName::Family::cudnn;
     KernelName known = name;
     known.family = family;
+    if (family == KernelName::Family::engine) m.stages = 1;
     m.warp.k = m.cta.k / std::max(1, std::min(name.slices, m.cta.k));
     give_resources(m, layer, machine, family);
     // A tile by hand may ask for more than an SM has: fewer stages, then a shorter k-step.
@@ -55,13 +57,21 @@ Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const Kern
         give_resources(m, layer, machine, family);
     }
     give_loads(m, layer, machine, known);
+    if (family == KernelName::Family::engine && layer.hints.kernel.find("wgrad_alg0") != std::string::npos)
+        m.split_chunk = 512;
     if (layer.hints.split_k > 0)
         m.split_k = static_cast<std::int32_t>(layer.hints.split_k);
     else if (view)
-        m.split_k = split_by_rule(layer, *view, m, machine);
-    m.split_k_in_workspace = m.split_k > 1 && std::holds_alternative<Gemm>(layer.op);
+        m.split_k = split_by_rule(layer, *view, m, machine, family);
+    m.split_k_in_workspace = m.split_k > 1 && (std::holds_alternative<Gemm>(layer.op) || is_tensor(m.pipe));
+    if (m.split_k > 1 && !m.split_k_in_workspace) m.store_run = family == KernelName::Family::engine ? 2 : 1;
     return m;
 }
+
+bool asks_for_engine(const Layer& layer) {
+    return layer.hints.kernel.empty() && layer.hints.algorithm.find("IMPLICIT_GEMM") != std::string::npos;
+}
+Tile engine_tile(const Convolution& v) { return v.k / v.groups <= 32 ? Tile{32, 32, 8} : Tile{64, 128, 8}; }
 
 bool wants_precomputed_offsets(const Layer& layer) {
     return layer.hints.kernel.empty() && layer.hints.algorithm.find("PRECOMP") != std::string::npos;
@@ -79,6 +89,18 @@ std::string_view name(KernelFamily family) {
             break;
     }
     return "streaming";
+}
+
+std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h, v.r) * std::min(v.stride_w, v.s); }
+
+std::optional<GemmView> kernel_view(const Layer& layer) {
+    auto view = gemm_view(layer);
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    if (!v || layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
+    const std::int64_t classes = gradient_classes(*v);
+    view->m = v->n * v->p() * v->q() * classes;
+    view->k = std::max<std::int64_t>(1, view->k / classes);
+    return view;
 }
 
 Grid grid(const GemmView& view, const Mapping& m) {
@@ -101,7 +123,8 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
     }
     const auto* convolution = std::get_if<Convolution>(&layer.op);
     m.pipe = pipe_for(layer, machine);
-    if (convolution && convolution->depthwise()) {
+    m.groups_in_turn = convolution && convolution->groups > 1 && wants_precomputed_offsets(layer);
+    if (convolution && convolution->depthwise() && !m.groups_in_turn) {
         m.family = KernelFamily::depthwise;
         m.threads = 256;
         m.registers = 64;
@@ -109,13 +132,19 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
         return m;
     }
-    const KernelName name = parse_kernel_name(layer.hints.kernel);
-    const GemmView view = *gemm_view(layer);
+    KernelName name = parse_kernel_name(layer.hints.kernel);
+    if (convolution && asks_for_engine(layer)) {
+        // The algorithm without precomputed offsets is run by the older engines, without Tensor Cores.
+        name.family = KernelName::Family::engine;
+        name.tile = engine_tile(*convolution);
+        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+    }
+    const GemmView view = *kernel_view(layer);
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(machine, m.pipe);
     m.launches = layer.hints.kernels > 0 ? static_cast<std::int32_t>(layer.hints.kernels)
                                          : (wants_precomputed_offsets(layer) ? 2 : 1);
-    if (layer.hints.tile_m > 0 && layer.hints.tile_n > 0) {
+    if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
         m.cta = {static_cast<std::int32_t>(layer.hints.tile_m), static_cast<std::int32_t>(layer.hints.tile_n),
                  static_cast<std::int32_t>(layer.hints.tile_k)};
@@ -126,6 +155,9 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         m.cta = tile_by_rule(layer, view, machine, m.pipe);
     }
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, machine, m.pipe);
+    // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.
+    const bool narrow = convolution && !is_tensor(m.pipe) && name.family != KernelName::Family::engine && m.cta.n <= 32;
+    if (narrow && layer.hints.tile_k == 0) m.cta.k = 4;
     // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N.
     if (std::holds_alternative<Gemm>(layer.op) && m.source != Mapping::Source::rule) {
         m.transposed_view = true;

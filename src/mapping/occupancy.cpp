@@ -57,8 +57,8 @@ Occupancy occupancy(const Machine& machine, const Mapping& m) {
         {shared > 0 ? std::floor(shared_limit / shared) : 1e9, Occupancy::Limit::shared_memory},
         {value(sm.max_ctas, 32), Occupancy::Limit::ctas},
     }};
-    const auto least = std::min_element(bounds.begin(), bounds.end(),
-                                        [](const Bound& a, const Bound& b) { return a.ctas < b.ctas; });
+    const auto least =
+        std::min_element(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.ctas < b.ctas; });
     if (m.shared_memory.value() > value(sm.shared_memory_per_cta, shared_limit)) return o;
     o.ctas_per_sm = static_cast<std::int32_t>(least->ctas);
     o.warps_per_sm = o.ctas_per_sm * static_cast<std::int32_t>(warps);

@@ -58,7 +58,9 @@ double sms(const Machine& machine) { return machine.sm.sms ? machine.sm.sms->val
 
 }  // namespace
 
-ComputeCapability capability(const Machine& machine) { return machine.compute_capability.value_or(ComputeCapability{9, 0}); }
+ComputeCapability capability(const Machine& machine) {
+    return machine.compute_capability.value_or(ComputeCapability{9, 0});
+}
 
 Pipe pipe_for(const Layer& layer, const Machine& machine) {
     const Precision math = layer.hints.math.value_or(layer.precision);
@@ -144,18 +146,32 @@ void give_resources(Mapping& m, const Layer& layer, const Machine& machine, Kern
     m.warp.k = m.cta.k / slices;
 }
 
-std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Machine& machine) {
+std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Machine& machine,
+                           KernelName::Family family) {
     const std::int64_t tiles = ceil_div(view.m, m.cta.m) * ceil_div(view.n, m.cta.n) * view.batch;
     const std::int64_t steps = ceil_div(view.k, m.cta.k);
-    const auto slots = static_cast<std::int64_t>(sms(machine) * std::max(1, occupancy(machine, m).ctas_per_sm));
-    if (layer.pass == Pass::wgrad && std::holds_alternative<Convolution>(layer.op))
-        return static_cast<std::int32_t>(std::clamp<std::int64_t>(slots / tiles, 1, std::max<std::int64_t>(1, steps / 16)));
+    const std::int64_t longest_split = std::max<std::int64_t>(1, steps / 4);
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+        if (layer.pass != Pass::wgrad) return 1;
+        if (family == KernelName::Family::engine)  // chunks of 512 pixels of one image, by the engine's last argument
+            return m.split_chunk > 0 ? static_cast<std::int32_t>(v->n * ceil_div(v->p() * v->q(), m.split_chunk)) : 1;
+        if (is_tensor(m.pipe)) {
+            // A power of two that gives about 64 CTAs of 128x128, at least two parts.
+            const std::int64_t wanted = 64 * 16384 / (static_cast<std::int64_t>(m.cta.m) * m.cta.n * tiles);
+            const auto filled = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(2, wanted)));
+            return static_cast<std::int32_t>(
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(filled), 1, longest_split));
+        }
+        // About 5.6 CTAs an SM, at least 12 parts, in the launches and bytes of stridedB_splitK kernels on V100.
+        const auto wanted = static_cast<std::int64_t>(std::round(5.6 * sms(machine) / static_cast<double>(tiles)));
+        return static_cast<std::int32_t>(
+            std::clamp<std::int64_t>(std::max<std::int64_t>(12, wanted), 1, longest_split));
+    }
     // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
-    const bool gemm = std::holds_alternative<Gemm>(layer.op);
-    if (!gemm || 2 * tiles > static_cast<std::int64_t>(sms(machine))) return 1;
+    if (2 * tiles > static_cast<std::int64_t>(sms(machine))) return 1;
     const std::int64_t longest = view.k / 256;
-    return static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(sms(machine)) / tiles, 1, std::max<std::int64_t>(1, longest)));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>(sms(machine)) / tiles, 1,
+                                                              std::max<std::int64_t>(1, longest)));
 }
 
 }  // namespace gambrel::mapping_detail

@@ -1,5 +1,5 @@
-// How cuDNN and cuBLAS tile a layer where nothing says so, and what a tile needs of an SM. docs/model.md states these rules
-// with their sources. Internal to the room.
+// How cuDNN and cuBLAS tile a layer where nothing says so, and what a tile needs of an SM. docs/model.md states these
+// rules with their sources. Internal to the room.
 #pragma once
 
 #include <gambrel/mapping.hpp>
@@ -19,6 +19,7 @@ void give_resources(Mapping& m, const Layer& layer, const Machine& machine, Kern
 // What a warp loads with one request, by pass, layout and family.
 void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const KernelName& name);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
-std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Machine& machine);
+std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Machine& machine,
+                           KernelName::Family family);
 
 }  // namespace gambrel::mapping_detail
