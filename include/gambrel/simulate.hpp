@@ -24,8 +24,8 @@ struct SimulationOptions {
     // Simulate this many windows of CTAs instead of all and scale up; 0: all. A window is one wave that fills the caches
     // and one that is counted. A layer that is not much longer than its windows is simulated in full.
     int sample = 0;
-    std::stop_token stop;
-    std::function<void(double fraction)> progress;  // called now and then from the calling thread
+    std::stop_token stop = {};
+    std::function<void(double fraction)> progress = {};  // called now and then from the calling thread
 };
 
 // Of one tensor, or of all.

@@ -18,7 +18,7 @@ namespace gambrel::sim_detail {
 struct CacheShape {
     std::uint32_t sms = 1;
     std::uint64_t l1_lines = 0;  // of an SM; 0: none
-    unsigned l1_ways = 32;
+    unsigned l1_ways = 16;
     std::uint64_t l2_lines = 1024;
     unsigned l2_ways = 16;
     // 2 where each half of L2 keeps copies for the SMs nearest to it (A100 and later data centre chips).
