@@ -26,6 +26,7 @@ constexpr Entry kCommands[] = {
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
     {"reproduce", "the published results, from their raw data", setup_reproduce},
+    {"simulate", "the same by simulating every address through the caches", setup_simulate},
     {"validate", "the model against measured rows: error tables", setup_validate},
 };
 

@@ -14,6 +14,7 @@
 #include <gambrel/machine.hpp>
 #include <gambrel/mapping.hpp>
 #include <gambrel/network.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 
@@ -21,15 +22,15 @@ struct SimulationOptions {
     unsigned threads = 0;  // 0: as many as the machine has
     std::uint64_t seed = 1;
     bool warm = false;  // L2 holds what a first run of the same layer left there; else it is empty
-    // Simulate this many windows of CTAs instead of all and scale up; 0: all. A window is one wave that fills the caches
-    // and one that is counted. A layer that is not much longer than its windows is simulated in full.
+    // Simulate this many windows of CTAs instead of all and scale up; 0: all. A window is one wave that fills the
+    // caches and one that is counted. A layer that is not much longer than its windows is simulated in full.
     int sample = 0;
     std::stop_token stop = {};
     std::function<void(double fraction)> progress = {};  // called now and then from the calling thread
 };
 
 // Of one tensor, or of all.
-struct Traffic {
+struct SimulatedTraffic {
     Bytes l1_read, l1_written;
     Bytes l2_read, l2_written;
     Bytes dram_read, dram_written;
@@ -41,7 +42,7 @@ struct Traffic {
     [[nodiscard]] double l1_hit_rate() const { return l1_read > Bytes{} ? l1_hits / l1_read : 0; }
     [[nodiscard]] double l2_hit_rate() const { return l2_read > Bytes{} ? l2_hits / l2_read : 0; }
 };
-Traffic operator+(const Traffic& a, const Traffic& b);
+SimulatedTraffic operator+(const SimulatedTraffic& a, const SimulatedTraffic& b);
 
 // 95 % bounds of the sampled amounts, as fractions of them; zero if all was simulated.
 struct SamplingError {
@@ -49,22 +50,24 @@ struct SamplingError {
 };
 
 struct Simulation {
-    Traffic input, filter, output;  // the tensors or their gradients, as in OperandBytes
-    Traffic workspace;              // partial sums of split k
-    Bytes shared_memory;            // stored and loaded by warps
+    SimulatedTraffic input, filter, output;  // the tensors or their gradients, as in OperandBytes
+    SimulatedTraffic workspace;              // partial sums of split k
+    Bytes shared_memory;                     // stored and loaded by warps
     std::uint64_t sector_accesses = 0;
     std::int64_t ctas = 0, ctas_simulated = 0;
     Occupancy occupancy;
     SamplingError error;
     bool partial = false;  // stopped before its end: the bytes are of ctas_simulated CTAs
-    [[nodiscard]] Traffic total() const { return input + filter + output + workspace; }
+    [[nodiscard]] SimulatedTraffic total() const { return input + filter + output + workspace; }
 };
 
 // Fails where the layer has faults() or a CTA of the mapping does not fit on the machine's SM.
 Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Mapping& mapping,
                             const SimulationOptions& options = {});
 
-// Bytes of every level with Origin::simulated, work by the mapping's pipe, launch shape; no time, which needs a model.
-Kernel to_kernel(const Layer& layer, const Mapping& mapping, const Simulation& simulation);
+// Bytes of every level with Origin::simulated, work by the mapping's pipe, launch shape. No cycles were simulated: the
+// time is the shortest that these bytes and this work allow on the machine, as `roofline` has it.
+Kernel to_kernel(const Layer& layer, const Machine& machine, const Mapping& mapping, const Simulation& simulation,
+                 const RooflineOptions& options = {});
 
 }  // namespace gambrel

@@ -1,5 +1,6 @@
-// One line of memory as a warp's request or a cache's miss touches it: line number, sectors, what is done. Packed into 64
-// bits, because a layer makes a thousand million of them. Invariant: tensors never share a line: each has its own region.
+// One line of memory as a warp's request or a cache's miss touches it: line number, sectors, what is done. Packed into
+// 64 bits, because a layer makes a thousand million of them. Invariant: tensors never share a line: each has its own
+// region.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ inline constexpr unsigned kSectorShift = 5;  // ... of four 32-byte sectors, on 
 inline constexpr unsigned kSectorsPerLine = 4;
 inline constexpr unsigned kAllSectors = 0xF;
 
-// Of a mask of four. A table, because the portable instruction set has no popcount and a call costs as much as a hit in L1.
+// Of a mask of four. A table, because the portable instruction set has no popcount and a call costs as much as a hit in
+// L1.
 constexpr unsigned sector_count(unsigned sectors) {
     constexpr std::uint64_t kCounts = 0x4332322132212110ULL;
     return static_cast<unsigned>(kCounts >> 4U * sectors & 0xFU);
@@ -43,8 +45,8 @@ private:
 
 constexpr unsigned tensor_of(std::uint64_t line) { return static_cast<unsigned>(line >> (kTensorShift - kLineShift)); }
 
-// Spreads lines over sets and slices: strides of powers of two, which tensors have, must not fall on few sets. GPUs hash
-// too; which function is not published, so this is a well-mixing one (the finaliser of MurmurHash3).
+// Spreads lines over sets and slices: strides of powers of two, which tensors have, must not fall on few sets. GPUs
+// hash too; which function is not published, so this is a well-mixing one (the finaliser of MurmurHash3).
 constexpr std::uint64_t mixed(std::uint64_t line) {
     line ^= line >> 33U;
     line *= 0xff51afd7ed558ccdULL;

@@ -78,9 +78,8 @@ void Hierarchy::run(std::span<const Event> events, std::int64_t counted_from) {
     for (Sm& sm : sms_) sm.events.clear();
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
     parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted_from); });
-    parallel_for(slices_.size(), threads_, [&](std::size_t i) {
-        run_slice(slices_[i], static_cast<unsigned>(i), events, counted_from);
-    });
+    parallel_for(slices_.size(), threads_,
+                 [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted_from); });
 }
 
 void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const {

@@ -1,6 +1,6 @@
-// L1 of every SM, the slices of L2 and the DRAM behind them. Events go in in order of time, a batch at a time; SMs work in
-// parallel up to their L1, slices of L2 after that. Invariant: the same counts for any number of threads, because an SM
-// and a slice each see their accesses in one order that only the events give.
+// L1 of every SM, the slices of L2 and the DRAM behind them. Events go in in order of time, a batch at a time; SMs work
+// in parallel up to their L1, slices of L2 after that. Invariant: the same counts for any number of threads, because an
+// SM and a slice each see their accesses in one order that only the events give.
 #pragma once
 
 #include <array>

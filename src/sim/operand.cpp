@@ -63,8 +63,8 @@ void clip(std::span<const Run> runs, std::int32_t first, std::int32_t end, std::
         const std::int32_t from = std::max(run.first, first), to = std::min(run.first + run.count, end);
         if (from >= to) continue;
         const std::int32_t skip = from - run.first;
-        pieces.push_back({from, to - from, run.offset + skip * run.step, run.step, run.y, run.x + skip * run.x_step,
-                          run.x_step});
+        pieces.push_back(
+            {from, to - from, run.offset + skip * run.step, run.step, run.y, run.x + skip * run.x_step, run.x_step});
     }
 }
 
@@ -106,8 +106,8 @@ void add_strided_piece(const Operand& operand, std::uint64_t base, const Run& pi
     for (std::int32_t i = 0; i < piece.count; ++i) {
         const std::int64_t x = piece.x + point.x + std::int64_t{i} * piece.x_step;
         if (x < 0 || x >= operand.width || x % operand.stride_x != 0) continue;
-        const std::int64_t offset = piece.offset + point.offset + i * piece.step +
-                                    y / operand.stride_y * operand.row + x / operand.stride_x * operand.column;
+        const std::int64_t offset = piece.offset + point.offset + i * piece.step + y / operand.stride_y * operand.row +
+                                    x / operand.stride_x * operand.column;
         request.add_progression(base + static_cast<std::uint64_t>(offset * operand.element), 1, 0, operand.element);
     }
 }
@@ -161,8 +161,7 @@ void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count)
 bool Operand::side_is_inner() const {
     const auto stride = [](const Index& index) {
         for (std::size_t d = index.digits.size(); d-- > 0;)
-            if (index.digits[d].radix > 1)
-                return std::abs(index.digits[d].offset) + std::abs(index.digits[d].x);
+            if (index.digits[d].radix > 1) return std::abs(index.digits[d].offset) + std::abs(index.digits[d].x);
         return std::int64_t{0};
     };
     const std::int64_t side_stride = stride(side), depth_stride = stride(depth);

@@ -1,5 +1,6 @@
-// An operand of an implicit GEMM as addresses. Element (side i, depth k) lies at offset(i) + offset(k), and exists where
-// its coordinates y(i) + y(k), x(i) + x(k) are inside the picture: padding has no address. Knows no cache and no CTA.
+// An operand of an implicit GEMM as addresses. Element (side i, depth k) lies at offset(i) + offset(k), and exists
+// where its coordinates y(i) + y(k), x(i) + x(k) are inside the picture: padding has no address. Knows no cache and no
+// CTA.
 #pragma once
 
 #include <array>

@@ -35,7 +35,9 @@ Index taps(const Convolution& v, std::int64_t channels, std::int64_t step, Digit
     channel.radix = step;
     return {{Digit{}, chunk, r, s, channel}};
 }
-Index channels(std::int64_t count, std::int64_t stride) { return {{Digit{}, Digit{}, Digit{}, Digit{}, {count, stride}}}; }
+Index channels(std::int64_t count, std::int64_t stride) {
+    return {{Digit{}, Digit{}, Digit{}, Digit{}, {count, stride}}};
+}
 
 class ConvolutionOperands {
 public:
@@ -108,9 +110,7 @@ private:
     [[nodiscard]] Index output_pixels() const {
         return pixels(v_.n, v_.p(), v_.q(), {1, out_.n}, {1, out_.h}, {1, out_.w});
     }
-    [[nodiscard]] Index input_pixels() const {
-        return input_order({1, in_.n}, {1, in_.h}, {1, in_.w});
-    }
+    [[nodiscard]] Index input_pixels() const { return input_order({1, in_.n}, {1, in_.h}, {1, in_.w}); }
     // Pixels of a strided dgrad that the same taps reach stand together, so that tiles need only those taps.
     [[nodiscard]] Index input_order(Digit image, Digit y, Digit x) const {
         const std::int64_t sh = v_.stride_h, sw = v_.stride_w;
@@ -147,8 +147,8 @@ private:
         side.offset = v_.pad_top * row + v_.pad_left * column;
         side.y = narrow(v_.pad_top);
         side.x = narrow(v_.pad_left);
-        const Index depth = taps(v_, v_.k / v_.groups, step_, {1, out_.c}, {1, -dh * row, -dh, 0},
-                                 {1, -dw * column, 0, -dw});
+        const Index depth =
+            taps(v_, v_.k / v_.groups, step_, {1, out_.c}, {1, -dh * row, -dh, 0}, {1, -dw * column, 0, -dw});
         Operand o = image(Tensor::output, side, depth);
         o.height = narrow((v_.p() - 1) * v_.stride_h + 1);
         o.width = narrow((v_.q() - 1) * v_.stride_w + 1);
@@ -194,7 +194,8 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
     const std::int64_t a_batch = folded || g.a_shared ? 0 : g.m * g.k, b_batch = g.b_shared ? 0 : g.k * g.n;
     const std::int64_t c_batch = folded ? 0 : g.m * g.n;
     const auto index = [](std::int64_t size, std::int64_t stride) { return channels(size, stride); };
-    const Index a_m{{Digit{}, Digit{}, Digit{}, {copies, g.m * g.k}, {g.m, row_stride(g.m, g.k, g.a_transposed, true)}}};
+    const Index a_m{
+        {Digit{}, Digit{}, Digit{}, {copies, g.m * g.k}, {g.m, row_stride(g.m, g.k, g.a_transposed, true)}}};
     const Index a_k = index(g.k, row_stride(g.m, g.k, g.a_transposed, false));
     const Index b_k = index(g.k, row_stride(g.k, g.n, g.b_transposed, true));
     const Index b_n = index(g.n, row_stride(g.k, g.n, g.b_transposed, false));

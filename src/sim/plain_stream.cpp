@@ -93,7 +93,8 @@ PlainStream::PlainStream(const Streaming& streaming, Pass pass, Precision precis
     // 16 bytes a thread, as vectorised kernels do.
     std::uint64_t largest = written_.bytes;
     for (const Part& part : read_) largest = std::max(largest, part.bytes);
-    ctas_ = std::max<std::int64_t>(1, ceil_div(static_cast<std::int64_t>(largest), 16LL * std::max(32, mapping.threads)));
+    ctas_ =
+        std::max<std::int64_t>(1, ceil_div(static_cast<std::int64_t>(largest), 16LL * std::max(32, mapping.threads)));
 }
 
 void PlainStream::append(const Part& part, std::int64_t cta, Action action, std::vector<Access>& out) const {
@@ -125,7 +126,8 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
     if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
         if (mapping.family == KernelFamily::depthwise)
             return std::make_unique<DepthwiseStream>(*convolution, layer.pass, layer.precision, mapping);
-        return std::make_unique<TiledStream>(operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k), mapping);
+        return std::make_unique<TiledStream>(
+            operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k), mapping);
     }
     return std::make_unique<TiledStream>(operands(std::get<Gemm>(layer.op), layer.pass, layer.precision), mapping);
 }

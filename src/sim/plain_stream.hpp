@@ -1,4 +1,5 @@
-// Streams of kernels that have no tiles: depthwise convolutions, one thread an output, and layers that stream tensors once.
+// Streams of kernels that have no tiles: depthwise convolutions, one thread an output, and layers that stream tensors
+// once.
 #pragma once
 
 #include "sim/operands.hpp"
@@ -6,8 +7,8 @@
 
 namespace gambrel::sim_detail {
 
-// Forward and dgrad: a CTA makes `threads` consecutive pixels of one image and channel, tap by tap. wgrad: a CTA makes the
-// taps of one channel, and walks over all its pixels, `threads` at a time.
+// Forward and dgrad: a CTA makes `threads` consecutive pixels of one image and channel, tap by tap. wgrad: a CTA makes
+// the taps of one channel, and walks over all its pixels, `threads` at a time.
 class DepthwiseStream final : public AddressStream {
 public:
     DepthwiseStream(const Convolution& convolution, Pass pass, Precision precision, const Mapping& mapping);

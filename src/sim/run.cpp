@@ -66,7 +66,8 @@ public:
 
 private:
     std::int64_t range(std::int64_t first, std::int64_t end, std::int64_t counted_from) {
-        Schedule schedule(stream_, {device_.caches.sms, device_.ctas_per_sm}, device_.contention, options_.seed, first, end);
+        Schedule schedule(stream_, {device_.caches.sms, device_.ctas_per_sm}, device_.contention, options_.seed, first,
+                          end);
         std::int64_t ended = 0;
         for (schedule.next(kBatch, events_); !events_.empty(); schedule.next(kBatch, events_)) {
             if (options_.stop.stop_requested()) {
@@ -84,7 +85,8 @@ private:
 
     // Student's t at 95 % of the mean over windows; as a fraction of it, less what needs no estimate.
     static SamplingError spread(const std::vector<TensorCounts>& parts, double part_of_all) {
-        static constexpr std::array<double, 10> kStudent{12.71, 12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
+        static constexpr std::array<double, 10> kStudent{12.71, 12.71, 4.303, 3.182, 2.776,
+                                                         2.571, 2.447, 2.365, 2.306, 2.262};
         const std::size_t n = parts.size();
         if (n < 2) return {1, 1, 1};
         const auto bound = [&](auto amount) {

@@ -1,5 +1,5 @@
-// A stream of addresses through a hierarchy, whole or sampled. The part of simulate() that knows no Layer and no Machine,
-// so that tests can give it caches of a few lines.
+// A stream of addresses through a hierarchy, whole or sampled. The part of simulate() that knows no Layer and no
+// Machine, so that tests can give it caches of a few lines.
 #pragma once
 
 #include <gambrel/simulate.hpp>

@@ -28,8 +28,8 @@ Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contenti
       end_(end),
       sms_(shape.sms),
       random_(seed) {
-    // Alone on its SM a CTA has nobody to lose slots to.
-    if (shape.ctas_per_sm < 2) contention_.spread = 0;
+    // Each competitor adds its variance; alone on its SM a CTA has nobody to lose slots to.
+    contention_.spread *= std::sqrt(static_cast<double>(shape.ctas_per_sm) - 1);
     for (Sm& sm : sms_) sm.slots.resize(shape.ctas_per_sm);
     for (std::uint32_t slot = 0; slot < shape.ctas_per_sm; ++slot)
         for (std::uint32_t sm = 0; sm < shape.sms && next_ < end_; ++sm) launch(sm, slot);
@@ -72,8 +72,8 @@ void Schedule::take_step(Resident& resident) {
     ++resident.step;
     resident.due += 1;
     if (contention_.spread > 0) {
-        const double lead = keep_ * resident.lead +
-                            std::sqrt(1 - keep_ * keep_) * contention_.spread * gaussian(random_);
+        const double lead =
+            keep_ * resident.lead + std::sqrt(1 - keep_ * keep_) * contention_.spread * gaussian(random_);
         resident.due -= lead - resident.lead;
         resident.lead = lead;
     }

@@ -1,6 +1,6 @@
-// When each CTA takes each of its steps, and on which SM. CTAs are dealt in launch order, one to every SM in turn, then to
-// whichever SM ends one; those on one SM share it. Invariant: depends on the seed, never on what the caches did or on
-// threads. docs/model.md, "How far CTAs drift", has the mechanism and where its two constants come from.
+// When each CTA takes each of its steps, and on which SM. CTAs are dealt in launch order, one to every SM in turn, then
+// to whichever SM ends one; those on one SM share it. Invariant: depends on the seed, never on what the caches did or
+// on threads. docs/model.md, "How far CTAs drift", has the mechanism and where its two constants come from.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace gambrel::sim_detail {
 
-// CTAs on one SM compete for its issue slots. The schedulers are fair in the long run but not in the short one: a CTA is
-// ahead of or behind its share by a mean-reverting random walk of this standard deviation and correlation length, in steps.
+// CTAs on one SM compete for its issue slots. The schedulers are fair in the long run but not in the short one: a CTA
+// is ahead of or behind its share by a mean-reverting random walk of this standard deviation for one competitor, and
+// this correlation length, in steps.
 struct Contention {
     double spread = 0, memory = 20;
 };

@@ -1,5 +1,6 @@
-// A sectored, set-associative cache with exact LRU: tags of lines, and which of their sectors are valid and dirty. Each set
-// is kept in order of use, so the victim is always the last entry. It counts nothing: callers know whose access it was.
+// A sectored, set-associative cache with exact LRU: tags of lines, and which of their sectors are valid and dirty. Each
+// set is kept in order of use, so the victim is always the last entry. It counts nothing: callers know whose access it
+// was.
 #pragma once
 
 #include <cstddef>

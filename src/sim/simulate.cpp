@@ -26,7 +26,7 @@ double value(const Fact<T>& fact, double otherwise) {
 Contention contention(const Mapping& mapping) {
     // Kernels that wait for memory at every step keep together: who is ahead misses L2 and waits, who follows hits.
     constexpr Contention kWaiting{.spread = 1, .memory = 20};
-    constexpr Contention kIssuing{.spread = 7.5, .memory = 20};
+    constexpr Contention kIssuing{.spread = 4.3, .memory = 20};
     const bool waits = is_tensor(mapping.pipe) || mapping.stages < 2 || mapping.family != KernelFamily::tiled;
     return waits ? kWaiting : kIssuing;
 }
@@ -44,7 +44,7 @@ Device device(const Machine& machine, const Mapping& mapping, const Occupancy& o
     return d;
 }
 
-Traffic traffic(const Counts& counts, double scale) {
+SimulatedTraffic traffic(const Counts& counts, double scale) {
     const auto bytes = [&](std::uint64_t sectors) {
         return Bytes{std::round(static_cast<double>(sectors) * scale) * (1U << kSectorShift)};
     };
@@ -63,7 +63,7 @@ const Counts& of(const TensorCounts& counts, Tensor tensor) { return counts[stat
 
 }  // namespace
 
-Traffic operator+(const Traffic& a, const Traffic& b) {
+SimulatedTraffic operator+(const SimulatedTraffic& a, const SimulatedTraffic& b) {
     return {.l1_read = a.l1_read + b.l1_read,
             .l1_written = a.l1_written + b.l1_written,
             .l2_read = a.l2_read + b.l2_read,
@@ -82,10 +82,11 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     if (!errors.empty()) return tl::unexpected(errors);
     const Occupancy o = occupancy(machine, mapping);
     if (o.ctas_per_sm <= 0)
-        return failure(layer.name, fmt::format("a CTA of {}x{}x{} with {} threads, {} registers each and {} of shared memory "
-                                               "does not fit on an SM of {}; give a smaller tile",
-                                               mapping.cta.m, mapping.cta.n, mapping.cta.k, mapping.threads,
-                                               mapping.registers, binary_text(mapping.shared_memory), machine.name));
+        return failure(layer.name,
+                       fmt::format("a CTA of {}x{}x{} with {} threads, {} registers each and {} of shared memory "
+                                   "does not fit on an SM of {}; give a smaller tile",
+                                   mapping.cta.m, mapping.cta.n, mapping.cta.k, mapping.threads, mapping.registers,
+                                   binary_text(mapping.shared_memory), machine.name));
     const std::unique_ptr<AddressStream> stream = make_stream(layer, mapping);
     const RunResult result = run(*stream, device(machine, mapping, o), options);
     Simulation simulation;
@@ -103,13 +104,15 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     return simulation;
 }
 
-Kernel to_kernel(const Layer& layer, const Mapping& mapping, const Simulation& simulation) {
+Kernel to_kernel(const Layer& layer, const Machine& machine, const Mapping& mapping, const Simulation& simulation,
+                 const RooflineOptions& options) {
     Kernel kernel;
     kernel.name = Symbol(layer.name);
+    kernel.device = Symbol(machine.name);
     const auto bytes = [](Bytes amount) {
         return Known<Bytes>({amount, Origin::simulated, Symbol("sim: every address")});
     };
-    const Traffic total = simulation.total();
+    const SimulatedTraffic total = simulation.total();
     kernel.bytes[Level::shared] = bytes(simulation.shared_memory);
     kernel.bytes[Level::l1] = bytes(total.l1());
     kernel.bytes[Level::l2] = bytes(total.l2());
@@ -117,6 +120,9 @@ Kernel to_kernel(const Layer& layer, const Mapping& mapping, const Simulation& s
     kernel.work[mapping.pipe] = {flop(layer), Origin::derived, Symbol("network: FLOP of the layer")};
     const auto ctas = static_cast<std::uint32_t>(std::min<std::int64_t>(simulation.ctas, 0x7fffffff));
     kernel.shape = LaunchShape{{ctas, 1, 1}, {static_cast<std::uint32_t>(std::max(1, mapping.threads)), 1, 1}};
+    if (options.clock) kernel.clock = {*options.clock, Origin::assumed, Symbol("given")};
+    const Seconds shortest = roofline(machine, kernel, options).shortest;
+    if (shortest > Seconds{}) kernel.time = {shortest, Origin::simulated, Symbol("sim: shortest time of the roofs")};
     if (simulation.partial)
         kernel.reasons.emplace_back(fmt::format("simulation stopped after {} of {} CTAs: the bytes are of those only",
                                                 simulation.ctas_simulated, simulation.ctas));

@@ -1,5 +1,5 @@
-// What a kernel asks of memory, CTA by CTA and step by step, as warps' requests. Invariant: what a CTA asks does not depend
-// on when it runs, so SMs can be simulated apart. It knows no cache.
+// What a kernel asks of memory, CTA by CTA and step by step, as warps' requests. Invariant: what a CTA asks does not
+// depend on when it runs, so SMs can be simulated apart. It knows no cache.
 #pragma once
 
 #include <cstdint>

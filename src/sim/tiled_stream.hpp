@@ -1,5 +1,5 @@
-// The address stream of a tiled GEMM: which tile a CTA has (order, band, batch, split of k), what it loads at each k-step
-// and what it stores at its end.
+// The address stream of a tiled GEMM: which tile a CTA has (order, band, batch, split of k), what it loads at each
+// k-step and what it stores at its end.
 #pragma once
 
 #include "sim/operands.hpp"

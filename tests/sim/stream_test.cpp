@@ -64,15 +64,24 @@ TEST(Stream, MisalignedWarpLoadIsFiveSectors) {
 }
 
 TEST(Stream, StrideTwoTouchesTwiceTheSectors) {
-    const auto sectors =
-        requested(layer({.n = 1, .c = 1, .h = 1, .w = 64, .k = 1, .stride_w = 2}), tile(32, 1, 1));
+    const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 64, .k = 1, .stride_w = 2}), tile(32, 1, 1));
     EXPECT_EQ(sectors.at(Tensor::input), 8U);  // 63 floats from the first to the last
 }
 
 TEST(Stream, PaddingHasNoAddress) {
-    // 3x3, pad 1 on a row of 32: only the middle row of taps exists. Left tap: pixels 0..30, 4 sectors; middle 4; right 4.
-    const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 32, .k = 1, .r = 3, .s = 3, .pad_top = 1,
-                                          .pad_bottom = 1, .pad_left = 1, .pad_right = 1}),
+    // 3x3, pad 1 on a row of 32: only the middle row of taps exists. Left tap: pixels 0..30, 4 sectors; middle 4;
+    // right 4.
+    const auto sectors = requested(layer({.n = 1,
+                                          .c = 1,
+                                          .h = 1,
+                                          .w = 32,
+                                          .k = 1,
+                                          .r = 3,
+                                          .s = 3,
+                                          .pad_top = 1,
+                                          .pad_bottom = 1,
+                                          .pad_left = 1,
+                                          .pad_right = 1}),
                                    tile(32, 1, 1));
     EXPECT_EQ(sectors.at(Tensor::input), 12U);
 }
@@ -155,10 +164,22 @@ TEST(Stream, TouchesWhatTheDefinitionOfConvolutionDoes) {
     };
     int tried = 0;
     while (tried < 150) {
-        Convolution v{.n = pick(1, 2), .c = pick(1, 6), .h = pick(1, 9), .w = pick(1, 12), .k = pick(1, 5), .r = pick(1, 3),
-                      .s = pick(1, 3), .pad_top = pick(0, 1), .pad_bottom = pick(0, 1), .pad_left = pick(0, 2),
-                      .pad_right = pick(0, 2), .stride_h = pick(1, 2), .stride_w = pick(1, 3), .dilation_h = pick(1, 2),
-                      .dilation_w = pick(1, 2), .groups = 1};
+        Convolution v{.n = pick(1, 2),
+                      .c = pick(1, 6),
+                      .h = pick(1, 9),
+                      .w = pick(1, 12),
+                      .k = pick(1, 5),
+                      .r = pick(1, 3),
+                      .s = pick(1, 3),
+                      .pad_top = pick(0, 1),
+                      .pad_bottom = pick(0, 1),
+                      .pad_left = pick(0, 2),
+                      .pad_right = pick(0, 2),
+                      .stride_h = pick(1, 2),
+                      .stride_w = pick(1, 3),
+                      .dilation_h = pick(1, 2),
+                      .dilation_w = pick(1, 2),
+                      .groups = 1};
         if (pick(0, 3) == 0) {
             v.groups = 2;
             v.c *= 2;
@@ -167,8 +188,8 @@ TEST(Stream, TouchesWhatTheDefinitionOfConvolutionDoes) {
         if (!faults(v).empty()) continue;
         ++tried;
         const Layout layout = pick(0, 1) == 0 ? Layout::nchw : Layout::nhwc;
-        const Precision precision = std::array{Precision::int8, Precision::fp16, Precision::fp32, Precision::fp64}[
-            static_cast<std::size_t>(pick(0, 3))];
+        const Precision precision = std::array{Precision::int8, Precision::fp16, Precision::fp32,
+                                               Precision::fp64}[static_cast<std::size_t>(pick(0, 3))];
         Mapping mapping = tile(static_cast<std::int32_t>(pick(3, 40)), static_cast<std::int32_t>(pick(2, 9)),
                                static_cast<std::int32_t>(pick(1, 9)));
         mapping.layout = layout;
@@ -193,8 +214,9 @@ TEST(Stream, TouchesWhatTheDefinitionOfConvolutionDoes) {
             if (pass == Pass::dgrad) {
                 // Written whole, zeros too. A strided dgrad skips filters of steps that reach no pixel.
                 EXPECT_EQ(sectors[0].size(), (static_cast<std::uint64_t>(v.n * v.c * v.h * v.w) *
-                                                            static_cast<std::uint64_t>(element_size(precision).value()) +
-                                                        31) / 32);
+                                                  static_cast<std::uint64_t>(element_size(precision).value()) +
+                                              31) /
+                                                 32);
             } else {
                 EXPECT_EQ(sectors[0], expected.input);
             }
