@@ -26,6 +26,7 @@ Action setup_predict(CLI::App& command);
 Action setup_measure(CLI::App& command);
 Action setup_profile(CLI::App& command);
 Action setup_reproduce(CLI::App& command);
+Action setup_simulate(CLI::App& command);
 Action setup_validate(CLI::App& command);
 
 }  // namespace gambrel::app

@@ -28,6 +28,7 @@ constexpr Entry kCommands[] = {
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
     {"reproduce", "the published results, from their raw data", setup_reproduce},
+    {"simulate", "the same by simulating every address through the caches", setup_simulate},
     {"validate", "the model against measured rows: error tables", setup_validate},
 };
 

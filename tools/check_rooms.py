@@ -27,6 +27,7 @@ PUBLIC_HEADERS = {
     "kernel.hpp": "kernel",
     "network.hpp": "network",
     "mapping.hpp": "mapping",
+    "simulate.hpp": "sim",
     "delta.hpp": "delta", "predictor.hpp": "delta",
     "validate.hpp": "compare",
     "ingest.hpp": "ingest",
