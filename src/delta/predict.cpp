@@ -29,6 +29,7 @@ void all_groups(const Case& c, Prediction& p) {
         t->b *= c.groups;
         t->c *= c.groups;
     }
+    p.traffic.dram_uneven *= c.groups;
     p.grid.batch = static_cast<std::int64_t>(c.groups);
 }
 
