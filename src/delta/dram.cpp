@@ -111,7 +111,7 @@ void dram_traffic(const Case& c, Traffic& traffic) {
     OperandTraffic& t = traffic.dram;
     t.a = bytes_a(reads.a);
     t.b = bytes_b(reads.b);
-    traffic.dram_uneven = t.a + t.b - bytes_a(even.a) - bytes_b(even.b);
+    traffic.dram_uneven = std::max(0.0, t.a - bytes_a(even.a)) + std::max(0.0, t.b - bytes_b(even.b));
     // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
     const double once = g.output * g.element, all = output_bytes(c);
     t.c = c.mapping.split_k_in_workspace && all > c.hardware.l2_capacity ? all : once;
