@@ -63,8 +63,16 @@ struct TimeTerms {
 };
 
 // Kinds of layers whose residuals differ; intervals are learned for each.
-enum class Regime : std::uint8_t { many_waves, few_waves, one_wave, short_reduction, tensor_core, streaming };
-inline constexpr std::size_t kRegimes = 6;
+enum class Regime : std::uint8_t {
+    many_waves,
+    few_waves,
+    one_wave,
+    short_reduction,
+    tensor_core,  // convolutions
+    streaming,
+    tensor_gemm,
+};
+inline constexpr std::size_t kRegimes = 7;
 std::string_view name(Regime regime);
 
 struct Prediction {

@@ -104,13 +104,6 @@ Term longest(const TimeTerms& t) {
     return static_cast<Term>(at);
 }
 
-Regime regime_of(const Case& c, double waves) {
-    if (is_tensor(c.mapping.pipe)) return Regime::tensor_core;
-    if (c.grid.k_steps * c.mapping.cta.k < 128) return Regime::short_reduction;
-    if (waves <= 1) return Regime::one_wave;
-    return waves < 4 ? Regime::few_waves : Regime::many_waves;
-}
-
 // A table that counts the kernels of a call timed a framework's call, host work included (docs/model.md).
 double framework_call(const Layer& layer, const Hardware& h) {
     if (std::holds_alternative<Gemm>(layer.op)) return 30e-6;
@@ -118,6 +111,14 @@ double framework_call(const Layer& layer, const Hardware& h) {
 }
 
 }  // namespace
+
+Regime regime_of(const Case& c, const Layer& layer, double waves) {
+    if (is_tensor(c.mapping.pipe))
+        return std::holds_alternative<Gemm>(layer.op) ? Regime::tensor_gemm : Regime::tensor_core;
+    if (c.grid.k_steps * c.mapping.cta.k < 128) return Regime::short_reduction;
+    if (waves <= 1) return Regime::one_wave;
+    return waves < 4 ? Regime::few_waves : Regime::many_waves;
+}
 
 void time(const Case& c, const Layer& layer, Prediction& p) {
     const Hardware& h = c.hardware;
@@ -168,7 +169,7 @@ void time(const Case& c, const Layer& layer, Prediction& p) {
         t.epilogue *= c.groups;
     }
     t[Term::launch] += call_overhead;
-    p.regime = regime_of(c, t.waves);
+    p.regime = regime_of(c, layer, t.waves);
     // The busy time is named by what fills it; latency only where nothing else does.
     TimeTerms named = t;
     if (c.groups == 1) named[Term::launch] = 0;
