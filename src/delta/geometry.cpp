@@ -130,7 +130,9 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.batch = static_cast<double>(view.batch);
     g.element = element_size(layer.precision).value();
     g.output_element = m.split_k > 1 ? 4 : g.element;
-    g.output = g.m * g.n * g.batch;
+    const OperandBytes once = compulsory_bytes(layer);
+    // The gradient of an input that a strided layer reads in part is written whole.
+    g.output = std::max(g.m * g.n * g.batch, once.written.value() / g.element);
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
     if (const auto* v = std::get_if<Convolution>(&layer.op))
@@ -140,7 +142,6 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     if (const auto* v = std::get_if<Convolution>(&layer.op)) g.taps = static_cast<double>(v->r * v->s);
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
-    const OperandBytes once = compulsory_bytes(layer);
     g.a.unique = (layer.pass == Pass::fwd ? once.input : once.output).value();
     g.b.unique = (layer.pass == Pass::wgrad ? once.input : once.filter).value();
     // Where a strided layer skips columns, their sectors come along.

@@ -104,13 +104,6 @@ Term longest(const TimeTerms& t) {
     return static_cast<Term>(at);
 }
 
-Regime regime_of(const Case& c, double waves) {
-    if (is_tensor(c.mapping.pipe)) return Regime::tensor_core;
-    if (c.grid.k_steps * c.mapping.cta.k < 128) return Regime::short_reduction;
-    if (waves <= 1) return Regime::one_wave;
-    return waves < 4 ? Regime::few_waves : Regime::many_waves;
-}
-
 // A table that counts the kernels of a call timed a framework's call, host work included (docs/model.md).
 double framework_call(const Layer& layer, const Hardware& h) {
     if (std::holds_alternative<Gemm>(layer.op)) return 30e-6;
@@ -118,6 +111,14 @@ double framework_call(const Layer& layer, const Hardware& h) {
 }
 
 }  // namespace
+
+Regime regime_of(const Case& c, const Layer& layer, double waves) {
+    if (is_tensor(c.mapping.pipe))
+        return std::holds_alternative<Gemm>(layer.op) ? Regime::tensor_gemm : Regime::tensor_core;
+    if (c.grid.k_steps * c.mapping.cta.k < 128) return Regime::short_reduction;
+    if (waves <= 1) return Regime::one_wave;
+    return waves < 4 ? Regime::few_waves : Regime::many_waves;
+}
 
 void time(const Case& c, const Layer& layer, Prediction& p) {
     const Hardware& h = c.hardware;
@@ -133,16 +134,17 @@ void time(const Case& c, const Layer& layer, Prediction& p) {
     t[Term::latency] = run([&](double n) { return work.of(n); }) / hz;
     t[Term::l1] = p.traffic.l1.total() / (h.l1_width * h.sms) / hz;
     t[Term::l2] = p.traffic.l2.total() / h.l2_bandwidth;
-    t[Term::dram] = p.traffic.dram.total() / h.dram_bandwidth;
+    t[Term::dram] = (p.traffic.dram.total() - p.traffic.dram_uneven) / h.dram_bandwidth;
     const bool call = layer.hints.kernel.empty() && !layer.hints.algorithm.empty();
     t[Term::launch] = h.launch * c.mapping.launches;
     const double call_overhead = call ? kCall : layer.hints.kernels > 0 ? framework_call(layer, h) : 0;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
-    const double first = (p.traffic.dram.a + p.traffic.dram.b) / h.dram_bandwidth / static_cast<double>(c.grid.k_steps);
+    const double loaded = p.traffic.dram.a + p.traffic.dram.b - p.traffic.dram_uneven;
+    const double first = loaded / h.dram_bandwidth / static_cast<double>(c.grid.k_steps);
     const double rounds = std::ceil(static_cast<double>(c.grid.ctas()) / (per_sm * h.sms));
-    t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / hz) / c.resident;
-    t.epilogue = (p.traffic.dram.c / h.dram_bandwidth + rounds * h.dram_latency / hz) / c.resident;
+    t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / hz) / per_sm;
+    t.epilogue = (p.traffic.dram.c / h.dram_bandwidth + rounds * h.dram_latency / hz) / per_sm;
     t.waves = static_cast<double>(c.grid.ctas()) / (per_sm * h.sms);
     // Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower
     // clock. Convolutions of the same board, with a tenth of their slots spent on offsets, were not seen to fall.
@@ -154,8 +156,12 @@ void time(const Case& c, const Layer& layer, Prediction& p) {
     const double busy = t[Term::latency];
     const double even = work.of(per_sm) / per_sm * static_cast<double>(c.grid.ctas()) / h.sms / hz;
     t.tail = even > 0 ? busy / even : 1;
-    const double longest_time = std::max({busy, t[Term::l1], t[Term::l2], t[Term::dram]});
-    const double kernel = longest_time + t.prologue + t.epilogue;
+    const double exposed = t.prologue + t.epilogue, memory = std::max({t[Term::l1], t[Term::l2], t[Term::dram]});
+    // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
+    // outputs of one CTA pass under the memory's time for the others; else the memory rests meanwhile.
+    const double kernel = c.mapping.a.asynchronous
+                              ? std::max(busy + exposed, memory + (h.dram_latency + h.l2_latency) / hz)
+                              : std::max(busy, memory) + exposed;
     p.time = call_overhead + (c.groups > 1 ? c.groups * std::max(kernel, t[Term::launch]) : kernel + t[Term::launch]);
     if (c.groups > 1) {
         for (double& seconds : t.seconds) seconds *= c.groups;
@@ -163,7 +169,7 @@ void time(const Case& c, const Layer& layer, Prediction& p) {
         t.epilogue *= c.groups;
     }
     t[Term::launch] += call_overhead;
-    p.regime = regime_of(c, t.waves);
+    p.regime = regime_of(c, layer, t.waves);
     // The busy time is named by what fills it; latency only where nothing else does.
     TimeTerms named = t;
     if (c.groups == 1) named[Term::launch] = 0;
