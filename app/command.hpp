@@ -18,6 +18,9 @@ using Action = std::function<int()>;
 // arguments such as "[1,2]".
 std::vector<std::string>& arguments_behind_dashes();
 
+// As one would type it, quoted for a shell: pages say how they were made.
+std::string& command_line();
+
 // Each adds its options to the subcommand and returns what to run after parsing.
 Action setup_analyze(CLI::App& command);
 Action setup_machines(CLI::App& command);

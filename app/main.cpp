@@ -7,6 +7,7 @@
 #include <gambrel/error.hpp>
 #include <gambrel/version.hpp>
 
+#include "app/child_process.hpp"
 #include "app/command.hpp"
 #include "app/help.hpp"
 
@@ -47,7 +48,15 @@ int without_foreign_arguments(int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
+// Without the path: two people who type the same get the same page.
+std::string typed(int argc, char** argv) {
+    std::vector<std::string> words(argv, argv + argc);
+    if (!words.empty()) words.front() = "gambrel";
+    return shell_quoted(words);
+}
+
 int run(int argc, char** argv) {
+    command_line() = typed(argc, argv);
     CLI::App root{"gambrel"};
     root.set_help_flag();
     bool help = false, version = false;

@@ -35,17 +35,22 @@ bool locale_is_utf8() {
 
 std::string extension(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
-constexpr std::string_view kExtensions[] = {".svg", ".png", ".pdf", ".csv", ".json"};
+constexpr std::string_view kExtensions[] = {".html", ".svg", ".png", ".pdf", ".csv", ".json"};
 
 Error unknown_extension(const std::string& path) {
     return {path, fmt::format("\"{}\" is no known extension; expected one of {}", extension(path),
                               fmt::join(kExtensions, " "))};
 }
 
-Result<std::string> rendered(const Analysis& analysis, const std::string& path, Theme theme) {
+Result<std::string> rendered(const Analysis& analysis, const PageView& beside, const std::string& path, Theme theme) {
     const std::string kind = extension(path);
     ChartStyle style;
     style.theme = theme;
+    if (kind == ".html") {
+        PageView view = beside;
+        view.title = analysis.title, view.analysis = &analysis;
+        return page_of(analysis.title, {view}, theme);
+    }
     if (kind == ".csv") return csv(analysis);
     if (kind == ".json") return json(analysis);
     if (kind == ".svg") return roofline_svg(analysis, style);
@@ -75,6 +80,11 @@ bool emit_text(const std::string& where, const std::string& text, std::string_vi
 }
 
 }  // namespace
+
+std::string& command_line() {
+    static std::string line;
+    return line;
+}
 
 TextStyle terminal_style() {
     TextStyle style;
@@ -121,12 +131,20 @@ Errors faults(const OutputFlags& flags) {
     return wrong;
 }
 
-int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart) {
+std::string page_of(std::string title, std::vector<PageView> views, Theme theme) {
+    PageInput input;
+    input.title = std::move(title), input.command = command_line(), input.dark = theme == Theme::dark;
+    input.views = std::move(views);
+    return html_page(input);
+}
+
+int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
+         const PageView& beside) {
     bool ok = true;
     if (!flags.csv.empty()) ok &= emit_text(flags.csv, csv(analysis), "name,phase,launches,time_s", flags.quiet);
     if (!flags.json.empty()) ok &= emit_text(flags.json, json(analysis), "\"gambrel-analysis-", flags.quiet);
     for (const auto& path : flags.files) {
-        const auto bytes = rendered(analysis, path, flags.theme);
+        const auto bytes = rendered(analysis, beside, path, flags.theme);
         if (!bytes) return bad_input(bytes.error());
         if (!write_file(path, *bytes)) return kBadInput;
         if (!flags.quiet) fmt::print(stderr, "wrote {}\n", path);

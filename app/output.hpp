@@ -6,6 +6,7 @@
 
 #include <gambrel/analysis.hpp>
 #include <gambrel/error.hpp>
+#include <gambrel/page.hpp>
 #include <gambrel/report.hpp>
 
 namespace gambrel::app {
@@ -29,6 +30,11 @@ struct OutputFlags {
 // What can be known to be wrong before there is anything to write.
 Errors faults(const OutputFlags& flags);
 // Writes everything that was asked for; the table goes to stdout unless CSV or JSON does. Exit status.
-int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart);
+// `beside` is what a page shows beside the analysis: layers, sweeps.
+int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
+         const PageView& beside = {});
+
+// A page with the views given and the command that made it.
+std::string page_of(std::string title, std::vector<PageView> views, Theme theme);
 
 }  // namespace gambrel::app

@@ -199,7 +199,7 @@ std::string description(const ChartData& data) {
 }  // namespace
 
 std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
-    const ChartData data = chart_data(analysis, style.max_kernels);
+    const ChartData data = chart_data(analysis, {style.max_kernels, {}});
     const Scene scene = chart_scene(data, style);
     const Palette colors = palette(style.theme);
     SvgWriter svg;

@@ -15,5 +15,6 @@ std::span<const EmbeddedText> embedded_machines();
 std::span<const EmbeddedText> embedded_metrics();
 std::span<const EmbeddedText> embedded_metric_facts();
 std::span<const EmbeddedText> embedded_cli();
+std::span<const EmbeddedText> embedded_page();  // web/: shell (HTML), style (CSS), page (the bundled script)
 
 }  // namespace gambrel
