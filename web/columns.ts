@@ -4,15 +4,15 @@ import { boundTitle, precisionTitle } from "./details";
 import { change, count, intensity, percent, quantity } from "./format";
 
 export interface Column {
-  key: string; title: string; width: number; value(row: Row): Num | string; text(row: Row): string; help?: string;
+  key: string; title: string; width: number; value(row: Row): Num | string; text(row: Row): string; help?: string; isText?: boolean;
 }
 
 const ratio = (a: Num | undefined, b: Num | undefined): Num => (a && b !== null && b !== undefined ? b / a : null);
 
 export function columns(data: PageData, view: View, wholeTime: number): Column[] {
   const levels = view.charts?.flatMap((c) => c.levels).filter((l, i, all) => all.indexOf(l) === i) ?? [];
-  const out: Column[] = [{ key: "name", title: "Kernel", width: 300, value: (r) => r.short, text: (r) => r.short }];
-  if (view.phases?.length) out.push({ key: "phase", title: "Phase", width: 110, value: (r) => r.phase, text: (r) => r.phase });
+  const out: Column[] = [{ key: "name", isText: true, title: "Kernel", width: 300, value: (r) => r.short, text: (r) => r.short }];
+  if (view.phases?.length) out.push({ key: "phase", isText: true, title: "Phase", width: 110, value: (r) => r.phase, text: (r) => r.phase });
   out.push(
     { key: "launches", title: "Launches", width: 78, value: (r) => r.launches, text: (r) => count(r.launches) },
     { key: "time", title: "Time", width: 84, value: (r) => r.time, text: (r) => quantity(r.time, "s") },
@@ -22,17 +22,17 @@ export function columns(data: PageData, view: View, wholeTime: number): Column[]
     for (const l of levels)
       out.push({ key: `d-${l}`, title: `Δ ${l}`, width: 84, value: (r) => ratio(r.was?.bytes[l], r.bytes[l]),
         text: (r) => change(ratio(r.was?.bytes[l], r.bytes[l])), help: `change of the bytes at ${l}` });
-    out.push({ key: "explained", title: "Explained by", width: 190, value: (r) => r.explained, text: (r) => r.explained });
+    out.push({ key: "explained", isText: true, title: "Explained by", width: 190, value: (r) => r.explained, text: (r) => r.explained });
   }
   out.push(
-    { key: "precision", title: "Precision", width: 100, value: (r) => precisionTitle(r.precision, data), text: (r) => precisionTitle(r.precision, data) },
+    { key: "precision", isText: true, title: "Precision", width: 100, value: (r) => precisionTitle(r.precision, data), text: (r) => precisionTitle(r.precision, data) },
     { key: "rate", title: "FLOP/s", width: 104, value: (r) => r.rate, text: (r) => quantity(r.rate, "FLOP/s") });
   for (const l of levels)
     out.push({ key: `ai-${l}`, title: `AI ${l}`, width: 76, value: (r) => r.intensity[l] ?? null, text: (r) => intensity(r.intensity[l]), help: `FLOP per byte at ${l}` });
   out.push(
-    { key: "bound", title: "Bound", width: 104, value: (r) => boundTitle(r.bound, data), text: (r) => boundTitle(r.bound, data) },
+    { key: "bound", isText: true, title: "Bound", width: 104, value: (r) => boundTitle(r.bound, data), text: (r) => boundTitle(r.bound, data) },
     { key: "roof", title: "of roof", width: 78, value: (r) => r.ofRoof, text: (r) => percent(r.ofRoof) },
-    { key: "origin", title: "Origin", width: 96, value: (r) => r.origin, text: (r) => r.origin });
+    { key: "origin", isText: true, title: "Origin", width: 96, value: (r) => r.origin, text: (r) => r.origin });
   return out;
 }
 

@@ -166,10 +166,12 @@ class Page {
     this.controls.update(this.state, view, all, machine, searchOf(this.state.search));
     this.renderChart(rows);
     this.table.update(rows, columns(this.data, view, view.whole_time ?? 0), this.state.sort, this.state.ascending, selected);
-    const time = rows.reduce((sum, r) => sum + (r.time ?? 0), 0);
+    // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
+    const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
+    const whole = timeOf(all.filter((r) => r.machine === machine));
     const noun = view.grouping === "launch" ? "launch" : view.grouping === "phase" ? "phase" : "kernel";
     this.layout.shown.textContent = `${count(rows.length)} of ${plural(all.length, noun)} shown` +
-      (view.whole_time ? `, ${percent(time / view.whole_time)} of the time` : "");
+      (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
     const chosen = all.filter((r) => selected.has(r.index)).slice(0, 4);
     replace(this.layout.panel,
       ...(chosen.length ? chosen.map((r) => this.details(r, true)) : [el("p", { class: "hint" }, "Point at a kernel to read it, click to isolate it. ? lists mouse and keys.")]),
@@ -198,4 +200,6 @@ class Page {
   }
 }
 
-new Page(JSON.parse(document.getElementById("data")!.textContent!));
+const data: PageData = JSON.parse(document.getElementById("data")!.textContent!);
+if (data.views.length) new Page(data);
+else document.getElementById("app")!.append(el("main", {}, el("h1", {}, data.title || "gambrel"), el("p", {}, "There is nothing to show: the page was made without views.")), footer(data));

@@ -1,12 +1,14 @@
 // A shape for each memory level, so that colour is never the only sign; the area of a mark is the kernel's time.
 import type { Surface } from "./surface";
 
-const LARGEST = 12, LEAST = 3, EQUAL = 4.5;
+// Thousands of marks of full size would be one blot.
+const sizes = (marks: number) => (marks <= 300 ? { largest: 12, least: 3, equal: 4.5 } : marks <= 3000 ? { largest: 9, least: 2.2, equal: 3 } : { largest: 6, least: 1.3, equal: 1.8 });
 
-export function radius(time: number | null, longest: number, sized: boolean): number {
-  if (!sized) return EQUAL;
-  if (!(longest > 0) || !time || !(time > 0)) return LEAST;
-  return Math.max(LEAST, LARGEST * Math.sqrt(Math.min(1, time / longest)));
+export function radius(time: number | null, longest: number, sized: boolean, marks: number): number {
+  const { largest, least, equal } = sizes(marks);
+  if (!sized) return equal;
+  if (!(longest > 0) || !time || !(time > 0)) return least;
+  return Math.max(least, largest * Math.sqrt(Math.min(1, time / longest)));
 }
 
 // Corners of unit shapes of about the same area as the unit circle.

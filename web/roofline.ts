@@ -18,8 +18,10 @@ const inPlot = (s: Scene, x: number, y: number, by = 0) =>
   x >= s.plot.x0 - by && x <= s.plot.x1 + by && y >= s.plot.y0 - by && y <= s.plot.y1 + by;
 export const shownPoints = (s: Scene, row: Row) => row.points.filter((p) => !s.hiddenLevels.has(p.level));
 
+const size = (s: Scene, row: Row) => radius(row.time, s.longest, s.sized, s.rows.length);
+
 export function frameOf(width: number, height: number): Frame {
-  return { x0: 84, y0: 14, x1: Math.max(200, width - 16), y1: Math.max(120, height - 50) };
+  return { x0: 98, y0: 14, x1: Math.max(200, width - 16), y1: Math.max(120, height - 50) };
 }
 
 function drawAxes(g: Surface, s: Scene) {
@@ -62,7 +64,7 @@ function roofLine(r: Roof, roofs: Roof[], b: Box): [number, number, number, numb
 
 const overlaps = (a: Boxes[0], list: Boxes) => list.some((b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1);
 
-function drawRoofs(g: Surface, s: Scene, taken: Boxes) {
+function drawRoofs(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
   const roofs = shownRoofs(s);
   const color = (r: Roof) => (r.kind === "slope" ? s.colors.level[r.what] : s.colors.ink);
   const lines = roofs.map((r) => roofLine(r, roofs, s.box));
@@ -84,7 +86,7 @@ function drawRoofs(g: Surface, s: Scene, taken: Boxes) {
       // A slanted label is a chain of small boxes.
       const chain: Boxes = [];
       for (let t = 0; t <= width; t += 9) chain.push({ x0: x + ux * t - 5, y0: y + uy * t - 13, x1: x + ux * t + 8, y1: y + uy * t + 1 });
-      if (chain.some((b) => overlaps(b, taken) || !inPlot(s, b.x0, b.y0) || !inPlot(s, b.x1, b.y1))) continue;
+      if (chain.some((b) => overlaps(b, taken) || overlaps(b, marks) || !inPlot(s, b.x0, b.y0) || !inPlot(s, b.x1, b.y1))) continue;
       taken.push(...chain);
       g.text(x, y, r.label, { color: color(r), size: 11, weight: "500", angle: (Math.atan2(uy, ux) * 180) / Math.PI, halo: s.colors.background });
       break;
@@ -114,6 +116,7 @@ function drawArrows(g: Surface, s: Scene, row: Row, alpha: number) {
   }
 }
 
+const SPARSE = 300;  // up to here names and labels keep clear of every mark
 const FEW = 80;  // with more kernels than this, joins and arrows of all would be a thicket
 
 function drawKernels(g: Surface, s: Scene) {
@@ -129,12 +132,14 @@ function drawKernels(g: Surface, s: Scene) {
   const compared = rows.some((r) => r.was);
   for (const row of rows) {
     if (s.selected.has(row.index)) continue;
-    const r = compared ? 3.2 : radius(row.time, s.longest, s.sized);
+    const r = compared ? 3.2 : Math.round(4 * size(s, row)) / 4;  // few sizes, so that stamps repeat
     for (const p of row.points) {
       if (s.hiddenLevels.has(p.level)) continue;
       const x = px(s, p.x), y = py(s, p.y);
       if (!inPlot(s, x, y, 14)) continue;
-      drawMark(g, p.level, x, y, r, s.colors.level[p.level], few ? s.colors.background : "", isolating ? 0.1 : alpha);
+      const color = s.colors.level[p.level], faded = isolating ? 0.1 : alpha, edge = few ? s.colors.background : "";
+      if (few) drawMark(g, p.level, x, y, r, color, edge, faded);
+      else g.stamp(`${p.level} ${r}`, x, y, 1.25 * r, (on, sx, sy) => drawMark(on, p.level, sx, sy, r, color, edge, faded));
       if (row.above && !isolating) g.circle(x, y, r * 1.15 + 2.5, null, { color: s.colors.warning, width: 1.5 });
     }
   }
@@ -144,7 +149,7 @@ export function drawEmphasised(g: Surface, s: Scene, row: Row, named: boolean) {
   const points = shownPoints(s, row);
   g.clip(s.plot.x0, s.plot.y0, s.plot.x1 - s.plot.x0, s.plot.y1 - s.plot.y0);
   drawJoin(g, s, points, 1.8, 1);
-  const r = Math.max(6, radius(row.time, s.longest, s.sized));
+  const r = Math.max(6, size(s, row));
   for (const p of points) {
     drawMark(g, p.level, px(s, p.x), py(s, p.y), r, s.colors.level[p.level], s.colors.ink, 1);
     if (row.above) g.circle(px(s, p.x), py(s, p.y), r * 1.15 + 2.5, null, { color: s.colors.warning, width: 1.6 });
@@ -162,22 +167,26 @@ function clipped(g: Surface, text: string, size: number, room: number): string {
   return text.slice(0, n) + "…";
 }
 
+function markBoxes(s: Scene, rows: Row[]): Boxes {
+  const out: Boxes = [];
+  for (const row of rows)
+    for (const p of shownPoints(s, row)) {
+      const r = size(s, row), x = px(s, p.x), y = py(s, p.y);
+      out.push({ x0: x - r, y0: y - r, x1: x + r, y1: y + r });
+    }
+  return out;
+}
+
 // The longest-running are named, where a name covers neither a mark of theirs nor another name.
-function drawNames(g: Surface, s: Scene, taken: Boxes) {
+function drawNames(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
   const shown = [...s.rows].sort((a, b) => (b.time ?? 0) - (a.time ?? 0)).slice(0, s.labels * 3);
   const pool = s.selected.size ? s.rows.filter((r) => s.selected.has(r.index)) : shown;
-  const marks: Boxes = [];
-  for (const row of shown)
-    for (const p of shownPoints(s, row)) {
-      const r = radius(row.time, s.longest, s.sized), x = px(s, p.x), y = py(s, p.y);
-      marks.push({ x0: x - r, y0: y - r, x1: x + r, y1: y + r });
-    }
   let named = 0;
   for (const row of pool) {
     if (named >= s.labels) break;
     const points = shownPoints(s, row).filter((p) => inPlot(s, px(s, p.x), py(s, p.y)));
     if (!points.length) continue;
-    const text = clipped(g, row.short, 10.5, 190), width = g.width(text, 10.5), r = radius(row.time, s.longest, s.sized) + 4;
+    const text = clipped(g, row.short, 10.5, 190), width = g.width(text, 10.5), r = size(s, row) + 4;
     const last = points[points.length - 1], first = points[0];
     const places: [number, number][] = [[px(s, last.x) + r, py(s, last.y) + 4], [px(s, first.x) - r - width, py(s, first.y) + 4],
       [px(s, last.x) - width / 2, py(s, last.y) - r - 2], [px(s, last.x) - width / 2, py(s, last.y) + r + 9]];
@@ -195,11 +204,13 @@ function drawNames(g: Surface, s: Scene, taken: Boxes) {
 export function drawRoofline(g: Surface, s: Scene) {
   g.rect(0, 0, s.width, s.height, s.colors.background);
   drawAxes(g, s);
-  const taken: Boxes = [];
+  const taken: Boxes = [], many = s.rows.length > SPARSE;
+  const marks = many ? [] : markBoxes(s, s.rows);
   g.clip(s.plot.x0, s.plot.y0, s.plot.x1 - s.plot.x0, s.plot.y1 - s.plot.y0);
-  drawRoofs(g, s, taken);
-  drawKernels(g, s);
+  // A cloud of marks would hide the roofs; a few marks are better above them.
+  if (many) drawKernels(g, s), drawRoofs(g, s, taken, marks);
+  else drawRoofs(g, s, taken, marks), drawKernels(g, s);
   g.unclip();
   for (const row of s.rows) if (s.selected.has(row.index)) drawEmphasised(g, s, row, s.selected.size <= 4);
-  drawNames(g, s, taken);
+  drawNames(g, s, taken, marks);
 }

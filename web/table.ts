@@ -65,7 +65,7 @@ export class KernelTable {
   private headCell(c: Column, by: Column, ascending: boolean): HTMLElement {
     const sort = c === by ? (ascending ? "ascending" : "descending") : "none";
     const mark = c === by ? (ascending ? " ▲" : " ▼") : "";
-    return el("th", { role: "columnheader", scope: "col", "aria-sort": sort, style: `width:${c.width}px`, title: c.help },
+    return el("th", { role: "columnheader", scope: "col", class: c.isText ? "text" : "number", "aria-sort": sort, style: `width:${c.width}px`, title: c.help },
       el("button", { type: "button", "data-sort": c.key, click: () => this.events.sort(c.key) }, c.title, el("span", { "aria-hidden": "true" }, mark)));
   }
 
@@ -87,7 +87,7 @@ export class KernelTable {
   private line(row: Row, at: number): HTMLElement {
     const chosen = this.selected.has(row.index);
     const cells = this.columns.map((c, i) => el("td", {
-      role: "gridcell", class: `${c.key === "name" || c.key === "phase" ? "text" : typeof c.value(row) === "string" ? "text" : "number"}`,
+      role: "gridcell", class: c.isText ? "text" : "number",
       title: i === 0 ? row.shown.slice(0, 2000) : undefined,
     }, i === 0 ? nameOf(row.short) : c.text(row), i === 0 && row.above && el("span", { class: "flag", title: "above a roof" }, " ⚠")));
     return el("tr", {
