@@ -41,7 +41,7 @@ export function totals(view: View): HTMLElement {
   const sums = [...(view.phases ?? []), view.total!];
   const levels = ["shared", "L1", "L2", "L3", "DRAM"].filter((l) => sums.some((s) => s.bytes?.[l]));
   const head = ["Phase", "Launches", "Time", "of time", "FLOP", ...levels, "zero-FLOP launches"];
-  return card("totals", "Totals per phase", el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Totals per phase" },
+  return card("totals", "Totals per phase", el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Totals, table" },
     el("table", { class: "small" }, el("thead", {}, el("tr", {}, ...head.map((t) => el("th", { scope: "col" }, t)))),
       el("tbody", {}, ...sums.map((s) => sumLine(s, view.whole_time ?? 0, levels))))));
 }

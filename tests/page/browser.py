@@ -34,7 +34,8 @@ class Browser:
         for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--force-device-scale-factor=1", "--hide-scrollbars",
                      "--window-size=1400,1000", "--font-render-hinting=none", "--disable-dev-shm-usage"):
             options.add_argument(flag)
-        options.add_experimental_option("prefs", {"download.default_directory": str(self.downloads)})
+        options.add_experimental_option("prefs", {"download.default_directory": str(self.downloads),
+                                                 "profile.default_content_setting_values.automatic_downloads": 1})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
         self.driver.set_page_load_timeout(60)

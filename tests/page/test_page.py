@@ -7,7 +7,6 @@ import csv
 import io
 import sys
 import tempfile
-import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -30,8 +29,10 @@ POINT = """
 """
 # The colour of the lower canvas at a point of the screen.
 PIXEL = """
-  const c = document.querySelector('.roofline canvas'), r = c.getBoundingClientRect();
-  return [...c.getContext('2d').getImageData(arguments[0] - r.left, arguments[1] - r.top, 1, 1).data].slice(0, 3)
+  const c = document.querySelector('.roofline canvas'), r = c.getBoundingClientRect(), copy = document.createElement('canvas');
+  const g = copy.getContext('2d', { willReadFrequently: true });
+  g.drawImage(c, arguments[0] - r.left, arguments[1] - r.top, 1, 1, 0, 0, 1, 1);
+  return [...g.getImageData(0, 0, 1, 1).data].slice(0, 3)
 """
 
 
@@ -97,10 +98,9 @@ class Chart(PageTest):
         moved = b.js(POINT, 0, "DRAM")
         self.assertAlmostEqual(moved[0], x - 100, delta=2)
         self.assertAlmostEqual(moved[1], y + 60, delta=2)
+        panned = b.js(HASH)
         b.mouse("mouseWheel", moved[0], moved[1], deltaX=0, deltaY=-400)
-        before = b.js(HASH)
-        b.wait(lambda: b.js(HASH) != before or True)
-        time.sleep(0.3)
+        b.wait(lambda: b.js(HASH) != panned)
         box = [float(v) for v in b.js("return new URLSearchParams(location.hash.slice(1)).get('box')").split(",")]
         start = b.js("const c = JSON.parse(document.getElementById('data').textContent).views[0].charts[0]; return [...c.x, ...c.y]")
         self.assertLess(box[1] - box[0], 0.7 * (start[1] - start[0]))
@@ -127,17 +127,17 @@ class Chart(PageTest):
         self.assertEqual(b.js(HASH), "#kernel=1")
         b.key("p", "p")
         self.assertEqual(b.js(HASH), "#kernel=0")
-        self.assertIn("43.2" if False else "78.0 % of roof", b.js("return document.querySelector('[aria-live]').textContent"))
+        self.assertIn("78.0 % of roof", b.js("return document.querySelector('[aria-live]').textContent"))
         b.key("/", "/")
         self.assertEqual(b.js("return document.activeElement.id"), "search")
 
     def test_level_toggles_hide_points_and_roof(self):
         b.open("step.html")
         point = b.js(POINT, 0, "DRAM")
-        self.assertNotEqual(b.js(PIXEL, *point), [255, 255, 255])
+        hue = lambda: max(b.js(PIXEL, *point)) - min(b.js(PIXEL, *point))
+        self.assertGreater(hue(), 100)
         self.chip("DRAM")
-        pixel = b.js(PIXEL, *point)
-        self.assertGreater(min(pixel), 200, "the mark is gone; a grid line may be there")
+        self.assertLess(hue(), 30, "the mark is gone; a grid line or a name may be there")
         b.mouse("mouseMoved", *point)
         self.assertTrue(b.js("return document.querySelector('.tooltip').hidden"))
         self.chip("DRAM")
@@ -175,7 +175,7 @@ class Chart(PageTest):
 class Filters(PageTest):
     def test_search_is_a_regular_expression_over_chart_and_table(self):
         b.open("step.html")
-        self.set("search", "^volta_.*(256|nn)", "input")
+        self.set("search", "^volta_.*(256x|64_nn)", "input")
         self.shown("2 of 12 kernels shown")
         self.assertEqual(len(b.js(ROWS)), 2)
         self.set("search", "volta_(", "input")
@@ -334,12 +334,19 @@ class Names(PageTest):
         self.assertIsNone(b.js("return window.hacked ?? null"))
         self.assertEqual(b.js("return document.querySelectorAll('img, main script').length"), 0)
         names = b.js("return [...document.querySelectorAll('.kernels tbody bdi')].map(e => e.textContent)")
-        self.assertIn("<script>window.hacked = 1</script>", names)
         self.assertEqual(len(names), 9)
         self.assertEqual(b.js("return document.title"), '<script>window.hacked = 4</script> & "title"')
+        full = []
         for row in range(9):
             b.open("hostile.html", f"kernel={row}")
-            self.assertTrue(b.js("return document.querySelector('.panel .name').textContent.length > 5"))
+            full.append(b.js("return document.querySelector('.panel .name').textContent"))
+        self.assertEqual(full[0], "<script>window.hacked = 1</script>")
+        self.assertEqual(full[1], "</script><img src=x onerror=\"window.hacked = 2\">")
+        self.assertEqual(full[2], "\"quotes\" and 'others' & &amp; `ticks` ${window.hacked = 3}")
+        self.assertGreater(len(full[3]), 10000)
+        self.assertEqual(full[4], "\u05e9\u05dc\u05d5\u05dd kernel \u0639\u0631\u0628")
+        self.assertEqual(full[5], "override \\u202edetrevni")
+        self.assertEqual(full[7:], ["__proto__", "constructor"])
         self.assertLessEqual(b.js("return document.documentElement.scrollWidth"), 1400, "a name of 10 kB makes nothing wider")
         self.assertIn("\\u202e", b.js("return document.body.innerText"))
         b.open("hostile.html")
@@ -355,7 +362,9 @@ class Size(PageTest):
         times = {"draw": float(b.js("return document.documentElement.dataset.drawMs"))}
         for pattern in ("layer_1", ""):
             times[f"filter {pattern!r}"] = b.js("""const e = document.getElementById('search'), t = performance.now(); e.value = arguments[0];
-                e.dispatchEvent(new Event('input')); document.querySelector('.roofline canvas').getContext('2d').getImageData(5, 5, 1, 1);
+                e.dispatchEvent(new Event('input'));
+                const g = document.createElement('canvas').getContext('2d');  // reading a pixel back waits until all are drawn
+                g.drawImage(document.querySelector('.roofline canvas'), 0, 0); g.getImageData(0, 0, 1, 1);
                 return performance.now() - t""", pattern)
         print("10,000 kernels, ms:", {k: round(v) for k, v in times.items()}, file=sys.stderr)
         self.assertLess(max(times.values()), 1000)
