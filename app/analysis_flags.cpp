@@ -42,6 +42,11 @@ Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described,
     }
     std::vector<Machine> machines;
     for (const Machine& d : described) {
+        // A result of our own carries its machine in full; the catalogue may since have changed.
+        if (!d.source.empty() && !d.source.starts_with("built from") && (d.sm.sms || !d.levels.empty())) {
+            machines.push_back(d);
+            continue;
+        }
         const Machine* known = find_in_catalogue(d.name);
         machines.push_back(known ? *known : d);
         if (known) continue;
