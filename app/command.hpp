@@ -23,6 +23,8 @@ std::string& command_line();
 
 // Each adds its options to the subcommand and returns what to run after parsing.
 Action setup_analyze(CLI::App& command);
+Action setup_check(CLI::App& command);
+Action setup_compare(CLI::App& command);
 Action setup_machines(CLI::App& command);
 Action setup_profile(CLI::App& command);
 Action setup_reproduce(CLI::App& command);

@@ -23,6 +23,8 @@ struct Entry {
 };
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
+    {"check", "a gate for CI: minimum percent of roof, nothing slower than a baseline", setup_check},
+    {"compare", "results side by side, whatever their origins: change or error at each level", setup_compare},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
     {"reproduce", "the published results, from their raw data", setup_reproduce},

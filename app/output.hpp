@@ -1,6 +1,7 @@
 // Where results go: stdout, or files by their extension; notes go to stderr. The terminal's width, colours and letters.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,16 @@ struct OutputFlags {
     bool quiet = false;
 };
 
+// One result in all its forms; each is made only if it is asked for.
+struct Forms {
+    std::function<std::string()> text, csv, json, svg, html;
+    std::string csv_mark, json_mark;  // what tells a file of ours from another's that must not be replaced
+};
+
 // What can be known to be wrong before there is anything to write.
 Errors faults(const OutputFlags& flags);
-// Writes everything that was asked for; the table goes to stdout unless CSV or JSON does. Exit status.
+// Writes everything that was asked for; the text goes to stdout unless CSV or JSON does. Exit status.
+int emit(const Forms& forms, const OutputFlags& flags);
 // `beside` is what a page shows beside the analysis: layers, sweeps.
 int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
          const PageView& beside = {});

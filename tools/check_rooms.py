@@ -29,7 +29,7 @@ PUBLIC_HEADERS = {
     "mapping.hpp": "mapping",
     "ingest.hpp": "ingest",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
-    "compare.hpp": "compare",
+    "compare.hpp": "compare", "check.hpp": "compare",
     "report.hpp": "report", "page.hpp": "report",
 }
 

@@ -7,7 +7,7 @@ export interface Column {
   key: string; title: string; width: number; value(row: Row): Num | string; text(row: Row): string; help?: string; isText?: boolean;
 }
 
-const ratio = (a: Num | undefined, b: Num | undefined): Num => (a && b !== null && b !== undefined ? b / a : null);
+const over = (a: Num | undefined, b: Num | undefined): Num => (a && b !== null && b !== undefined ? b / a : null);
 
 export function columns(data: PageData, view: View, wholeTime: number): Column[] {
   const levels = view.charts?.flatMap((c) => c.levels).filter((l, i, all) => all.indexOf(l) === i) ?? [];
@@ -18,6 +18,8 @@ export function columns(data: PageData, view: View, wholeTime: number): Column[]
     { key: "time", title: "Time", width: 84, value: (r) => r.time, text: (r) => quantity(r.time, "s") },
     { key: "share", title: "of time", width: 76, value: (r) => r.time, text: (r) => (wholeTime > 0 && r.time !== null ? percent(r.time / wholeTime) : "–") });
   if (view.compared) {
+    // Of a prediction the error is shown: predicted over measured.
+    const ratio = (was: Num | undefined, now: Num | undefined) => (view.compared!.is_prediction ? over(now, was) : over(was, now));
     out.push({ key: "dtime", title: "Δ time", width: 84, value: (r) => ratio(r.was?.time, r.time), text: (r) => change(ratio(r.was?.time, r.time)) });
     for (const l of levels)
       out.push({ key: `d-${l}`, title: `Δ ${l}`, width: 84, value: (r) => ratio(r.was?.bytes[l], r.bytes[l]),

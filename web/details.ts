@@ -53,7 +53,7 @@ export function details(row: Row, data: PageData, wholeTime: number, full: boole
     ["Headroom", row.headroom !== null ? quantity(row.headroom, "s") : ""],
     ["Clock", row.clock !== null ? quantity(row.clock, "Hz", 4) : ""],
     ["Origin", row.origin],
-    ["Change", row.explained],
+    ["Explained", row.explained],
   ];
   const list = el("dl", {});
   for (const [what, text] of facts) if (text) list.append(el("dt", {}, what), el("dd", {}, what === "Phase" ? nameOf(text) : text));

@@ -45,7 +45,7 @@ bool positive(double v) { return std::isfinite(v) && v > 0; }
 std::optional<ChartKernel> plottable(const AnalysisRow& row) {
     const auto rate = flop_rate(row.kernel);
     if (!rate || !positive(rate->value())) return std::nullopt;
-    ChartKernel out{&row, row.kernel.time ? row.kernel.time->value.value() : 0, rate->value(), {}};
+    ChartKernel out{&row, row.kernel.time ? row.kernel.time->value.value() : 0, rate->value(), {}, 0, {}};
     const auto above_pipe = std::any_of(row.verdict.pipes.begin(), row.verdict.pipes.end(),
                                         [](const PipeVerdict& p) { return p.of_ceiling > kRoofTolerance; });
     for (const Level level : all_levels()) {
@@ -193,6 +193,23 @@ ChartData chart_data(const Analysis& analysis, const ChartChoice& choice) {
     if (!choice.keep_off_axes) drop_points_off_the_axes(chart);
     for (const auto& k : chart.kernels)
         for (const auto& p : k.points) chart.any_above = chart.any_above || p.above;
+    return chart;
+}
+
+ChartData chart_data(const Comparison& c, const ChartChoice& choice) {
+    ChartData chart = chart_data(c.after, choice);
+    chart.title = fmt::format("{} -> {}", c.before.title, c.after.title);
+    std::vector<const ComparedPair*> pair_of(c.after.rows.size(), nullptr);
+    for (const auto& p : c.pairs)
+        if (p.before && p.after) pair_of[*p.after] = &p;
+    for (auto& k : chart.kernels) {
+        const ComparedPair* pair = pair_of[static_cast<std::size_t>(k.row - c.after.rows.data())];
+        if (!pair) continue;
+        if (const auto was = plottable(c.before.rows[*pair->before]))
+            k.rate_before = was->rate, k.points_before = was->points;
+    }
+    if (c.only_before > 0)
+        chart.caption.push_back(fmt::format("Not drawn, only before: {}.", plural(c.only_before, "kernel")));
     return chart;
 }
 

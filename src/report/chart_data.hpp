@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gambrel/analysis.hpp>
+#include <gambrel/compare.hpp>
 
 namespace gambrel::report_detail {
 
@@ -28,6 +29,9 @@ struct ChartKernel {
     double time = 0;
     double rate = 0;  // FLOP/s
     std::vector<ChartPoint> points;
+    // Where it was before, in a comparison.
+    double rate_before = 0;
+    std::vector<ChartPoint> points_before;
 };
 
 struct LogRange {  // decades: log10 of the ends of an axis
@@ -59,6 +63,9 @@ struct ChartChoice {
 };
 // Refers to rows of `analysis`, which must outlive it.
 ChartData chart_data(const Analysis& analysis, const ChartChoice& choice);
+
+// The side after, with the points of the side before beside them.
+ChartData chart_data(const Comparison& comparison, const ChartChoice& choice);
 
 // "66.3 ms, 33.4 % of time, 83.7 TFLOP/s, AI L1 62.8 L2 85.5 DRAM 937, 70.1 % of the Tensor FP16 roof"
 std::string kernel_summary(const ChartKernel& kernel, double whole_time);

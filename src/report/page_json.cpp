@@ -7,6 +7,7 @@
 #include <gambrel/version.hpp>
 
 #include "report/chart_data.hpp"
+#include "report/compare_words.hpp"
 #include "report/machine_facts.hpp"
 #include "report/numbers.hpp"
 #include "report/palette.hpp"
@@ -145,6 +146,28 @@ Json curves_json(const PageChart& chart) {
     return out;
 }
 
+// Lines are pairs; the columns of the view are the side after, those in "compared" the side before.
+void add_comparison(Json& view, const Comparison& c) {
+    add_analysis(view, c.after);
+    std::vector<std::optional<std::size_t>> before, after;
+    Json explained = Json::array(), side = Json::array();
+    for (const auto& p : c.pairs) {
+        before.push_back(p.before), after.push_back(p.after);
+        explained.push_back(explained_text(p));
+        side.push_back(p.before && p.after ? 0 : p.before ? -1 : 1);
+    }
+    view["rows"] = page_rows(c.after, after);
+    Json out{{"before", printable(c.before.title)}, {"after", printable(c.after.title)}, {"matched_by", name(c.matched_by)},
+             {"is_prediction", c.is_prediction}};
+    out["summary"] = Json::array();
+    for (const auto& sentence : summary_of(c)) out["summary"].push_back(printable(sentence));
+    out["total"] = Json::array();
+    for (const auto& line : sums_of(c)) out["total"].push_back({line.what, line.before, line.after, line.change});
+    out["rows"] = page_rows(c.before, before);
+    out["explained"] = std::move(explained), out["side"] = std::move(side);
+    view["compared"] = std::move(out);
+}
+
 Json view_json(const PageView& v) {
     Json out;
     out["title"] = printable(v.title);
@@ -154,6 +177,7 @@ Json view_json(const PageView& v) {
         for (std::size_t i = 0; i < v.analysis->rows.size(); ++i) order.emplace_back(i);
         out["rows"] = page_rows(*v.analysis, order);
     }
+    if (v.comparison) add_comparison(out, *v.comparison);
     out["layers"] = Json::array();
     for (const auto& l : v.layers)
         out["layers"].push_back({printable(l.name), printable(l.detail), number(l.time.value()),
