@@ -25,7 +25,8 @@ std::string page(const std::vector<Comparison>& all, Theme theme) {
     for (const auto& c : all) views.push_back({fmt::format("{} → {}", c.before.title, c.after.title), nullptr, &c, {}, {}});
     for (const auto& c : all) views.push_back({c.after.title, &c.after, nullptr, {}, {}});
     views.push_back({all.front().before.title, &all.front().before, nullptr, {}, {}});
-    return page_of(views.front().title, std::move(views), theme);
+    std::string title = views.front().title;
+    return page_of(std::move(title), std::move(views), theme);
 }
 
 int run(const Flags& flags) {

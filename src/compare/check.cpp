@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,7 @@ void check_kernel(const Kernel& k, const BaselineKernel& base, const CheckLimits
 
 void check_baseline(const Analysis& a, const CheckLimits& limits, const Baseline& baseline, CheckResult& out) {
     std::map<Key, const BaselineKernel*> known;
+    std::set<Key> seen;  // with --group launch a name comes more than once
     for (const auto& k : baseline.kernels) known[{k.name, k.phase}] = &k;
     for (const auto& row : a.rows) {
         const auto found = known.find({row.kernel.name.str(), row.kernel.phase.str()});
@@ -54,9 +56,10 @@ void check_baseline(const Analysis& a, const CheckLimits& limits, const Baseline
             continue;
         }
         check_kernel(row.kernel, *found->second, limits, out);
-        known.erase(found);
+        seen.insert(found->first);
     }
-    for (const auto& [key, k] : known) out.notes.push_back(fmt::format("{}: in the baseline, not in this run", short_name(k->name)));
+    for (const auto& [key, k] : known)
+        if (!seen.contains(key)) out.notes.push_back(fmt::format("{}: in the baseline, not in this run", short_name(k->name)));
     double was = 0, noise = 0;
     for (const auto& k : baseline.kernels)
         if (k.time) was += k.time->value(), noise += k.noise * k.time->value();

@@ -77,7 +77,7 @@ std::string check_text(const CheckResult& result, const TextStyle& style) {
                    i->passed ? "" : "31", {}});
     }
     if (!result.items.empty()) out += table.text(style);
-    if (result.items.size() > style.max_rows) out += fmt::format("{} more, all of them passed or counted below\n", result.items.size() - style.max_rows);
+    if (result.items.size() > style.max_rows) out += fmt::format("{} more checks; --top N shows them\n", result.items.size() - style.max_rows);
     for (const auto& note : result.notes)
         for (auto& line : wrapped(printable("note: " + note, !style.unicode), style.width, 2)) out += line + "\n";
     return out + painted(verdict(result), result.passed() ? "32" : "31", style.color) + "\n";

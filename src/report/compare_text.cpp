@@ -50,7 +50,9 @@ Table table_of(const Comparison& c, const TextStyle& style) {
         if (!p.before) first = "only after: " + first;
         table.add({cells_of(printable(first, !style.unicode), p, c, levels), p.before && p.after ? "" : "2", {}});
     }
-    table.add_total(cells_of("all", c.total, c, levels));
+    std::vector<std::string> all = cells_of("all", c.total, c, levels);
+    all.back().clear();  // a sum has no roof that binds
+    table.add_total(std::move(all));
     return table;
 }
 

@@ -44,6 +44,8 @@ class Browser:
         self.driver.quit()
 
     def open(self, page, hash_="", size=(1400, 1000)):
+        if not (self.pages / page).is_file():
+            raise AssertionError(f"{page}: was not made")
         self.driver.set_window_size(*size)
         self.driver.get("about:blank")  # else a change of the hash alone would not load anew
         self.console(), self.requests()

@@ -109,6 +109,19 @@ std::vector<PageLayer> layers(std::size_t rows) {
     return out;
 }
 
+// The step after a change: less traffic in one kernel, another faster for no reason, one gone, one new.
+Comparison changed(const Analysis& before) {
+    auto kernels = sample::training_step();
+    kernels[3].bytes[Level::dram]->value = Bytes{4.9e9}, kernels[3].time->value = Seconds{7.4e-3};
+    kernels[5].time->value = Seconds{5.1e-3};
+    kernels.erase(kernels.begin() + 8);
+    kernels.push_back(sample::kernel({"fused_softmax_kernel", 2, 0.5e-3, 0.3e9, 0, 0.5e9, 0.4e9, 0.3e9}));
+    Analysis after = analysis(kernels, before.machines, [](const Kernel&) { return std::size_t{0}; });
+    Analysis plain = analysis(sample::training_step(), before.machines, [](const Kernel&) { return std::size_t{0}; });
+    plain.title = "step.ncu-rep", after.title = "fused.ncu-rep";
+    return comparison(std::move(plain), std::move(after));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -119,7 +132,9 @@ int main(int argc, char** argv) {
                             {"Predicted", &step, nullptr, layers(step.rows.size()), {}},
                             {"Measured", nullptr, nullptr, {}, {sweep()}},
                             {"Explored", nullptr, nullptr, {}, {sensitivity(), pareto()}}};
-    const bool ok = write(dir + "step.html", page(step.title, {all[0]})) &&
+    const Comparison change = changed(step);
+    const bool ok = write(dir + "compared.html", page("Before and after", {{"Change", nullptr, &change, {}, {}}})) &&
+                    write(dir + "step.html", page(step.title, {all[0]})) &&
                     write(dir + "views.html", page("The whole product", {all[0], all[1], all[2], all[3]})) &&
                     write(dir + "many.html", page(many.title, {{"many", &many, nullptr, {}, {}}})) &&
                     write(dir + "hostile.html", page(bad.title, {{bad.title, &bad, nullptr, {}, {}}})) &&

@@ -328,6 +328,28 @@ class Views(PageTest):
         self.assertIn("nothing to show", b.js("return document.body.innerText"))
 
 
+class Compared(PageTest):
+    def test_pairs_have_changes_arrows_and_the_roof_that_explains_them(self):
+        b.open("compared.html", "sort=-dtime")
+        self.shown("13 of 13")
+        cells = b.js("return [...document.querySelectorAll('.kernels tbody tr[data-row]')].map(r => [...r.children].map(c => c.innerText))")
+        heads = b.js("return [...document.querySelectorAll('.kernels thead button')].map(h => h.dataset.sort)")
+        batch_norm = dict(zip(heads, next(c for c in cells if "bn_fw_tr" in c[0])))
+        self.assertEqual(batch_norm["dtime"], "\u221247.5 %")
+        self.assertEqual(batch_norm["d-DRAM"], "\u221250.0 %")
+        self.assertRegex(batch_norm["explained"], r"DRAM \(\d+ %\)")
+        adam = dict(zip(heads, next(c for c in cells if "adam_step" in c[0])))
+        self.assertEqual(adam["explained"], "efficiency")
+        text = b.js("return document.getElementById('compared').innerText")
+        for part in ("11 pairs matched by name", "1 only in step.ncu-rep", "1 only in fused.ncu-rep", "time"):
+            self.assertIn(part, text)
+        b.js("document.querySelector('[data-only=unmatched]').click()")
+        self.shown("2 of 13")
+        self.chip("only")
+        b.js("document.querySelector('tr[data-row=\"3\"]').click()")
+        self.assertIn("change", b.js("return document.querySelector('.panel').innerText"))
+
+
 class Names(PageTest):
     def test_hostile_names_are_shown_as_text(self):
         b.open("hostile.html")
