@@ -22,7 +22,8 @@ MatchBy match_by(const std::string& flag) {
 
 std::string page(const std::vector<Comparison>& all, Theme theme) {
     std::vector<PageView> views;
-    for (const auto& c : all) views.push_back({fmt::format("{} → {}", c.before.title, c.after.title), nullptr, &c, {}, {}});
+    for (const auto& c : all)
+        views.push_back({fmt::format("{} → {}", c.before.title, c.after.title), nullptr, &c, {}, {}});
     for (const auto& c : all) views.push_back({c.after.title, &c.after, nullptr, {}, {}});
     views.push_back({all.front().before.title, &all.front().before, nullptr, {}, {}});
     std::string title = views.front().title;

@@ -1,4 +1,5 @@
-// Any bytes are kernels with finite amounts of 0 or more, or Errors; what was accepted survives a trip through our JSON.
+// Any bytes are kernels with finite amounts of 0 or more, or Errors; what was accepted survives a trip through our
+// JSON.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -24,8 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     AnalysisOptions options;
     options.grouping = Grouping::launch;
     const std::size_t rows = read->launches.size();
-    const std::string json_text =
-        json(analysis(std::move(read->launches), std::move(read->machines), [](auto&) { return std::size_t{0}; }, options));
+    const std::string json_text = json(analysis(
+        std::move(read->launches), std::move(read->machines), [](auto&) { return std::size_t{0}; }, options));
     const auto again = ingest_detail::read_result_json(json_text, "again.json", {});
     if (!again || again->launches.size() != rows) std::abort();
     return 0;

@@ -74,6 +74,13 @@ function drawRoofs(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
     const stroke = { color: color(r), width: r.other ? 1.1 : 1.8, dash: r.measured ? [] : [8, 4], alpha: r.other ? 0.8 : 1 };
     g.line(px(s, l[0]), py(s, l[1]), px(s, l[2]), py(s, l[3]), stroke);
   });
+  // Ridge points: from here on it is arithmetic that binds.
+  const judged = roofs.filter((r) => !r.other);
+  for (const slope of judged.filter((r) => r.kind === "slope"))
+    for (const flat of judged.filter((r) => r.kind === "flat")) {
+      const x = px(s, Math.log10(flat.value / slope.value)), y = py(s, Math.log10(flat.value));
+      if (inPlot(s, x, y)) g.circle(x, y, 2.2, s.colors.background, { color: s.colors.muted, width: 1 });
+    }
   roofs.forEach((r, i) => {
     const l = lines[i];
     if (!l) return;

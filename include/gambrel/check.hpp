@@ -1,6 +1,6 @@
 // A gate: does every kernel that matters reach its share of the roof, and is none slower or hungrier than a baseline?
-// A baseline belongs to one machine: it keeps the hash of the machine's numbers, because a percentage of another roof or
-// a time of another device means nothing. Pure but for the text of a baseline; reads no file.
+// A baseline belongs to one machine: it keeps the hash of the machine's numbers, because a percentage of another roof
+// or a time of another device means nothing. Pure but for the text of a baseline; reads no file.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ struct CheckLimits {
 
 struct CheckItem {
     std::string name, phase;
-    std::string what;  // "roof", "time", "DRAM bytes"
+    std::string what;             // "roof", "time", "DRAM bytes"
     double found = 0, limit = 0;  // shares for "roof", else base units
     bool passed = true;
 };

@@ -1,6 +1,6 @@
 // Two results side by side, whatever their origins: kernels matched, the change of each amount, and which roof explains
-// the change of time. Invariant: every row of both sides is in exactly one pair; what found no partner is a pair of one.
-// Pure; reads no file.
+// the change of time. Invariant: every row of both sides is in exactly one pair; what found no partner is a pair of
+// one. Pure; reads no file.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ struct ComparedPair {
 
 struct Comparison {
     Analysis before, after;
-    MatchBy matched_by = MatchBy::name;   // never automatic
-    bool is_prediction = false;           // modelled or simulated before, measured after: ratios are errors
-    std::vector<ComparedPair> pairs;      // by falling time of the longer side
+    MatchBy matched_by = MatchBy::name;  // never automatic
+    bool is_prediction = false;          // modelled or simulated before, measured after: ratios are errors
+    std::vector<ComparedPair> pairs;     // by falling time of the longer side
     ComparedPair total;
     std::size_t matched = 0, only_before = 0, only_after = 0;
 };

@@ -36,7 +36,8 @@ struct Samples {
 };
 
 const Machine* machine_of(const Analysis& a) {
-    return a.rows.empty() || a.rows.front().machine >= a.machines.size() ? nullptr : &a.machines[a.rows.front().machine];
+    return a.rows.empty() || a.rows.front().machine >= a.machines.size() ? nullptr
+                                                                         : &a.machines[a.rows.front().machine];
 }
 
 }  // namespace
@@ -91,7 +92,11 @@ Result<Baseline> baseline_of(std::span<const Analysis> runs) {
 }
 
 std::string to_json(const Baseline& b) {
-    Json out{{"schema", kSchema}, {"title", b.title}, {"machine", b.machine}, {"machine_hash", b.machine_hash}, {"runs", b.runs}};
+    Json out{{"schema", kSchema},
+             {"title", b.title},
+             {"machine", b.machine},
+             {"machine_hash", b.machine_hash},
+             {"runs", b.runs}};
     out["kernels"] = Json::array();
     for (const auto& k : b.kernels) {
         Json item{{"name", k.name}, {"phase", k.phase}, {"launches", k.launches}};
@@ -122,7 +127,9 @@ struct KernelReader {
         const auto it = object.find(key);
         if (it == object.end()) return std::nullopt;
         if (it->is_number() && std::isfinite(it->get<double>()) && it->get<double>() >= 0) return it->get<double>();
-        errors.push_back({path + key, fmt::format("{} found, expected a number of 0 or more", it->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40))});
+        errors.push_back(
+            {path + key, fmt::format("{} found, expected a number of 0 or more",
+                                     it->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40))});
         return std::nullopt;
     }
     BaselineKernel read() {
@@ -149,12 +156,16 @@ Result<Baseline> parse_baseline(std::string_view json, std::string_view source_n
         return failure(source, fmt::format("is no JSON: {}", e.what()));
     }
     if (!document.is_object() || !document.contains("schema") || document["schema"] != kSchema)
-        return failure(source, fmt::format("is no baseline; expected \"schema\": \"{}\", as gambrel check --write-baseline writes it", kSchema));
+        return failure(
+            source,
+            fmt::format("is no baseline; expected \"schema\": \"{}\", as gambrel check --write-baseline writes it",
+                        kSchema));
     Errors errors;
     Baseline out;
     KernelReader head{document, source + ": ", errors};
     out.title = head.text("title"), out.machine = head.text("machine"), out.machine_hash = head.text("machine_hash");
-    if (out.machine_hash.empty()) errors.push_back({source + ": machine_hash", "missing; it says which machine the baseline is of"});
+    if (out.machine_hash.empty())
+        errors.push_back({source + ": machine_hash", "missing; it says which machine the baseline is of"});
     out.runs = static_cast<std::size_t>(std::clamp(head.number(document, "runs").value_or(1), 1.0, 1e9));
     const auto kernels = document.find("kernels");
     if (kernels == document.end() || !kernels->is_array())

@@ -24,7 +24,8 @@ void check_roofs(const Analysis& a, double min_roof, double min_share, CheckResu
         out.items.push_back({row.kernel.name.str(), row.kernel.phase.str(), "roof", *row.verdict.of_roof, min_roof,
                              *row.verdict.of_roof >= min_roof});
     }
-    if (unjudged > 0) out.notes.push_back(fmt::format("{} kernels have no verdict and were not held to the roof", unjudged));
+    if (unjudged > 0)
+        out.notes.push_back(fmt::format("{} kernels have no verdict and were not held to the roof", unjudged));
 }
 
 using Key = std::pair<std::string, std::string>;
@@ -39,10 +40,11 @@ void check_kernel(const Kernel& k, const BaselineKernel& base, const CheckLimits
         add("time", k.time->value.value(), base.time->value() * scale * (1 + limits.max_time + base.noise));
     for (const Level l : all_levels())
         if (k.bytes[l] && base.bytes[l])
-            add(fmt::format("{} bytes", name(l)), k.bytes[l]->value.value(), base.bytes[l]->value() * scale * (1 + limits.max_bytes));
+            add(fmt::format("{} bytes", name(l)), k.bytes[l]->value.value(),
+                base.bytes[l]->value() * scale * (1 + limits.max_bytes));
     if (base.launches != k.launches)
-        out.notes.push_back(fmt::format("{}: {} launches, {} in the baseline; limits are scaled to them", short_name(k.name.str()),
-                                        k.launches, base.launches));
+        out.notes.push_back(fmt::format("{}: {} launches, {} in the baseline; limits are scaled to them",
+                                        short_name(k.name.str()), k.launches, base.launches));
 }
 
 void check_baseline(const Analysis& a, const CheckLimits& limits, const Baseline& baseline, CheckResult& out) {
@@ -59,12 +61,14 @@ void check_baseline(const Analysis& a, const CheckLimits& limits, const Baseline
         seen.insert(found->first);
     }
     for (const auto& [key, k] : known)
-        if (!seen.contains(key)) out.notes.push_back(fmt::format("{}: in the baseline, not in this run", short_name(k->name)));
+        if (!seen.contains(key))
+            out.notes.push_back(fmt::format("{}: in the baseline, not in this run", short_name(k->name)));
     double was = 0, noise = 0;
     for (const auto& k : baseline.kernels)
         if (k.time) was += k.time->value(), noise += k.noise * k.time->value();
     if (a.total.time && was > 0)
-        out.items.push_back({"all kernels", "", "time", a.total.time->value.value(), was * (1 + limits.max_time) + noise,
+        out.items.push_back({"all kernels", "", "time", a.total.time->value.value(),
+                             was * (1 + limits.max_time) + noise,
                              a.total.time->value.value() <= was * (1 + limits.max_time) + noise});
 }
 
@@ -85,12 +89,15 @@ Result<CheckResult> check(const Analysis& a, const CheckLimits& limits, const Ba
         const std::string hash = machine_hash(m);
         if (hash == baseline->machine_hash) continue;
         if (m.name == baseline->machine)
-            errors.push_back({a.title, fmt::format("the numbers of {} (hash {}) are not those of the baseline (hash {}): the "
-                                                   "machine file has changed; write the baseline anew",
-                                                   m.name, hash, baseline->machine_hash)});
+            errors.push_back(
+                {a.title, fmt::format("the numbers of {} (hash {}) are not those of the baseline (hash {}): the "
+                                      "machine file has changed; write the baseline anew",
+                                      m.name, hash, baseline->machine_hash)});
         else
-            errors.push_back({a.title, fmt::format("ran on {} (hash {}), the baseline is of {} (hash {}); devices are not mixed",
-                                                   m.name.empty() ? "an unnamed GPU" : m.name, hash, baseline->machine, baseline->machine_hash)});
+            errors.push_back(
+                {a.title, fmt::format("ran on {} (hash {}), the baseline is of {} (hash {}); devices are not mixed",
+                                      m.name.empty() ? "an unnamed GPU" : m.name, hash, baseline->machine,
+                                      baseline->machine_hash)});
     }
     if (!errors.empty()) return tl::unexpected(std::move(errors));
     check_baseline(a, limits, *baseline, out);

@@ -53,7 +53,7 @@ double time_with(const std::vector<RoofTime>& before, const RoofTime& exchanged,
     return longest / of_roof;
 }
 
-constexpr double kLeastPart = 0.1;    // less than a tenth of the change explains nothing
+constexpr double kLeastPart = 0.1;     // less than a tenth of the change explains nothing
 constexpr double kLeastChange = 1e-3;  // equal for all that a clock can tell
 
 void explain(ComparedPair& pair, const Roofline& before, const Roofline& after) {

@@ -38,7 +38,8 @@ bool phases_agree(const Analysis& before, const Analysis& after) {
     const auto has = [](const Analysis& a, Symbol phase) {
         return std::any_of(a.rows.begin(), a.rows.end(), [&](const auto& r) { return r.kernel.phase == phase; });
     };
-    return std::any_of(before.rows.begin(), before.rows.end(), [&](const auto& r) { return has(after, r.kernel.phase); });
+    return std::any_of(before.rows.begin(), before.rows.end(),
+                       [&](const auto& r) { return has(after, r.kernel.phase); });
 }
 
 std::vector<Match> by_name(const Analysis& before, const Analysis& after) {
@@ -56,7 +57,8 @@ std::vector<Match> by_order(const Analysis& before, const Analysis& after) {
 
 bool is_modelled(const Analysis& a) {
     return std::any_of(a.rows.begin(), a.rows.end(), [](const AnalysisRow& r) {
-        return r.kernel.time && (r.kernel.time->origin == Origin::modelled || r.kernel.time->origin == Origin::simulated);
+        return r.kernel.time &&
+               (r.kernel.time->origin == Origin::modelled || r.kernel.time->origin == Origin::simulated);
     });
 }
 
@@ -67,7 +69,8 @@ std::vector<Match> matched(const Analysis& before, const Analysis& after, MatchB
         case MatchBy::order:
             return by_order(before, after);
         case MatchBy::layer:
-            // A layer is a kernel's name without its phase: models name layers, and a measurement may put them in ranges.
+            // A layer is a kernel's name without its phase: models name layers, and a measurement may put them in
+            // ranges.
             return by_key(before, after, [](const Kernel& k) { return Key{k.name.str(), ""}; });
         case MatchBy::name:
         case MatchBy::automatic:
@@ -80,12 +83,13 @@ MatchBy chosen(const Analysis& before, const Analysis& after) {
     if (is_modelled(before) && is_modelled(after)) return MatchBy::layer;
     double paired = 0, all = 0;
     for (const auto& m : by_name(before, after)) {
-        const double time = (m.before ? time_of(before.rows[*m.before]) : 0) + (m.after ? time_of(after.rows[*m.after]) : 0);
+        const double time =
+            (m.before ? time_of(before.rows[*m.before]) : 0) + (m.after ? time_of(after.rows[*m.after]) : 0);
         all += time;
         if (m.before && m.after) paired += time;
     }
-    // Half of the time without a partner: names that differ by design (two frameworks, two libraries). Order is then all
-    // that is left, and only if it is an order of execution on both sides.
+    // Half of the time without a partner: names that differ by design (two frameworks, two libraries). Order is then
+    // all that is left, and only if it is an order of execution on both sides.
     const bool ordered = before.grouping == Grouping::launch && after.grouping == Grouping::launch;
     return paired >= 0.5 * all || !ordered ? MatchBy::name : MatchBy::order;
 }

@@ -147,7 +147,8 @@ void read_machines(const Json& document, const std::string& source, Ingested& ou
         const At at{fmt::format("{}: machines[{}].", source, i), &errors};
         Machine m;
         if (const Json* file = member(item, "machine_file")) {
-            auto read = parse_machine(file->dump(-1, ' ', false, Json::error_handler_t::replace), at.path + "machine_file");
+            auto read =
+                parse_machine(file->dump(-1, ' ', false, Json::error_handler_t::replace), at.path + "machine_file");
             if (read)
                 m = std::move(*read);
             else  // the kernels stand all the same; the machine may be named on the command line

@@ -141,10 +141,10 @@ void describe_clock(ChartData& chart, const Analysis& analysis, std::size_t mach
     if (clock.mean) add(fmt::format("{:.0f} MHz", clock.mean->value() / 1e6));
     add(analysis.roofs == Roofs::measured ? "measured roofs" : "theoretical roofs");
     if (clock.mean && clock.high > clock.low * 1.0005) {
-        chart.clocks_differ =
-            fmt::format("Roofs are time-weighted means over the kernels; their clocks go from {:.0f} to {:.0f} MHz, "
-                        "mean {:.0f} MHz.",
-                        clock.low / 1e6, clock.high / 1e6, clock.mean->value() / 1e6);
+        chart.clocks_differ = fmt::format(
+            "Roofs are time-weighted means over the kernels; their clocks go from {:.0f} to {:.0f} MHz, "
+            "mean {:.0f} MHz.",
+            clock.low / 1e6, clock.high / 1e6, clock.mean->value() / 1e6);
         chart.caption.push_back(chart.clocks_differ);
     }
 }

@@ -170,8 +170,7 @@ void add_kernels(Scene& scene, const ChartData& data, const ChartStyle& style, c
                 if (p.level == was.level && data.x.contains(std::log10(was.intensity)) &&
                     data.y.contains(std::log10(k.rate_before)))
                     out.arrows.push_back(
-                        {p.level,
-                         {map.px(std::log10(was.intensity)), map.py(std::log10(k.rate_before)), p.x, p.y}});
+                        {p.level, {map.px(std::log10(was.intensity)), map.py(std::log10(k.rate_before)), p.x, p.y}});
         scene.kernels.push_back(std::move(out));
     }
 }

@@ -143,10 +143,12 @@ void draw_arrows(SvgWriter& svg, const Scene& scene, const Palette& colors) {
             const double ux = (a.x1 - a.x0) / (length + k.radius), uy = (a.y1 - a.y0) / (length + k.radius);
             const double x = a.x0 + ux * length, y = a.y0 + uy * length, head = std::min(7.0, length / 2);
             svg.empty("line", {{"x1", a.x0}, {"y1", a.y0}, {"x2", x}, {"y2", y}, {"stroke", color}});
-            svg.empty("path", {{"d", fmt::format("M{} {}L{} {}L{} {}Z", svg_number(x), svg_number(y),
-                                                 svg_number(x - head * (ux + 0.45 * uy)), svg_number(y - head * (uy - 0.45 * ux)),
-                                                 svg_number(x - head * (ux - 0.45 * uy)), svg_number(y - head * (uy + 0.45 * ux)))},
-                               {"fill", color}});
+            svg.empty(
+                "path",
+                {{"d", fmt::format("M{} {}L{} {}L{} {}Z", svg_number(x), svg_number(y),
+                                   svg_number(x - head * (ux + 0.45 * uy)), svg_number(y - head * (uy - 0.45 * ux)),
+                                   svg_number(x - head * (ux - 0.45 * uy)), svg_number(y - head * (uy + 0.45 * ux)))},
+                 {"fill", color}});
         }
     svg.close();
 }

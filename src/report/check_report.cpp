@@ -59,25 +59,39 @@ std::string xml(std::string_view text) {
 }
 // A name must not end the cell, start an element, or become emphasis or a link.
 std::string markdown(std::string_view text) {
-    return replaced(text, {{'|', "\\|"}, {'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'*', "\\*"}, {'_', "\\_"},
-                           {'`', "\\`"}, {'[', "\\["}, {']', "\\]"}, {'\\', "\\\\"}});
+    return replaced(text, {{'|', "\\|"},
+                           {'<', "&lt;"},
+                           {'>', "&gt;"},
+                           {'&', "&amp;"},
+                           {'*', "\\*"},
+                           {'_', "\\_"},
+                           {'`', "\\`"},
+                           {'[', "\\["},
+                           {']', "\\]"},
+                           {'\\', "\\\\"}});
 }
 
-std::string kernel_name(const CheckItem& i) { return short_name(i.name, 60) + (i.phase.empty() ? "" : " (" + i.phase + ")"); }
+std::string kernel_name(const CheckItem& i) {
+    return short_name(i.name, 60) + (i.phase.empty() ? "" : " (" + i.phase + ")");
+}
 
 }  // namespace
 
 std::string check_text(const CheckResult& result, const TextStyle& style) {
     std::string out;
-    Table table({{"kernel", false, 100, 16}, {"check", false, 90}, {"found", true, 80}, {"limit", true, 70}, {"", false, 95}});
+    Table table(
+        {{"kernel", false, 100, 16}, {"check", false, 90}, {"found", true, 80}, {"limit", true, 70}, {"", false, 95}});
     std::size_t shown = 0;
     for (const auto* i : failures_first(result)) {
         if (shown++ >= style.max_rows) break;
-        table.add({{printable(kernel_name(*i), !style.unicode), i->what, amount(*i, i->found), amount(*i, i->limit), i->passed ? "ok" : "FAILED"},
-                   i->passed ? "" : "31", {}});
+        table.add({{printable(kernel_name(*i), !style.unicode), i->what, amount(*i, i->found), amount(*i, i->limit),
+                    i->passed ? "ok" : "FAILED"},
+                   i->passed ? "" : "31",
+                   {}});
     }
     if (!result.items.empty()) out += table.text(style);
-    if (result.items.size() > style.max_rows) out += fmt::format("{} more checks; --top N shows them\n", result.items.size() - style.max_rows);
+    if (result.items.size() > style.max_rows)
+        out += fmt::format("{} more checks; --top N shows them\n", result.items.size() - style.max_rows);
     for (const auto& note : result.notes)
         for (auto& line : wrapped(printable("note: " + note, !style.unicode), style.width, 2)) out += line + "\n";
     return out + painted(verdict(result), result.passed() ? "32" : "31", style.color) + "\n";
@@ -99,11 +113,16 @@ std::string check_markdown(const CheckResult& result, std::string_view title) {
 
 std::string check_junit(const CheckResult& result, std::string_view title) {
     std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-    out += fmt::format("<testsuites>\n  <testsuite name=\"gambrel check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\">\n",
-                       xml(title), result.items.size(), result.failures());
+    out += fmt::format(
+        "<testsuites>\n  <testsuite name=\"gambrel check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+        "skipped=\"0\">\n",
+        xml(title), result.items.size(), result.failures());
     for (const auto& i : result.items) {
-        const std::string head = fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(kernel_name(i)), xml(i.what));
-        out += i.passed ? head + "/>\n" : fmt::format("{}>\n      <failure message=\"{}\"/>\n    </testcase>\n", head, xml(sentence(i)));
+        const std::string head =
+            fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(kernel_name(i)), xml(i.what));
+        out += i.passed
+                   ? head + "/>\n"
+                   : fmt::format("{}>\n      <failure message=\"{}\"/>\n    </testcase>\n", head, xml(sentence(i)));
     }
     if (!result.notes.empty()) {
         out += "    <system-out>";
@@ -115,10 +134,19 @@ std::string check_junit(const CheckResult& result, std::string_view title) {
 
 std::string check_json(const CheckResult& result, std::string_view title) {
     using Json = nlohmann::ordered_json;
-    Json out{{"schema", "gambrel-check-1"}, {"version", kVersion}, {"title", title}, {"passed", result.passed()}, {"failures", result.failures()}};
+    Json out{{"schema", "gambrel-check-1"},
+             {"version", kVersion},
+             {"title", title},
+             {"passed", result.passed()},
+             {"failures", result.failures()}};
     out["checks"] = Json::array();
     for (const auto& i : result.items)
-        out["checks"].push_back({{"name", i.name}, {"phase", i.phase}, {"what", i.what}, {"found", i.found}, {"limit", i.limit}, {"passed", i.passed}});
+        out["checks"].push_back({{"name", i.name},
+                                 {"phase", i.phase},
+                                 {"what", i.what},
+                                 {"found", i.found},
+                                 {"limit", i.limit},
+                                 {"passed", i.passed}});
     out["notes"] = result.notes;
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

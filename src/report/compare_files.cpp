@@ -61,13 +61,14 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
     Json out{{"schema", "gambrel-comparison-1"}, {"version", kVersion}};
     out["comparisons"] = Json::array();
     for (const auto& c : comparisons) {
-        Json item{{"before", side_json(c.before)},       {"after", side_json(c.after)},
-                  {"matched_by", name(c.matched_by)},    {"is_prediction", c.is_prediction},
-                  {"matched", c.matched},                {"only_before", c.only_before},
-                  {"only_after", c.only_after},          {"total", pair_json(c.total)}};
+        Json item{{"before", side_json(c.before)},    {"after", side_json(c.after)}, {"matched_by", name(c.matched_by)},
+                  {"is_prediction", c.is_prediction}, {"matched", c.matched},        {"only_before", c.only_before},
+                  {"only_after", c.only_after},       {"total", pair_json(c.total)}};
         item["pairs"] = Json::array();
         for (const auto& p : c.pairs) {
-            Json pair{{"name", shown_kernel(p, c).name.str()}, {"phase", shown_kernel(p, c).phase.str()}, {"in", side_name(p)}};
+            Json pair{{"name", shown_kernel(p, c).name.str()},
+                      {"phase", shown_kernel(p, c).phase.str()},
+                      {"in", side_name(p)}};
             pair["name_before"] = p.before ? Json(c.before.rows[*p.before].kernel.name.str()) : Json(nullptr);
             pair.update(pair_json(p));
             item["pairs"].push_back(std::move(pair));
@@ -87,8 +88,8 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
     for (const auto& c : comparisons)
         for (const auto& p : c.pairs) {
             const Kernel& k = shown_kernel(p, c);
-            std::vector<std::string> fields{csv_field(c.before.title), csv_field(c.after.title), csv_field(k.name.str()),
-                                            csv_field(k.phase.str()), side_name(p)};
+            std::vector<std::string> fields{csv_field(c.before.title), csv_field(c.after.title),
+                                            csv_field(k.name.str()), csv_field(k.phase.str()), side_name(p)};
             const auto add = [&](const Change& change) {
                 fields.push_back(field(change.before)), fields.push_back(field(change.after));
                 fields.push_back(field(change.ratio()));

@@ -36,8 +36,10 @@ std::vector<std::string> cells_of(std::string first, const ComparedPair& p, cons
 
 Table table_of(const Comparison& c, const TextStyle& style) {
     const std::vector<Level> levels = levels_of(c);
-    std::vector<Column> columns{{"kernel", false, 100, 16}, {"before", true, 80},
-                                {"after", true, 80},        {c.is_prediction ? "error" : "change", true, 90},
+    std::vector<Column> columns{{"kernel", false, 100, 16},
+                                {"before", true, 80},
+                                {"after", true, 80},
+                                {c.is_prediction ? "error" : "change", true, 90},
                                 {"FLOP", true, 40}};
     for (const Level l : levels) columns.push_back({std::string(name(l)), true, 70});
     for (const Level l : levels) columns.push_back({fmt::format("AI {}", name(l)), true, 20});
@@ -70,7 +72,8 @@ std::string comparison_text(std::span<const Comparison> comparisons, const TextS
         for (const auto& sentence : summary_of(c)) line(sentence, "");
         out += "\n" + table_of(c, style).text(style);
         if (c.pairs.size() > style.max_rows)
-            line(fmt::format("{} more pairs; --top N shows them, --csv has all.", c.pairs.size() - style.max_rows), "2");
+            line(fmt::format("{} more pairs; --top N shows them, --csv has all.", c.pairs.size() - style.max_rows),
+                 "2");
     }
     return out;
 }

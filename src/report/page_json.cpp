@@ -22,8 +22,9 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 Json palette_json(Theme theme) {
     const Palette p = palette(theme);
-    Json out{{"background", p.background}, {"ink", p.ink},   {"muted", p.muted},     {"faint", p.faint},
-             {"grid", p.grid},             {"minor", p.minor_grid}, {"frame", p.frame}, {"warning", p.warning}};
+    Json out{{"background", p.background}, {"ink", p.ink},        {"muted", p.muted},
+             {"faint", p.faint},           {"grid", p.grid},      {"minor", p.minor_grid},
+             {"frame", p.frame},           {"warning", p.warning}};
     for (const Level level : all_levels()) out["level"][std::string(name(level))] = p.level[level];
     return out;
 }
@@ -42,8 +43,11 @@ Json chart_json(const Analysis& analysis, std::size_t machine) {
     ChartChoice choice;
     choice.machine = machine, choice.keep_off_axes = true;
     const ChartData data = chart_data(analysis, choice);
-    Json out{{"machine", machine}, {"subtitle", printable(data.subtitle)}, {"x", {data.x.low, data.x.high}},
-             {"y", {data.y.low, data.y.high}}, {"drawn", data.kernels.size()}};
+    Json out{{"machine", machine},
+             {"subtitle", printable(data.subtitle)},
+             {"x", {data.x.low, data.x.high}},
+             {"y", {data.y.low, data.y.high}},
+             {"drawn", data.kernels.size()}};
     out["levels"] = Json::array();
     for (const Level level : data.levels) out["levels"].push_back(name(level));
     out["roofs"] = Json::array();
@@ -157,7 +161,9 @@ void add_comparison(Json& view, const Comparison& c) {
         side.push_back(p.before && p.after ? 0 : p.before ? -1 : 1);
     }
     view["rows"] = page_rows(c.after, after);
-    Json out{{"before", printable(c.before.title)}, {"after", printable(c.after.title)}, {"matched_by", name(c.matched_by)},
+    Json out{{"before", printable(c.before.title)},
+             {"after", printable(c.after.title)},
+             {"matched_by", name(c.matched_by)},
              {"is_prediction", c.is_prediction}};
     out["summary"] = Json::array();
     for (const auto& sentence : summary_of(c)) out["summary"].push_back(printable(sentence));

@@ -1,5 +1,6 @@
 // The data of a page: one JSON document that the scripts in web/ draw from. Rows are columns of numbers, because ten
-// thousand kernels as objects would be twice the bytes. docs/formats.md does not describe it: page and data are one file.
+// thousand kernels as objects would be twice the bytes. docs/formats.md does not describe it: page and data are one
+// file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

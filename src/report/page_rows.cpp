@@ -121,7 +121,8 @@ Json page_rows(const Analysis& analysis, const std::vector<std::optional<std::si
     out["of_compute"] = column(rows, [](auto& r) { return of_compute_roof(r.verdict); });
     out["above"] = column(rows, [](auto& r) { return is_above(r.verdict) ? 1 : 0; });
     out["incomplete"] = column(rows, [](auto& r) { return r.kernel.reasons.empty() ? 0 : 1; });
-    out["headroom"] = column(rows, [](auto& r) { return r.verdict.headroom ? number(r.verdict.headroom->value()) : Json(); });
+    out["headroom"] =
+        column(rows, [](auto& r) { return r.verdict.headroom ? number(r.verdict.headroom->value()) : Json(); });
     add_level_columns(out, rows);
     out["texts"] = texts.take();
     return out;

@@ -17,7 +17,8 @@ Analysis side(const std::vector<Spec>& specs, Origin origin = Origin::measured, 
     }
     AnalysisOptions options;
     options.grouping = grouping;
-    return analysis(kernels, {sample::toy_machine()}, [](const Kernel&) { return std::size_t{0}; }, options);
+    return analysis(
+        kernels, {sample::toy_machine()}, [](const Kernel&) { return std::size_t{0}; }, options);
 }
 // The toy machine gives 100 GFLOP/s and 10 GB/s.
 Spec spec(const char* name, double time, double flop, double dram) { return {name, 1, time, flop, 0, 0, 0, dram, 1e9}; }
@@ -38,8 +39,9 @@ TEST(Comparison, PairsByNameAndShowsWhatHasNoPartner) {
 }
 
 TEST(Comparison, TheSecondOfANameBelongsToTheSecond) {
-    const auto c = comparison(side({spec("a", 1, 1, 1e9), spec("a", 2, 1, 1e9)}),
-                              side({spec("a", 3, 1, 1e9), spec("a", 4, 1, 1e9), spec("a", 5, 1, 1e9)}), {MatchBy::name});
+    const auto c =
+        comparison(side({spec("a", 1, 1, 1e9), spec("a", 2, 1, 1e9)}),
+                   side({spec("a", 3, 1, 1e9), spec("a", 4, 1, 1e9), spec("a", 5, 1, 1e9)}), {MatchBy::name});
     ASSERT_EQ(c.matched, 2u);
     for (const auto& p : c.pairs)
         if (p.before) {
@@ -75,7 +77,8 @@ TEST(Comparison, TwoModelsAreMatchedByLayerWhateverThePhase) {
 
 TEST(Comparison, AModelAgainstAMeasurementIsAPrediction) {
     EXPECT_TRUE(comparison(side({spec("a", 1, 1, 1e9)}, Origin::modelled), side({spec("a", 1, 1, 1e9)})).is_prediction);
-    EXPECT_FALSE(comparison(side({spec("a", 1, 1, 1e9)}), side({spec("a", 1, 1, 1e9)}, Origin::modelled)).is_prediction);
+    EXPECT_FALSE(
+        comparison(side({spec("a", 1, 1, 1e9)}), side({spec("a", 1, 1, 1e9)}, Origin::modelled)).is_prediction);
 }
 
 // 8e9 B at 10 GB/s take 0.8 s at least; it took 1 s. Half the bytes explain half the time, wholly.

@@ -50,7 +50,8 @@ Analysis hostile() {
                                          "\"quotes\" and 'others' & &amp; `ticks` ${window.hacked = 3}",
                                          giant + "int>(int)",
                                          "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d kernel \xd8\xb9\xd8\xb1\xd8\xa8",
-                                         "override \xe2\x80\xae" "detrevni",
+                                         "override \xe2\x80\xae"
+                                         "detrevni",
                                          "bad \xff bytes\x01\n second line",
                                          "__proto__",
                                          "constructor"};
@@ -67,7 +68,7 @@ Analysis hostile() {
 }
 
 PageChart sweep() {
-    PageChart chart{"Bandwidth by working set", "Medians of 9 runs.", {"Working set", "B", true, true},
+    PageChart chart{"Bandwidth by working set",        "Medians of 9 runs.",     {"Working set", "B", true, true},
                     {"Bandwidth", "B/s", true, false}, {{"read", {}, true, {}}}, {}};
     for (double size = 4096; size <= 1e9; size *= 2) {
         const double rate = size < 200e3 ? 12e12 : size < 6e6 ? 2.6e12 : 0.83e12;
@@ -80,7 +81,8 @@ PageChart sweep() {
 }
 
 PageChart sensitivity() {
-    PageChart chart{"What to scale", "", {"Factor on the resource", "", true, false}, {"Speed-up", "", false, false}, {}, {}};
+    PageChart chart{
+        "What to scale", "", {"Factor on the resource", "", true, false}, {"Speed-up", "", false, false}, {}, {}};
     for (const auto& [name, limit] : {std::pair{"DRAM bandwidth", 1.9}, {"SMs", 1.4}, {"L2 bandwidth", 1.05}}) {
         PageSeries series{name, {}, true, {}};
         for (double f = 1; f <= 4; f += 0.5) series.marks.push_back({f, std::min(f, limit), {}, {}, ""});
@@ -90,7 +92,12 @@ PageChart sensitivity() {
 }
 
 PageChart pareto() {
-    PageChart chart{"Designs", "", {"Area", "", false, false}, {"Time", "s", false, false}, {{"all", {}, false, {}}, {"front", {}, true, {}}}, {}};
+    PageChart chart{"Designs",
+                    "",
+                    {"Area", "", false, false},
+                    {"Time", "s", false, false},
+                    {{"all", {}, false, {}}, {"front", {}, true, {}}},
+                    {}};
     for (int i = 0; i < 60; ++i) {
         const double area = 1 + 0.05 * i, time = 1e-3 * (1 / area + 0.3 * std::fabs(std::sin(i * 1.7)));
         chart.series[0].marks.push_back({area, time, {}, {}, fmt::format("design {}", i)});
