@@ -23,15 +23,15 @@ def difference(a, b):
 
 
 def compare(name, data, limit=0.015):
-    """None, or what is wrong. Records with UPDATE_GOLDEN=1."""
+    """None, or what is wrong. Records with GAMBREL_UPDATE_GOLDEN=1."""
     picture = load(data).convert("RGB")
     picture = picture.resize((picture.width // 2, picture.height // 2), Image.LANCZOS)
     file = GOLDEN / f"{name}.png"
-    if os.environ.get("UPDATE_GOLDEN"):
+    if os.environ.get("GAMBREL_UPDATE_GOLDEN"):
         picture.quantize(200, Image.Quantize.FASTOCTREE).save(file, optimize=True)
         return None
     if not file.exists():
-        return f"{file}: missing; UPDATE_GOLDEN=1 records it"
+        return f"{file}: missing; GAMBREL_UPDATE_GOLDEN=1 records it"
     found = difference(picture, Image.open(file).convert("RGB"))
     if found <= limit:
         return None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does the page do what it says, in a real Chromium?   test_page.py PAGES GAMBREL
 
-PAGES is the folder that make_pages filled. Exit status 77, "skipped", without a browser. UPDATE_GOLDEN=1 records pictures.
+PAGES is the folder that make_pages filled. Exit status 77, "skipped", without a browser. GAMBREL_UPDATE_GOLDEN=1 records pictures.
 """
 import csv
 import io

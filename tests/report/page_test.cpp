@@ -46,7 +46,7 @@ TEST(Page, NoNameCanEndTheScriptItIsIn) {
     const std::string html = page(a, a.title), plain = page(sample::toy());
     EXPECT_EQ(count_of(html, "<script"), count_of(plain, "<script"));
     EXPECT_EQ(count_of(html, "</script"), count_of(plain, "</script"));
-    EXPECT_EQ(count_of(html, "</title"), 1u);
+    EXPECT_EQ(count_of(html, "</title"), count_of(plain, "</title"));
     EXPECT_EQ(data_of(html)["views"][0]["rows"]["texts"][0], "</script><script>alert(1)</script>");
 }
 
@@ -84,7 +84,8 @@ TEST(Page, DrawsTheOtherStandardOfRoofsBesideTheOneUsed) {
     auto a = sample::training();
     a.machines[0].at(Level::dram).measured = AtClock<Bandwidth>{{Bandwidth{829e9}, Origin::measured, "x"}, {}};
     std::vector<std::string> labels;
-    for (const auto& roof : data_of(page(a))["views"][0]["charts"][0]["roofs"])
+    const auto data = data_of(page(a));
+    for (const auto& roof : data["views"][0]["charts"][0]["roofs"])
         if (roof["what"] == "DRAM")
             labels.push_back(roof["label"].get<std::string>() + (roof["measured"] ? " solid" : " dashed"));
     EXPECT_EQ(labels, (std::vector<std::string>{"DRAM 897 GB/s dashed", "DRAM 829 GB/s measured solid"}));
