@@ -31,7 +31,7 @@ function shifted(g: Surface): Surface {
     path: (p, closed, s, f, a) => g.path(p.map(([x, y]) => [x, y + HEAD]), closed, s, f, a),
     circle: (x, y, r, f, s, a) => g.circle(x, y + HEAD, r, f, s, a),
     text: (x, y, t, s) => g.text(x, y + HEAD, t, s),
-    stamp: (key, x, y, r, paint) => g.stamp(key, x, y + HEAD, r, paint),
+    stamps: (list) => g.stamps(list.map((stamp) => ({ ...stamp, y: stamp.y + HEAD }))),
     clip: (x, y, w, h) => g.clip(x, y + HEAD, w, h),
     unclip: () => g.unclip(),
     width: (t, s, w) => g.width(t, s, w),

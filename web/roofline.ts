@@ -4,7 +4,7 @@ import type { Chart, Palette, Point, Roof, Row } from "./data";
 import { plain, quantity } from "./format";
 import { drawMark, radius } from "./marks";
 import type { Box, Roofs } from "./state";
-import type { Surface } from "./surface";
+import type { Stamp, Surface } from "./surface";
 
 export interface Scene {
   width: number; height: number; plot: Frame; box: Box; chart: Chart; rows: Row[]; hiddenLevels: Set<string>;
@@ -137,6 +137,7 @@ function drawKernels(g: Surface, s: Scene) {
     if (row.was && (i < FEW / 2 || s.selected.has(row.index))) drawArrows(g, s, row, isolating && !s.selected.has(row.index) ? 0.08 : 0.75);
   });
   const compared = rows.some((r) => r.was);
+  const stamps: Stamp[] = [], rings: [number, number, number][] = [];
   for (const row of rows) {
     if (s.selected.has(row.index)) continue;
     const r = compared ? 3.2 : Math.round(4 * size(s, row)) / 4;  // few sizes, so that stamps repeat
@@ -146,10 +147,12 @@ function drawKernels(g: Surface, s: Scene) {
       if (!inPlot(s, x, y, 14)) continue;
       const color = s.colors.level[p.level], faded = isolating ? 0.1 : alpha, edge = few ? s.colors.background : "";
       if (few) drawMark(g, p.level, x, y, r, color, edge, faded);
-      else g.stamp(`${p.level} ${r}`, x, y, 1.25 * r, (on, sx, sy) => drawMark(on, p.level, sx, sy, r, color, edge, faded));
-      if (row.above && !isolating) g.circle(x, y, r * 1.15 + 2.5, null, { color: s.colors.warning, width: 1.5 });
+      else stamps.push({ key: `${p.level} ${r}`, x, y, r: 1.25 * r, paint: (on, sx, sy) => drawMark(on, p.level, sx, sy, r, color, edge, faded) });
+      if (row.above && !isolating) rings.push([x, y, r * 1.15 + 2.5]);
     }
   }
+  if (stamps.length) g.stamps(stamps);
+  for (const [x, y, r] of rings) g.circle(x, y, r, null, { color: s.colors.warning, width: 1.5 });
 }
 
 export function drawEmphasised(g: Surface, s: Scene, row: Row, named: boolean) {

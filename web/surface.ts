@@ -4,20 +4,39 @@ export interface Stroke { color: string; width: number; dash?: number[]; alpha?:
 export interface TextStyle {
   color: string; size: number; weight?: string; anchor?: "start" | "middle" | "end"; angle?: number; halo?: string;
 }
+// `paint` draws it around a point; equal keys mean equal pictures.
+export interface Stamp { key: string; x: number; y: number; r: number; paint(on: Surface, x: number, y: number): void }
 export interface Surface {
   rect(x: number, y: number, w: number, h: number, color: string): void;
   line(x0: number, y0: number, x1: number, y1: number, stroke: Stroke): void;
   path(points: [number, number][], closed: boolean, stroke: Stroke | null, fill: string | null, alpha?: number): void;
   circle(x: number, y: number, r: number, fill: string | null, stroke: Stroke | null, alpha?: number): void;
   text(x: number, y: number, text: string, style: TextStyle): void;
-  // A small picture that is drawn often: `paint` draws it around 0, 0; equal keys mean equal pictures.
-  stamp(key: string, x: number, y: number, r: number, paint: (on: Surface, x: number, y: number) => void): void;
+  // Small pictures that are drawn very often, all at once.
+  stamps(list: Stamp[]): void;
   clip(x: number, y: number, w: number, h: number): void;
   unclip(): void;
   width(text: string, size: number, weight?: string): number;
 }
 
 export const FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
+
+function pictureOf(stamp: Stamp, ratio: number): { size: number; data: Float32Array } {
+  const size = Math.ceil(2 * (stamp.r + 1) * ratio), canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext("2d", { willReadFrequently: true })!;
+  context.scale(ratio, ratio);
+  stamp.paint(new CanvasSurface(context), size / ratio / 2, size / ratio / 2);
+  const bytes = context.getImageData(0, 0, size, size).data, data = new Float32Array(bytes.length);
+  for (let i = 0; i < bytes.length; i += 4) {
+    const alpha = bytes[i + 3] / 255;
+    data[i] = bytes[i] * alpha;
+    data[i + 1] = bytes[i + 1] * alpha;
+    data[i + 2] = bytes[i + 2] * alpha;
+    data[i + 3] = alpha;
+  }
+  return { size, data };
+}
 
 export class CanvasSurface implements Surface {
   constructor(private c: CanvasRenderingContext2D) {}
@@ -77,21 +96,50 @@ export class CanvasSurface implements Surface {
     this.c.fillText(text, 0, 0);
     this.c.restore();
   }
-  // Thirty thousand paths take a quarter of a second, copies of a picture a fifth of that.
-  private ratio = 0;
-  private stamps = new Map<string, HTMLCanvasElement>();
-  stamp(key: string, x: number, y: number, r: number, paint: (on: Surface, x: number, y: number) => void) {
-    const ratio = (this.ratio ||= this.c.getTransform().a), half = Math.ceil(r + 2);
-    let picture = this.stamps.get(key);
-    if (!picture) {
-      picture = document.createElement("canvas");
-      picture.width = picture.height = Math.ceil(2 * half * ratio);
-      const context = picture.getContext("2d")!;
-      context.scale(ratio, ratio);
-      paint(new CanvasSurface(context), half, half);
-      this.stamps.set(key, picture);
+  // Thirty thousand paths, or copies of a picture, take a canvas a quarter of a second. Blended by hand into one layer, with
+  // each picture drawn and read once, they take a tenth of that. Premultiplied, so that blending is one multiply and add.
+  stamps(list: Stamp[]) {
+    const { width, height } = this.c.canvas, ratio = this.c.getTransform().a;
+    const layer = new Float32Array(width * height * 4), pictures = new Map<string, { size: number; data: Float32Array }>();
+    for (const stamp of list) {
+      let picture = pictures.get(stamp.key);
+      if (!picture) pictures.set(stamp.key, (picture = pictureOf(stamp, ratio)));
+      const { size, data } = picture;
+      const left = Math.round(stamp.x * ratio - size / 2), top = Math.round(stamp.y * ratio - size / 2);
+      if (left < 0 || top < 0 || left + size > width || top + size > height) continue;
+      for (let row = 0, from = 0; row < size; row++) {
+        let to = ((top + row) * width + left) * 4;
+        for (let column = 0; column < size; column++, from += 4, to += 4) {
+          const alpha = data[from + 3];
+          if (alpha === 0) continue;
+          const rest = 1 - alpha;
+          layer[to] = layer[to] * rest + data[from];
+          layer[to + 1] = layer[to + 1] * rest + data[from + 1];
+          layer[to + 2] = layer[to + 2] * rest + data[from + 2];
+          layer[to + 3] = layer[to + 3] * rest + alpha;
+        }
+      }
     }
-    this.c.drawImage(picture, x - half, y - half, picture.width / ratio, picture.height / ratio);
+    this.lay(layer, width, height);
+  }
+  private lay(layer: Float32Array, width: number, height: number) {
+    const image = new ImageData(width, height), out = image.data;
+    for (let i = 0; i < layer.length; i += 4) {
+      const alpha = layer[i + 3];
+      if (alpha === 0) continue;
+      out[i] = layer[i] / alpha;
+      out[i + 1] = layer[i + 1] / alpha;
+      out[i + 2] = layer[i + 2] / alpha;
+      out[i + 3] = 255 * alpha;
+    }
+    const sheet = document.createElement("canvas");
+    sheet.width = width;
+    sheet.height = height;
+    sheet.getContext("2d")!.putImageData(image, 0, 0);
+    this.c.save();
+    this.c.setTransform(1, 0, 0, 1, 0, 0);
+    this.c.drawImage(sheet, 0, 0);
+    this.c.restore();
   }
   clip(x: number, y: number, w: number, h: number) {
     this.c.save();
@@ -144,7 +192,7 @@ export class SvgSurface implements Surface {
     this.out.push(`<text x="${n(x)}" y="${n(y)}" font-size="${t.size}" font-weight="${t.weight ?? "400"}" ` +
       `text-anchor="${t.anchor ?? "start"}" fill="${t.color}"${halo}${turn}>${escaped(text)}</text>`);
   }
-  stamp(_: string, x: number, y: number, __: number, paint: (on: Surface, x: number, y: number) => void) { paint(this, x, y); }
+  stamps(list: Stamp[]) { for (const stamp of list) stamp.paint(this, stamp.x, stamp.y); }
   clip(x: number, y: number, w: number, h: number) {
     const id = `clip${++this.clips}`;
     this.out.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath>`,

@@ -381,11 +381,14 @@ class Names(PageTest):
 
 class Size(PageTest):
     def test_ten_thousand_kernels_are_drawn_and_filtered_within_a_second(self):
-        b.open("many.html")
+        # The best of three: what else runs on this machine is not what is asked.
+        drawn = []
+        for _ in range(3):
+            b.open("many.html")
+            drawn.append(float(b.js("return document.documentElement.dataset.drawMs")))
         self.shown("10,000 of 10,000")
-        times = {"draw": float(b.js("return document.documentElement.dataset.drawMs"))}
+        times = {"draw": min(drawn)}
         for pattern in ("layer_1", ""):
-            # The best of three: what else runs on this machine is not what is asked.
             times[f"filter {pattern!r}"] = min(b.js("""const e = document.getElementById('search'), t = performance.now(); e.value = arguments[0];
                 e.dispatchEvent(new Event('input'));
                 const g = document.createElement('canvas').getContext('2d');  // reading a pixel back waits until all are drawn
