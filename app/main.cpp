@@ -7,6 +7,7 @@
 #include <gambrel/error.hpp>
 #include <gambrel/version.hpp>
 
+#include "app/child_process.hpp"
 #include "app/command.hpp"
 #include "app/help.hpp"
 
@@ -23,6 +24,8 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
     {"doctor", "what this machine can and cannot do, and how to fix it", setup_doctor},
+    {"check", "a gate for CI: minimum percent of roof, nothing slower than a baseline", setup_check},
+    {"compare", "results side by side, whatever their origins: change or error at each level", setup_compare},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
@@ -52,7 +55,15 @@ int without_foreign_arguments(int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
+// Without the path: two people who type the same get the same page.
+std::string typed(int argc, char** argv) {
+    std::vector<std::string> words(argv, argv + argc);
+    if (!words.empty()) words.front() = "gambrel";
+    return shell_quoted(words);
+}
+
 int run(int argc, char** argv) {
+    command_line() = typed(argc, argv);
     CLI::App root{"gambrel"};
     root.set_help_flag();
     bool help = false, version = false;

@@ -7,7 +7,9 @@
 #include <string>
 
 #include <gambrel/analysis.hpp>
+#include <gambrel/check.hpp>
 #include <gambrel/cluster.hpp>
+#include <gambrel/compare.hpp>
 #include <gambrel/doctor.hpp>
 #include <gambrel/error.hpp>
 #include <gambrel/ert.hpp>
@@ -43,6 +45,18 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style = {})
 // The same drawing as bytes of another format, through librsvg.
 Result<std::string> svg_to_png(const std::string& svg, double scale = 2.0);
 Result<std::string> svg_to_pdf(const std::string& svg);
+
+// Comparisons, usually of several results with the first. In the chart an arrow leads from where a point was.
+std::string comparison_text(std::span<const Comparison> comparisons, const TextStyle& style);
+std::string comparison_csv(std::span<const Comparison> comparisons);
+std::string comparison_json(std::span<const Comparison> comparisons);
+std::string comparison_svg(const Comparison& comparison, const ChartStyle& style = {});
+
+// A gate's verdict: failures first, for a terminal, a pull request, and what CI systems read.
+std::string check_text(const CheckResult& result, const TextStyle& style);
+std::string check_markdown(const CheckResult& result, std::string_view title);
+std::string check_junit(const CheckResult& result, std::string_view title);
+std::string check_json(const CheckResult& result, std::string_view title);
 
 // Several runs of one application side by side, as arXiv 2009.05257 tells of DeepCAM: launches, time, work by pipe,
 // bytes and intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
