@@ -9,6 +9,9 @@ namespace {
 // Elements of k by which each further CTA of an SM falls behind before the wave moves together again: a leader waits
 // for DRAM, its followers find its lines in L2 and close up. Fitted on V100's counters (docs/model.md).
 constexpr double kDrift = 167;
+// Of a split reduction: the share that is read again in any case, and by how many capacities of L2 too much it takes
+// until all is.
+constexpr double kSplitMiss = 0.05, kSplitFull = 1.1;
 
 // The grid as the launch order sees it: `line` CTAs of a panel read different parts of the walked operand, each of
 // `panels` panels reads all of it.
@@ -71,7 +74,7 @@ double split_miss(const Case& c) {
     const double live = (part + g.output * g.output_element) / c.hardware.l2_capacity;
     // A CTA alone on its SM keeps step with the others.
     const double drifts = std::min(1.0, c.resident - 1);
-    return 0.05 + drifts * std::clamp((live - 1) / 1.1, 0.0, 0.95);
+    return kSplitMiss + drifts * std::clamp((live - 1) / kSplitFull, 0.0, 1 - kSplitMiss);
 }
 
 // A filter gradient meets an input row again with the next row of taps, when its CTAs have gone so many pixels further.

@@ -11,6 +11,8 @@ constexpr double kWarpInterval = 2;
 
 // From one library call to the next where each is timed by itself, beside its kernels. Fitted on V100 (docs/model.md).
 constexpr double kCall = 18e-6;
+// s after which a slot-powered board has lost half of the way to its lower clock.
+constexpr double kPowerWindow = 1.4e-3;
 constexpr double kTapOffsets = 1.04;
 // GP100's two schedulers issue a load or store beside a multiplication.
 constexpr double kPairs = 0.89;
@@ -31,17 +33,18 @@ struct Work {  // of one CTA from its start to its end, cycles of its SM
 // Instructions of a warp outside of the loop: offsets of the rows, then scaling, bounds and address of each output.
 // They take issue slots, and no multiplier: hidden where a multiplication occupies its lanes for more than one slot.
 constexpr double kAround = 400, kPerOutput = 22;
+// And of a k-step: counting, comparing, the barrier. On Tensor Cores cycles, where nothing else is issued meanwhile.
+constexpr double kLoop = 24, kMatrixBarrier = 60;
 
 // Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
 // stores of the next tile, and the loop.
 double instructions(const Case& c) {
     const Mapping& m = c.mapping;
-    const double warps = m.threads / 32.0, slices = m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1;
+    const double slices = m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1;
     const double outputs = static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads;
     const double k = m.cta.k / slices, side = std::sqrt(outputs);
     const double loads = 2.0 * (m.cta.m + m.cta.n) * m.cta.k / (m.threads * std::max(1, std::min(m.a.vector, 4)));
-    static_cast<void>(warps);
-    return k * (outputs + 2 * side * 4 / 16) + loads + 24;
+    return k * (outputs + 2 * side * 4 / 16) + loads + kLoop;
 }
 
 Work work_of(const Case& c) {
@@ -70,7 +73,7 @@ Work work_of(const Case& c) {
     } else {
         // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
         // load.
-        s.latency = s.compute + 60 * steps;
+        s.latency = s.compute + kMatrixBarrier * steps;
     }
     const double total = c.geometry.element * m.cta.k;
     const double slices = m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1;
@@ -149,7 +152,7 @@ void time(const Case& c, const Layer& layer, Prediction& p) {
     // Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower
     // clock. Convolutions of the same board, with a tenth of their slots spent on offsets, were not seen to fall.
     if (h.clock_long > 0 && std::holds_alternative<Gemm>(layer.op)) {
-        const double length = t[Term::latency] / 1.4e-3;
+        const double length = t[Term::latency] / kPowerWindow;
         const double held = h.clock_long + (h.clock - h.clock_long) / (1 + length * length);
         for (const Term term : {Term::compute, Term::issue, Term::shared, Term::latency}) t[term] *= h.clock / held;
     }

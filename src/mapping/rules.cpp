@@ -15,6 +15,8 @@ constexpr std::array<Tile, 6> kAmpere = {
     {{256, 128, 32}, {128, 256, 32}, {128, 128, 32}, {128, 64, 64}, {64, 64, 64}, {64, 32, 64}}};
 constexpr std::array<Tile, 5> kHopper = {{{128, 256, 64}, {256, 128, 64}, {128, 128, 64}, {128, 64, 64}, {64, 64, 64}}};
 
+constexpr double kMostRegisters = 255;  // of a thread
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Pipe tensor_pipe(Precision precision) {
@@ -137,14 +139,17 @@ void give_resources(Mapping& m, const Layer& layer, const Machine& machine, Kern
         m.threads = 256;  // 4x4 outputs a thread: launches of sgemm_128x32, 32x128
         if (area <= 1024) m.threads = 128;
     } else {
-        m.threads = std::max(64, area / 64);  // 8x8 outputs a thread
+        m.threads = std::max(64, area * slices / 64);  // 8x8 outputs a thread
     }
     if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
     m.threads = std::min(m.threads, 1024);
     // Accumulators and a third more for fragments and addresses: 57, 82 and 126 registers at 16, 32 and 64 outputs in
     // profiler traces of sgemm kernels; 230 at 128 of a CUTLASS kernel.
     const double outputs = static_cast<double>(area) * slices / m.threads;
-    m.registers = hopper ? 168 : static_cast<std::int32_t>(std::min(255.0, 34 + 1.44 * outputs));
+    const double needed = 34 + 1.44 * outputs;
+    // Addresses may spill, accumulators cannot: such a tile asks for more than a thread can have.
+    m.registers =
+        hopper ? 168 : static_cast<std::int32_t>(outputs > kMostRegisters ? needed : std::min(needed, kMostRegisters));
     const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
     std::int32_t shared = m.stages * (m.cta.m + m.cta.n) * m.cta.k * element;
     // cuDNN's own kernels ask for a power of two; the strided ones always for 32 KiB (launches in profiler traces).

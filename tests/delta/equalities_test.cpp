@@ -169,6 +169,22 @@ TEST(Predictors, name_a_gpu_that_nobody_knows_and_a_machine_that_is_missing) {
     EXPECT_NE(unknown.error().front().what.find("v101"), std::string::npos);
 }
 
+TEST(Predictors, refuse_a_tile_that_no_sm_has_room_for) {
+    PredictorOptions options;
+    options.machine = v100();
+    options.tile = Tile{256, 256, 8};
+    const auto large = Predictor(options)(convolution_layer());
+    ASSERT_FALSE(large);
+    EXPECT_NE(large.error().front().what.find("256 x 256"), std::string::npos);
+    EXPECT_NE(large.error().front().what.find("v100-sxm2-16gb"), std::string::npos);
+    options.tile.reset();
+    for (const std::int64_t wild : {std::int64_t{1} << 20, std::int64_t{1} << 32, std::int64_t{1} << 62}) {
+        Layer layer = convolution_layer();
+        layer.hints.tile_m = layer.hints.tile_n = layer.hints.tile_k = wild;
+        EXPECT_FALSE(Predictor(options)(layer)) << wild;
+    }
+}
+
 TEST(Predictors, say_which_algorithms_are_not_modelled) {
     Layer layer = convolution_layer();
     EXPECT_EQ(not_modelled(layer), "");

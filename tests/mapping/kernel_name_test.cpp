@@ -163,6 +163,7 @@ TEST(KernelNames, numbers_that_are_no_tile_are_passed_over) {
     EXPECT_EQ(parse_kernel_name("gemm_99999999999999999999x64_nn").tile, Tile{});
     EXPECT_EQ(parse_kernel_name("gemm_4096x4096").tile, Tile{});
     EXPECT_EQ(parse_kernel_name("gemm_2x2").tile, Tile{});
+    EXPECT_EQ(parse_kernel_name("sgemm_warp4x64_nn").tile, Tile{});
     EXPECT_EQ(parse_kernel_name("gemm_64x").tile, Tile{});
     EXPECT_EQ(parse_kernel_name("gemm_0x0").tile, Tile{});
     EXPECT_EQ(parse_kernel_name("sgemm_128x64x99999999999_nn").tile.m, 128);

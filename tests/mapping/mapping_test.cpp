@@ -108,6 +108,27 @@ TEST(Mapping, warps_of_a_sliced_kernel_share_out_the_k_step) {
     EXPECT_EQ(m.cta.k, 4 * m.warp.k);
 }
 
+// As the launches in shared/data/measured/*_time_tiles_fp32.csv.gz have them.
+TEST(Mapping, threads_of_named_kernels_are_those_of_their_launches) {
+    const auto threads = [](const char* kernel, bool gemm) {
+        Layer layer = gemm ? layer_of(Gemm{.m = 2048, .n = 2048, .k = 2048}) : convolution_layer();
+        layer.hints.kernel = kernel;
+        return mapping_for(layer, machine(kV100)).threads;
+    };
+    EXPECT_EQ(threads("cudnn_infer_volta_scudnn_128x128_relu_medium_nn_v1", false), 256);
+    EXPECT_EQ(threads("cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1", false), 128);
+    EXPECT_EQ(threads("cudnn_infer_volta_scudnn_128x32_relu_small_nn_v1", false), 64);
+    EXPECT_EQ(threads("cudnn_infer_volta_scudnn_128x32_sliced1x4_ldg4_relu_exp_small_nhwc_tn_v1", false), 256);
+    EXPECT_EQ(threads("cudnn_infer_volta_scudnn_128x64_sliced1x2_ldg4_relu_exp_small_nhwc_tn_v1", false), 256);
+    EXPECT_EQ(threads("volta_sgemm_128x128_tn", true), 256);
+    EXPECT_EQ(threads("volta_sgemm_128x64_nn", true), 128);
+    EXPECT_EQ(threads("volta_sgemm_64x64_nn", true), 64);
+    EXPECT_EQ(threads("volta_sgemm_32x128_nn", true), 256);
+    EXPECT_EQ(threads("volta_sgemm_128x32_sliced1x4_tn", true), 256);
+    EXPECT_EQ(threads("volta_sgemm_64x32_sliced1x4_tn", true), 256);
+    EXPECT_EQ(threads("volta_sgemm_32x32_sliced1x4_tn", true), 128);
+}
+
 TEST(Mapping, tensor_cores_are_used_where_there_are_any_for_the_precision) {
     const auto pipe = [](const char* gpu, Precision precision) {
         return mapping_for(layer_of(square(32, 64, 28, 64, 3, 1), Pass::fwd, precision), machine(gpu)).pipe;
@@ -206,12 +227,24 @@ TEST(Mapping, another_tile_brings_its_own_threads_registers_and_shared_memory) {
     }
 }
 
-TEST(Mapping, a_huge_tile_by_hand_is_cut_to_what_an_sm_has) {
+TEST(Mapping, a_long_k_step_by_hand_is_cut_to_what_an_sm_has) {
     const Layer layer = layer_of(Gemm{.m = 4096, .n = 4096, .k = 4096}, Pass::fwd, Precision::fp16);
     for (const char* gpu : {"k80", kV100, "a100-sxm4-80gb", "h100-sxm"}) {
-        const Mapping m = with_tile(mapping_for(layer, machine(gpu)), layer, machine(gpu), {256, 256, 256});
+        const Mapping m = with_tile(mapping_for(layer, machine(gpu)), layer, machine(gpu), {128, 128, 1024});
         EXPECT_GT(occupancy(machine(gpu), m).ctas_per_sm, 0) << gpu;
+        EXPECT_LT(m.cta.k, 1024) << gpu;
     }
+}
+
+TEST(Mapping, a_tile_whose_sums_no_registers_hold_cannot_be_launched) {
+    const Layer half = layer_of(Gemm{.m = 4096, .n = 4096, .k = 4096}, Pass::fwd, Precision::fp16);
+    for (const char* gpu : {kV100, "a100-sxm4-80gb"}) {
+        const Mapping m = with_tile(mapping_for(half, machine(gpu)), half, machine(gpu), {512, 512, 32});
+        EXPECT_EQ(occupancy(machine(gpu), m).ctas_per_sm, 0) << gpu;
+    }
+    const Layer single = layer_of(Gemm{.m = 4096, .n = 4096, .k = 4096});
+    const Mapping m = with_tile(mapping_for(single, machine(kV100)), single, machine(kV100), {256, 256, 8});
+    EXPECT_EQ(occupancy(machine(kV100), m).ctas_per_sm, 0);
 }
 
 TEST(Mapping, of_every_layer_can_be_launched_on_every_gpu_of_the_catalogue) {
