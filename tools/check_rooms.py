@@ -29,6 +29,7 @@ PUBLIC_HEADERS = {
     "mapping.hpp": "mapping",
     "delta.hpp": "delta", "predictor.hpp": "delta",
     "validate.hpp": "compare",
+    "explore.hpp": "explore",
     "ingest.hpp": "ingest",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report",
