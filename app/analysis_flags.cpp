@@ -9,7 +9,6 @@
 #include "app/command.hpp"
 
 namespace gambrel::app {
-namespace {
 
 Result<std::optional<Frequency>> clock_of(const std::string& text) {
     if (text.empty()) return std::optional<Frequency>{};
@@ -20,6 +19,8 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
         return failure("--clock", fmt::format("\"{}\" is no clock; write MHz, such as 1380", text));
     return std::optional<Frequency>{*parsed};
 }
+
+namespace {
 
 // Accepts full and shortened names, because the table shows the short ones.
 Result<std::function<bool(const std::string&)>> filter_of(const std::string& pattern) {

@@ -24,6 +24,8 @@ struct AnalysisFlags {
     void add_to(CLI::App& command);
 };
 
+// MHz, or with a unit; empty text is no clock.
+Result<std::optional<Frequency>> clock_of(const std::string& text);
 // What is wrong with the flags themselves, for commands that have long work to do before the analysis.
 Errors faults(const AnalysisFlags& flags);
 // Files to Analysis; what is wrong with the flags or the files comes back as errors.

@@ -21,7 +21,9 @@ std::vector<std::string>& arguments_behind_dashes();
 // Each adds its options to the subcommand and returns what to run after parsing.
 Action setup_analyze(CLI::App& command);
 Action setup_machines(CLI::App& command);
+Action setup_predict(CLI::App& command);
 Action setup_profile(CLI::App& command);
 Action setup_reproduce(CLI::App& command);
+Action setup_validate(CLI::App& command);
 
 }  // namespace gambrel::app

@@ -32,7 +32,7 @@ PUBLIC_HEADERS = {
     "explore.hpp": "explore",
     "ingest.hpp": "ingest",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
-    "report.hpp": "report",
+    "report.hpp": "report", "outcome.hpp": "report", "explain.hpp": "report", "validation_report.hpp": "report",
 }
 
 LINE_LIMITS = {"src": 300, "app": 300, "include": 300, "tests": 500}

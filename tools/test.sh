@@ -26,6 +26,9 @@ count() { sed -n "/<testsuite/,/>/s/.*[^a-z]$1=\"\([0-9]*\)\".*/\1/p" "$2" | hea
 
 must "build (preset ci)" tools/build.sh ci all
 
+echo "== ONNX models"
+tools/fetch_onnx.sh build/onnx || echo "they cannot be had here: the tests that need them are skipped"
+
 echo "== ctest"
 junit=$PWD/build/ci/junit.xml
 rm -f "$junit"

@@ -13,11 +13,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/profile_folder.hpp"
+#include "app/command_fixture.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+using gambrel::test::Commands;
 using gambrel::test::Outcome;
 using gambrel::test::text_of;
 using testing::HasSubstr;
@@ -27,34 +28,6 @@ using testing::StartsWith;
 const std::string kData = GAMBREL_SHARED_DATA;
 const std::string kReport = kData + "/ncu_rep/armleth__cuda-mlp-inference--report.ncu-rep";
 const std::string kLog = kData + "/ncu_csv/gpp_rtx4060/output.csv";
-
-class Commands : public testing::Test {
-protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "gambrel_commands_XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-
-    Outcome run(const std::string& arguments) const {
-        const std::string errors = (folder_ / "stderr").string();
-        const std::string command =
-            "cd '" + folder_.string() + "' && '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
-        Outcome outcome;
-        FILE* pipe = popen(command.c_str(), "r");
-        std::array<char, 4096> buffer{};
-        while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
-            outcome.out.append(buffer.data(), got);
-        const int status = pclose(pipe);
-        outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        outcome.err = text_of(errors);
-        return outcome;
-    }
-    std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-    fs::path folder_;
-};
 
 #define NEEDS_SHARED_DATA() \
     if (!fs::exists(kReport)) GTEST_SKIP() << "shared data not found at " << kData

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+#include <gambrel/explain.hpp>
+
+#include "delta/levels.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace delta_detail;
+
+std::string bytes(double b) { return to_text(Bytes{b}, 4); }
+std::string seconds(double s) { return to_text(Seconds{s}, 4); }
+std::string number(double v) { return fmt::format("{:.6g}", v); }
+
+std::string source_text(Mapping::Source source) {
+    switch (source) {
+        case Mapping::Source::row:
+            return "from the row";
+        case Mapping::Source::kernel_name:
+            return "from the kernel's name";
+        case Mapping::Source::given:
+            return "given by hand";
+        case Mapping::Source::search:
+            return "found by search";
+        case Mapping::Source::rule:
+            break;
+    }
+    return "by rule";
+}
+
+using Terms = std::vector<ExplainedTerm>;
+
+void shape(const Layer& layer, const Prediction& p, Terms& out) {
+    const GemmView view = *kernel_view(layer);
+    const Mapping& m = p.mapping;
+    out.push_back(
+        {"M, N, K", "GEMM view of the layer", "", fmt::format("{}, {}, {} (x{})", view.m, view.n, view.k, view.batch)});
+    out.push_back({"tile", source_text(m.source), "",
+                   fmt::format("{}x{}x{}, {} threads, {} registers, {} shared, {} stages", m.cta.m, m.cta.n, m.cta.k,
+                               m.threads, m.registers, binary_text(m.shared_memory), m.stages)});
+    out.push_back({"CTAs", "ceil(M/m) ceil(N/n) batch split_k",
+                   fmt::format("{} x {} x {} x {}", p.grid.rows, p.grid.columns, p.grid.batch, p.grid.split_k),
+                   std::to_string(p.grid.ctas())});
+    out.push_back({"steps", "ceil(K / split_k / k)", "", std::to_string(p.grid.k_steps)});
+    out.push_back({"CTAs per SM", "what fits", fmt::format("{} left for L1", binary_text(p.occupancy.l1)),
+                   std::to_string(p.occupancy.ctas_per_sm)});
+    out.push_back({"waves", "CTAs / (SMs x CTAs per SM)", "", number(p.terms.waves)});
+}
+
+void traffic(const Case& c, const Prediction& p, Terms& out) {
+    const Geometry& g = c.geometry;
+    const auto level = [&](const std::string& name, const OperandTraffic& t, double fa, double fb) {
+        out.push_back({name + " of A", "elements x size x sector factor",
+                       fmt::format("{} x {} x {:.4g}", number(g.a.elements), g.element, fa), bytes(t.a)});
+        out.push_back({name + " of B", "elements x size x sector factor",
+                       fmt::format("{} x {} x {:.4g}", number(g.b.elements), g.element, fb), bytes(t.b)});
+        out.push_back({name + " of C", "outputs written, with partial sums", "", bytes(t.c)});
+    };
+    level("L1 bytes", p.traffic.l1, g.a.l1_factor, g.b.l1_factor);
+    const double a = g.a.elements * g.element, b = g.b.elements * g.element;
+    level("L2 bytes", p.traffic.l2, a > 0 ? p.traffic.l2.a / c.groups / a : 0,
+          b > 0 ? p.traffic.l2.b / c.groups / b : 0);
+    out.push_back({"DRAM bytes of A", "bytes touched x reads",
+                   fmt::format("{} x {:.4g}", bytes(g.a.unique), p.traffic.reads_of_a), bytes(p.traffic.dram.a)});
+    out.push_back({"DRAM bytes of B", "bytes touched x reads",
+                   fmt::format("{} x {:.4g}", bytes(g.b.unique), p.traffic.reads_of_b), bytes(p.traffic.dram.b)});
+    out.push_back({"DRAM bytes of C", "written once, or streamed partial sums", "", bytes(p.traffic.dram.c)});
+    out.push_back({"shared bytes", "stores of tiles + fragments of every warp", "", bytes(p.traffic.shared.total())});
+}
+
+void times(const Prediction& p, const Hardware& h, Terms& out) {
+    const TimeTerms& t = p.terms;
+    const auto rate = [&](double bytes_moved, double bandwidth) {
+        return fmt::format("{} / {}", bytes(bytes_moved), to_text(Bandwidth{bandwidth}, 4));
+    };
+    out.push_back({"t compute", "waves x steps x 2 m n k / FLOP per cycle",
+                   fmt::format("{} FLOP/cycle of an SM at {}", number(h.flop_per_cycle[p.mapping.pipe]),
+                               to_text(Frequency{h.clock})),
+                   seconds(t[Term::compute])});
+    out.push_back(
+        {"t issue", "waves x (steps x instructions + around) x warps / schedulers", "", seconds(t[Term::issue])});
+    out.push_back({"t busy", "waves of max(compute, issue, shared, one CTA's own latency), with the tail", "",
+                   seconds(t[Term::latency])});
+    out.push_back({"t shared", "shared bytes / width", "", seconds(t[Term::shared])});
+    out.push_back({"t L1", "L1 bytes / bandwidth", rate(p.traffic.l1.total(), h.l1_width * h.sms * h.clock),
+                   seconds(t[Term::l1])});
+    out.push_back({"t L2", "L2 bytes / bandwidth", rate(p.traffic.l2.total(), h.l2_bandwidth), seconds(t[Term::l2])});
+    out.push_back(
+        {"t DRAM", "DRAM bytes / bandwidth", rate(p.traffic.dram.total(), h.dram_bandwidth), seconds(t[Term::dram])});
+    out.push_back({"t prologue", "(first tiles / bandwidth + waves x latency) / CTAs per SM", "", seconds(t.prologue)});
+    out.push_back({"t epilogue", "(outputs / bandwidth + waves x latency) / CTAs per SM", "", seconds(t.epilogue)});
+    out.push_back({"t launch", "launches and call", "", seconds(t[Term::launch])});
+    out.push_back({"time", "max(busy, L1, L2, DRAM) + prologue + epilogue + launch",
+                   fmt::format("bound by {}, regime {}, 80 % of such rows within {} to {}", name(p.bound),
+                               name(p.regime), seconds(p.time_low), seconds(p.time_high)),
+                   seconds(p.time)});
+}
+
+}  // namespace
+
+LayerOutcome outcome(const Layer& layer, const Predicted& predicted) {
+    const Prediction& p = predicted.prediction;
+    LayerOutcome o;
+    o.name = layer.name;
+    o.pass = layer.pass;
+    o.precision = layer.precision;
+    o.repeat = layer.repeat;
+    if (p.mapping.family == KernelFamily::tiled) o.tile = p.mapping.cta;
+    o.waves = p.terms.waves;
+    o.flop = p.flop;
+    o.l1_bytes = p.traffic.l1.total();
+    o.l2_bytes = p.traffic.l2.total();
+    o.dram_bytes = p.traffic.dram.total();
+    o.dram_read = p.traffic.dram.a + p.traffic.dram.b;
+    o.time = p.time;
+    o.time_low = p.time_low;
+    o.time_high = p.time_high;
+    o.bound = name(p.bound);
+    o.reason = predicted.reason;
+    return o;
+}
+
+std::vector<ExplainedTerm> explanation(const Layer& layer, const Predicted& predicted) {
+    const Prediction& p = predicted.prediction;
+    Terms out;
+    out.push_back({"FLOP", "2 per multiply-add", "", to_text(Flops{p.flop}, 4)});
+    if (p.mapping.family == KernelFamily::tiled) {
+        const Case c = make_case(layer, p.mapping, p.occupancy, *predicted.hardware);
+        shape(layer, p, out);
+        traffic(c, p, out);
+    } else {
+        out.push_back(
+            {"bytes", "every operand once", std::string(name(p.mapping.family)), bytes(p.traffic.dram.total())});
+    }
+    times(p, *predicted.hardware, out);
+    if (!predicted.reason.empty()) out.push_back({"note", predicted.reason, "", "see docs/model.md"});
+    return out;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gambrel/validation_report.hpp>
+#include <nlohmann/json.hpp>
+
+#include "report/csv_fields.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+constexpr std::array<Measured, kMeasured> kAll = {Measured::l1, Measured::l2, Measured::dram, Measured::time};
+
+using Key = std::string ValidationRow::*;
+struct Split {
+    std::string_view title;
+    Key key;
+};
+constexpr std::array<Split, 5> kSplits = {{{"gpu", &ValidationRow::gpu},
+                                           {"pass", &ValidationRow::pass},
+                                           {"precision", &ValidationRow::precision},
+                                           {"algorithm", &ValidationRow::algorithm},
+                                           {"regime", &ValidationRow::regime}}};
+
+std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
+
+std::vector<std::string> line(const std::string& label, Measured q, const ErrorSummary& ours,
+                              const ErrorSummary& paper) {
+    return {label,
+            std::string(name(q)),
+            count_text(ours.rows),
+            percent(ours.mean),
+            percent(ours.geometric),
+            signed_percent(ours.bias),
+            percent(ours.p90),
+            percent(paper.mean),
+            signed_percent(paper.bias)};
+}
+
+void add_lines(Table& table, const Validation& v, const std::string& label,
+               const std::function<bool(const ValidationRow&)>& chosen) {
+    for (const Measured q : kAll) {
+        const ErrorSummary ours = summary(v.rows, q, Model::gambrel, chosen);
+        if (ours.rows > 0) table.add({line(label, q, ours, summary(v.rows, q, Model::paper, chosen)), "", {}});
+    }
+}
+
+double ratio(const ValidationRow& row, Measured q, Model model) {
+    const auto i = static_cast<std::size_t>(q);
+    return row.measured[i] > 0 ? row.predicted[static_cast<std::size_t>(model)][i] / row.measured[i] : 0;
+}
+
+std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t most) {
+    struct Worst {
+        const ValidationRow* row;
+        Measured q;
+        double ratio;
+    };
+    std::vector<Worst> all;
+    for (const ValidationRow& row : v.rows)
+        for (const Measured q : kAll)
+            if (const double r = ratio(row, q, Model::gambrel); r > 0) all.push_back({&row, q, r});
+    most = std::min(most, all.size());
+    std::partial_sort(
+        all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
+        [](const Worst& a, const Worst& b) { return std::abs(std::log(a.ratio)) > std::abs(std::log(b.ratio)); });
+    if (most == 0) return {};
+    Table table({{"worst rows", false, 100, 16},
+                 {"line", true, 50},
+                 {"what", false, 90},
+                 {"predicted / measured", true, 95},
+                 {"gpu", false, 60, 8},
+                 {"algorithm", false, 40, 8},
+                 {"regime", false, 30}});
+    for (std::size_t i = 0; i < most; ++i) {
+        const Worst& w = all[i];
+        table.add({{printable(w.row->name), std::to_string(w.row->line), std::string(name(w.q)),
+                    fmt::format("{:.3g}", w.ratio), printable(w.row->gpu), printable(w.row->algorithm), w.row->regime},
+                   "",
+                   {}});
+    }
+    return "\n" + table.text(style);
+}
+
+}  // namespace
+
+std::string validation_text(const Validation& v, const std::string& title, const TextStyle& style, std::size_t worst) {
+    Table table({{"rows", false, 100, 12},
+                 {"what", false, 99},
+                 {"n", true, 70},
+                 {"mean |error|", true, 95},
+                 {"geo", true, 40},
+                 {"bias", true, 80},
+                 {"90th", true, 50},
+                 {"paper: mean", true, 60},
+                 {"bias", true, 30}});
+    add_lines(table, v, "all", {});
+    for (const Split& split : kSplits) {
+        std::set<std::string> values;
+        for (const ValidationRow& row : v.rows) values.insert(row.*(split.key));
+        if (values.size() < 2 || values.size() > 24) continue;
+        for (const std::string& value : values)
+            add_lines(table, v, fmt::format("{} {}", split.title, printable(value.empty() ? "(none)" : value)),
+                      [&](const ValidationRow& row) { return row.*(split.key) == value; });
+    }
+    std::string text =
+        truncated(printable(fmt::format("{}: predicted against measured, {}{}", title, plural(v.rows.size(), "row"),
+                                        v.skipped > 0 ? fmt::format(", {} left out", count_text(v.skipped)) : "")),
+                  style.width, !style.unicode) +
+        "\n" + table.text(style);
+    text += worst_rows(v, style, worst);
+    if (!v.unread.empty())
+        text += fmt::format("{} could not be judged; first: {}\n", plural(v.unread.size(), "row"),
+                            printable(to_text(v.unread.front())));
+    return text;
+}
+
+std::string validation_csv(const Validation& v) {
+    std::string text = csv_line({"line", "name", "gpu", "pass", "precision", "algorithm", "regime", "bound", "quantity",
+                                 "measured", "predicted", "predicted_paper"});
+    for (const ValidationRow& row : v.rows)
+        for (const Measured q : kAll) {
+            const auto i = static_cast<std::size_t>(q);
+            if (row.measured[i] <= 0) continue;
+            text += csv_line({std::to_string(row.line), csv_field(row.name), csv_field(row.gpu), row.pass,
+                              row.precision, csv_field(row.algorithm), row.regime, row.bound,
+                              q == Measured::time ? "time_s" : std::string(name(q)) + "_bytes", exact(row.measured[i]),
+                              exact(row.predicted[1][i]), exact(row.predicted[0][i])});
+        }
+    return text;
+}
+
+std::string validation_json(const Validation& v) {
+    using nlohmann::ordered_json;
+    ordered_json out;
+    out["schema"] = "gambrel-validation-1";
+    out["rows"] = v.rows.size();
+    out["left_out"] = v.skipped;
+    out["unread"] = v.unread.size();
+    const auto add = [&](const std::string& by, const std::string& value,
+                         const std::function<bool(const ValidationRow&)>& chosen) {
+        for (const Measured q : kAll)
+            for (const Model model : {Model::gambrel, Model::paper}) {
+                const ErrorSummary s = summary(v.rows, q, model, chosen);
+                if (s.rows == 0) continue;
+                out["errors"].push_back({{"by", by},
+                                         {"value", printable(value)},
+                                         {"quantity", name(q)},
+                                         {"model", name(model)},
+                                         {"rows", s.rows},
+                                         {"mean_absolute", s.mean},
+                                         {"geometric", s.geometric},
+                                         {"bias", s.bias},
+                                         {"p90", s.p90}});
+            }
+    };
+    add("all", "", {});
+    for (const Split& split : kSplits) {
+        std::set<std::string> values;
+        for (const ValidationRow& row : v.rows) values.insert(row.*(split.key));
+        for (const std::string& value : values)
+            add(std::string(split.title), value, [&](const ValidationRow& row) { return row.*(split.key) == value; });
+    }
+    return out.dump(1) + "\n";
+}
+
+}  // namespace gambrel

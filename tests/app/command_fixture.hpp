@@ -1,0 +1,48 @@
+// Runs the real binary in a folder of its own and keeps what it said.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "app/profile_folder.hpp"
+
+namespace gambrel::test {
+
+namespace fs = std::filesystem;
+
+class Commands : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "gambrel_commands_XXXXXX").string();
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    Outcome run(const std::string& arguments) const {
+        const std::string errors = (folder_ / "stderr").string();
+        const std::string command =
+            "cd '" + folder_.string() + "' && '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
+        Outcome outcome;
+        FILE* pipe = popen(command.c_str(), "r");
+        std::array<char, 4096> buffer{};
+        while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+            outcome.out.append(buffer.data(), got);
+        const int status = pclose(pipe);
+        outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        outcome.err = text_of(errors);
+        return outcome;
+    }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+    fs::path folder_;
+};
+
+}  // namespace gambrel::test

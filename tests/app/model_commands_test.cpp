@@ -1,0 +1,161 @@
+// Do predict and validate do what docs/cli says: columns of the contract, nothing lost, errors, both models?
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/command_fixture.hpp"
+
+namespace {
+
+using gambrel::test::Outcome;
+using gambrel::test::text_of;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+namespace fs = std::filesystem;
+
+class ModelCommands : public gambrel::test::Commands {
+protected:
+    std::string table(const std::string& text) {
+        std::ofstream(path("t.csv")) << text;
+        return path("t.csv");
+    }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+std::vector<std::string> cells_of(const std::string& line) {
+    std::istringstream in(line + ",");
+    std::vector<std::string> cells;
+    for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+    return cells;
+}
+
+TEST_F(ModelCommands, PredictKeepsTheInputsColumnsAndAddsThoseOfTheContract) {
+    table("note,N,C,H,W,K,R,S,gpu\nfirst,16,64,56,56,64,3,3,v100\n\"a, b\",1,8,8,8,8,1,1,t4\n");
+    const Outcome o = run("predict --layers t.csv --csv -");
+    ASSERT_EQ(o.status, 0) << o.err;
+    const auto lines = lines_of(o.out);
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(lines[0],
+              "note,N,C,H,W,K,R,S,gpu,pred_tile_m,pred_tile_n,pred_tile_k,pred_flop,pred_l1_bytes,pred_l2_bytes,"
+              "pred_dram_bytes,pred_time_us,pred_bound,pred_reason");
+    const auto cells = cells_of(lines[1]);
+    ASSERT_EQ(cells.size(), 19U);
+    EXPECT_EQ(cells[9] + "x" + cells[10] + "x" + cells[11], "128x64x8");
+    EXPECT_EQ(std::stod(cells[12]), 2.0 * 16 * 54 * 54 * 64 * 64 * 9);
+    EXPECT_GT(std::stod(cells[13]), std::stod(cells[14]));
+    EXPECT_GT(std::stod(cells[14]), std::stod(cells[15]));
+    EXPECT_GT(std::stod(cells[16]), 0);
+    EXPECT_THAT(lines[2], StartsWith("\"a, b\",1,8"));
+}
+
+TEST_F(ModelCommands, ARowThatCannotBeReadIsARowWithAReason) {
+    table("N,C,H,W,K,R,S,gpu\n16,64,56,56,64,3,3,v100\n16,64,x,56,64,3,3,v100\n16,64,56,56,64,3,3,v9000\n");
+    const Outcome o = run("predict --layers t.csv --csv -");
+    ASSERT_EQ(o.status, 0) << o.err;
+    const auto lines = lines_of(o.out);
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_THAT(lines[2], HasSubstr("H \"\"x\"\""));
+    EXPECT_THAT(lines[2], StartsWith("16,64,x,56"));
+    EXPECT_THAT(lines[3], HasSubstr("v9000"));
+    EXPECT_THAT(lines[3], HasSubstr("not in the catalogue"));
+}
+
+TEST_F(ModelCommands, AMachineAClockAndATileChangeTheAnswer) {
+    const auto time = [&](const std::string& flags) {
+        const Outcome o = run("predict vgg16 --batch 8 --json - " + flags);
+        EXPECT_EQ(o.status, 0) << o.err;
+        return nlohmann::json::parse(o.out)["total"]["time_s"].get<double>();
+    };
+    const double v100 = time("--gpu v100");
+    EXPECT_LT(time("--gpu a100-sxm4-80gb"), v100);
+    EXPECT_GT(time("--gpu v100 --clock 800"), 1.3 * v100);
+    EXPECT_NE(time("--gpu v100 --tile 32x32x8"), v100);
+    EXPECT_LE(time("--gpu v100 --best-mapping"), v100);
+    EXPECT_NE(time("--gpu v100 --model paper"), v100);
+    EXPECT_GT(time("--gpu v100 --training"), 2 * v100);
+    EXPECT_LT(time("--gpu v100 --precision fp16"), v100);
+}
+
+TEST_F(ModelCommands, TotalsCountRepeatedLayersAsOftenAsTheyRun) {
+    const Outcome o = run("predict resnet50 --gpu v100 --json -");
+    ASSERT_EQ(o.status, 0) << o.err;
+    const auto result = nlohmann::json::parse(o.out);
+    double time = 0, once = 0;
+    for (const auto& layer : result["layers"]) {
+        time += layer["time_s"].get<double>() * layer["repeat"].get<double>();
+        once += layer["time_s"].get<double>();
+    }
+    EXPECT_NEAR(result["total"]["time_s"].get<double>(), time, 1e-12);
+    EXPECT_GT(time, 1.5 * once);
+    EXPECT_EQ(result["origin"], "modelled");
+}
+
+TEST_F(ModelCommands, ExplainGivesEachTermOfOneLayerAndOnlyThat) {
+    const Outcome o = run("predict resnet50 --gpu v100 --explain conv1");
+    ASSERT_EQ(o.status, 0) << o.err;
+    for (const char* part : {"M, N, K", "12544, 64, 147", "L1 bytes of A", "DRAM bytes of B", "t issue", "bound by"})
+        EXPECT_THAT(o.out, HasSubstr(part));
+    EXPECT_THAT(o.out, Not(HasSubstr("total of")));
+    const Outcome wrong = run("predict resnet50 --gpu v100 --explain conv1x");
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("did you mean \"conv1\""));
+}
+
+TEST_F(ModelCommands, PredictSaysWhatIsMissing) {
+    EXPECT_EQ(run("predict").status, 2);
+    EXPECT_THAT(run("predict resnet50").err, HasSubstr("which GPU?"));
+    EXPECT_THAT(run("predict resnet5 --gpu v100").err, HasSubstr("did you mean \"resnet50\""));
+    EXPECT_THAT(run("predict resnet50 --gpu v100 --tile 3").err, HasSubstr("expected MxN or MxNxK"));
+    EXPECT_THAT(run("predict resnet50 --gpu v100 --precision fp17").err, HasSubstr("expected fp64"));
+    EXPECT_THAT(run("predict --layers none.csv --gpu v100").err, HasSubstr("none.csv"));
+    table("N,C,H,W,K,R,S\n16,64,56,56,64,3,3\n");
+    EXPECT_THAT(run("predict --layers t.csv --csv -").out, HasSubstr("no machine given"));
+}
+
+TEST_F(ModelCommands, PredictDrawsTheRoofline) {
+    ASSERT_EQ(run("predict alexnet --gpu v100 -q -o r.svg -o r.png -o r.csv").status, 0);
+    EXPECT_THAT(text_of(path("r.svg")), StartsWith("<svg"));
+    EXPECT_THAT(text_of(path("r.png")).substr(1, 3), "PNG");
+    EXPECT_THAT(text_of(path("r.csv")), StartsWith("name,pass,precision,repeat,pred_tile_m"));
+}
+
+TEST_F(ModelCommands, ValidateJudgesBothModelsAndFiltersRows) {
+    table(
+        "N,C,H,W,K,R,S,gpu,algorithm,time_us\n16,64,56,56,64,3,3,v100,A,500\n32,64,56,56,64,3,3,v100,A,900\n"
+        "1,8,8,8,8,1,1,v100,B,10\n");
+    const Outcome all = run("validate t.csv --json -");
+    ASSERT_EQ(all.status, 0) << all.err;
+    EXPECT_EQ(nlohmann::json::parse(all.out)["rows"], 3);
+    const Outcome some = run("validate t.csv --json - --min-time 100us");
+    EXPECT_EQ(nlohmann::json::parse(some.out)["rows"], 2);
+    EXPECT_EQ(nlohmann::json::parse(run("validate t.csv --json - --where algorithm=B").out)["rows"], 1);
+    const auto errors = nlohmann::json::parse(some.out)["errors"];
+    EXPECT_EQ(errors[0]["model"], "gambrel");
+    EXPECT_EQ(errors[1]["model"], "paper");
+    EXPECT_NE(errors[0]["mean_absolute"], errors[1]["mean_absolute"]);
+    EXPECT_THAT(run("validate t.csv --where nothing=B").err, HasSubstr("no column \"nothing\""));
+    EXPECT_THAT(run("validate t.csv --min-time 5kg").err, HasSubstr("--min-time"));
+}
+
+TEST_F(ModelCommands, ValidateNeedsSomethingMeasured) {
+    table("N,C,H,W,K,R,S,gpu\n16,64,56,56,64,3,3,v100\n");
+    const Outcome o = run("validate t.csv");
+    EXPECT_EQ(o.status, 2);
+    EXPECT_THAT(o.err, HasSubstr("no measured column"));
+    EXPECT_THAT(o.err, HasSubstr("t.csv"));
+}
+
+}  // namespace
