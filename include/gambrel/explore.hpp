@@ -17,11 +17,13 @@
 
 namespace gambrel {
 
-// macs: the multipliers of an SM with the schedulers that feed them. shared, registers: capacities of an SM.
-// shared_bandwidth, l1_bandwidth: of an SM; l2 and dram: of the device. clock: of SMs, and of L2 with them.
+// macs: the multipliers of an SM with the schedulers that feed them; schedulers: more of these for the same
+// multipliers. shared, registers: capacities of an SM. shared_bandwidth, l1_bandwidth: of an SM; l2 and dram: of the
+// device. clock: of SMs, and of L2 with them.
 enum class Resource : std::uint8_t {
     sms,
     macs,
+    schedulers,
     clock,
     registers,
     shared,
@@ -31,7 +33,7 @@ enum class Resource : std::uint8_t {
     l2_capacity,
     dram_bandwidth,
 };
-inline constexpr std::size_t kResources = 10;
+inline constexpr std::size_t kResources = 11;
 constexpr std::array<Resource, kResources> all_resources() {
     std::array<Resource, kResources> all{};
     for (std::size_t i = 0; i < kResources; ++i) all[i] = static_cast<Resource>(i);
@@ -52,8 +54,8 @@ double base_value(const Machine& machine, const Hardware& hardware, Resource res
 std::string amount_text(Resource resource, double amount);  // "45", "6 MiB", "820 GB/s"
 // The numbers of a design, without a machine. SMs are whole.
 Hardware scaled(Hardware hardware, const Factors& factors);
-// The same as a machine, for those that ask a machine. Its facts say that they are assumed.
-Machine scaled(Machine machine, const Factors& factors);
+// What mapping asks of a machine, as the design has it: SMs, registers, shared memory. All else is the start's.
+Machine with_room(Machine machine, const Factors& factors);
 
 struct Axis {
     Resource resource = Resource::sms;

@@ -61,7 +61,7 @@ std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
     start.sm.sms = Sourced<double>{static_cast<double>(sms), Origin::assumed, "a design"};
     Factors plenty;
     plenty[Resource::registers] = plenty[Resource::shared] = kPlenty;
-    const Machine roomy = scaled(start, plenty);
+    const Machine roomy = with_room(start, plenty);
     auto made = std::make_unique<Prepared>();
     std::vector<Footprint> seen;
     for (std::size_t i = 0; i < workload_.items.size(); ++i) {

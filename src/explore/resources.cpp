@@ -8,27 +8,13 @@ namespace gambrel {
 namespace {
 
 constexpr std::array<std::string_view, kResources> kNames = {
-    "sms",          "macs",         "clock",       "registers",     "shared", "shared.bandwidth",
+    "sms",          "macs",         "schedulers",  "clock",         "registers", "shared", "shared.bandwidth",
     "l1.bandwidth", "l2.bandwidth", "l2.capacity", "dram.bandwidth"};
 
-constexpr double kRegisters = 256 * 1024, kShared = 96 * 1024;  // as mapping takes them where a machine does not say
+constexpr double kRegisters = 256 * 1024, kShared = 96 * 1024,
+                 kSms = 80;  // as mapping takes them where a machine does not say
 
 double whole_sms(double sms, double factor) { return std::max(1.0, std::round(sms * factor)); }
-
-template <class Q>
-void scale(Fact<Q>& fact, double factor) {
-    if (!fact || factor == 1) return;
-    fact->value = fact->value * factor;
-    fact->origin = Origin::assumed;
-    fact->cite = fmt::format("{} times: {}", factor, fact->cite);
-}
-template <class Q>
-void scale(std::optional<AtClock<Q>>& at, double factor) {
-    if (!at || factor == 1) return;
-    at->ceiling.value = at->ceiling.value * factor;
-    at->ceiling.origin = Origin::assumed;
-    at->ceiling.cite = fmt::format("{} times: {}", factor, at->ceiling.cite);
-}
 
 }  // namespace
 
@@ -47,6 +33,8 @@ double base_value(const Machine& machine, const Hardware& h, Resource resource) 
             return h.sms;
         case Resource::macs:
             return h.flop_per_cycle[Pipe::fp32] / 2;
+        case Resource::schedulers:
+            return h.schedulers;
         case Resource::clock:
             return h.clock;
         case Resource::registers:
@@ -71,6 +59,7 @@ std::string amount_text(Resource resource, double amount) {
     switch (resource) {
         case Resource::sms:
         case Resource::macs:
+        case Resource::schedulers:
             return fmt::format("{:g}", amount);
         case Resource::clock:
             return to_text(Frequency{amount}, 3);
@@ -86,7 +75,7 @@ std::string amount_text(Resource resource, double amount) {
 Hardware scaled(Hardware h, const Factors& f) {
     h.sms = whole_sms(h.sms, f[Resource::sms]);
     for (double& rate : h.flop_per_cycle) rate *= f[Resource::macs];
-    h.schedulers *= f[Resource::macs];
+    h.schedulers *= f[Resource::macs] * f[Resource::schedulers];
     h.clock *= f[Resource::clock];
     h.clock_long *= f[Resource::clock];
     h.shared_width *= f[Resource::shared_bandwidth];
@@ -97,39 +86,22 @@ Hardware scaled(Hardware h, const Factors& f) {
     return h;
 }
 
-Machine scaled(Machine m, const Factors& f) {
-    if (m.sm.sms) scale(m.sm.sms, whole_sms(m.sm.sms->value, f[Resource::sms]) / m.sm.sms->value);
-    const double sms = m.sm.sms ? f[Resource::sms] : 1, clock = f[Resource::clock];
-    for (Arithmetic& pipe : m.pipes) {
-        scale(pipe.dense, f[Resource::macs]);
-        scale(pipe.sparse, f[Resource::macs]);
-        for (auto* stated : {&pipe.stated, &pipe.stated_sparse, &pipe.measured})
-            scale(*stated, f[Resource::macs] * sms * clock);
-    }
-    scale(m.sm.schedulers, f[Resource::macs]);
-    scale(m.clocks.base, clock);
-    scale(m.clocks.boost, clock);
-    const double shared_before = m.sm.shared_memory ? m.sm.shared_memory->value.value() : kShared;
-    scale(m.sm.registers, f[Resource::registers]);
-    scale(m.sm.shared_memory, f[Resource::shared]);
-    scale(m.sm.shared_memory_per_cta, f[Resource::shared]);
+// The driver's steps of the carve-out end at what was built, so L1 of a design with more shared memory is the
+// evaluator's to bound.
+Machine with_room(Machine m, const Factors& f) {
+    const auto of_design = [](double value) { return Sourced<Bytes>{Bytes{value}, Origin::assumed, "a design"}; };
+    const double shared = m.sm.shared_memory ? m.sm.shared_memory->value.value() : kShared;
+    const double per_cta = m.sm.shared_memory_per_cta ? m.sm.shared_memory_per_cta->value.value() : shared;
+    const double registers = m.sm.registers ? m.sm.registers->value.value() : kRegisters;
+    const double sms = m.sm.sms ? m.sm.sms->value : kSms;
+    m.sm.sms = Sourced<double>{whole_sms(sms, f[Resource::sms]), Origin::assumed, "a design"};
+    m.sm.registers = of_design(registers * f[Resource::registers]);
+    m.sm.shared_memory = of_design(shared * f[Resource::shared]);
+    m.sm.shared_memory_per_cta = of_design(per_cta * f[Resource::shared]);
     // From Volta on shared memory is cut out of L1, which keeps what it had.
-    MemoryLevel& l1 = m.at(Level::l1);
-    if (l1.capacity && m.compute_capability && m.compute_capability->major >= 7)
-        l1.capacity->value = l1.capacity->value + Bytes{shared_before * (f[Resource::shared] - 1)};
-    const auto level = [&](Level which, double bandwidth, double with_clock) {
-        if (!m.find(which)) return;
-        MemoryLevel& found = m.at(which);
-        scale(found.width, bandwidth);
-        scale(found.bandwidth, bandwidth * with_clock);
-        scale(found.measured, bandwidth * with_clock);
-        if (found.measured && found.measured->clock) *found.measured->clock *= with_clock;
-    };
-    level(Level::shared, f[Resource::shared_bandwidth], clock * (m.sm.sms ? sms : 1));
-    level(Level::l1, f[Resource::l1_bandwidth], clock * (m.sm.sms ? sms : 1));
-    level(Level::l2, f[Resource::l2_bandwidth], clock);
-    level(Level::dram, f[Resource::dram_bandwidth], 1);
-    if (m.find(Level::l2)) scale(m.at(Level::l2).capacity, f[Resource::l2_capacity]);
+    if (!m.compute_capability || m.compute_capability->major >= 7)
+        if (MemoryLevel& l1 = m.at(Level::l1); l1.capacity)
+            l1.capacity = of_design(l1.capacity->value.value() + shared * (f[Resource::shared] - 1));
     return m;
 }
 

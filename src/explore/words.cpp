@@ -38,6 +38,8 @@ tl::expected<double, std::string> amount_of(Resource resource, std::string_view 
             return counted(text, "SM");
         case Resource::macs:
             return counted(text, "MAC");
+        case Resource::schedulers:
+            return counted(text, "scheduler");
         case Resource::clock:
             return amount<Frequency>(text);
         case Resource::registers:
