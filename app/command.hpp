@@ -22,6 +22,7 @@ std::vector<std::string>& arguments_behind_dashes();
 Action setup_analyze(CLI::App& command);
 Action setup_machines(CLI::App& command);
 Action setup_predict(CLI::App& command);
+Action setup_measure(CLI::App& command);
 Action setup_profile(CLI::App& command);
 Action setup_reproduce(CLI::App& command);
 Action setup_validate(CLI::App& command);

@@ -24,6 +24,7 @@ constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
+    {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
     {"reproduce", "the published results, from their raw data", setup_reproduce},
     {"validate", "the model against measured rows: error tables", setup_validate},

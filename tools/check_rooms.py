@@ -32,6 +32,7 @@ PUBLIC_HEADERS = {
     "explore.hpp": "explore", "conclusions.hpp": "explore",
     "explore_report.hpp": "report",
     "ingest.hpp": "ingest",
+    "measure.hpp": "measure", "ert.hpp": "measure",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "report.hpp": "report", "outcome.hpp": "report", "explain.hpp": "report", "validation_report.hpp": "report",
 }

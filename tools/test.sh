@@ -29,6 +29,9 @@ must "build (preset ci)" tools/build.sh ci all
 echo "== ONNX models"
 tools/fetch_onnx.sh build/onnx || echo "they cannot be had here: the tests that need them are skipped"
 
+echo "== NVRTC and nvdisasm, to look at the machine code of the CUDA kernels"
+tools/fetch_nvidia.sh build/nvidia || echo "they cannot be had here: the tests that need them are skipped"
+
 echo "== ctest"
 junit=$PWD/build/ci/junit.xml
 rm -f "$junit"

@@ -8,6 +8,8 @@
 
 #include <gambrel/analysis.hpp>
 #include <gambrel/error.hpp>
+#include <gambrel/ert.hpp>
+#include <gambrel/measure.hpp>
 
 namespace gambrel {
 
@@ -53,5 +55,15 @@ std::string study_csv(std::span<const StudyRun> runs);
 std::string machine_list(std::span<const Machine> machines, const TextStyle& style);
 std::string machine_sheet(const Machine& machine, const TextStyle& style);
 std::string machine_list_csv(std::span<const Machine> machines);
+
+// What `gambrel measure` found: a table, its rows as CSV, the sweeps over working sets with their plateaus, and the
+// result in the form of the Empirical Roofline Toolkit. The Roofline of the machine is roofline_svg of
+// machine_analysis.
+std::string measurement_text(const Measurement& measurement, const TextStyle& style);
+std::string measurement_csv(const Measurement& measurement);
+std::string sweep_svg(const Measurement& measurement, const ChartStyle& style = {});
+std::string ert_text(const ErtImport& imported, const TextStyle& style);
+std::string ert_json(const Measurement& measurement);
+Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
 
 }  // namespace gambrel

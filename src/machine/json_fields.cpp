@@ -61,11 +61,12 @@ Fact<Q> Fields::fact(const nlohmann::json* field, const std::string& key, bool w
     if (sourced.cite.empty() && errors_.size() == faults_before)
         inner.fault("cite", "is empty; say where the number comes from");
     const std::string origin = inner.text("origin", true);
-    if (const auto known = origin_from(origin); known && *known <= Origin::assumed)
+    if (const auto known = origin_from(origin); known && *known != Origin::modelled)
         sourced.origin = *known;
     else
-        inner.fault("origin",
-                    fmt::format("\"{}\" is no origin; expected datasheet, measured, derived or assumed", origin));
+        inner.fault(
+            "origin",
+            fmt::format("\"{}\" is no origin; expected datasheet, measured, derived, assumed or simulated", origin));
     if (with_clock)
         if (const std::string text = inner.text("clock"); !text.empty()) {
             const auto parsed = parse_quantity<Frequency>(text);

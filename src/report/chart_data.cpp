@@ -115,13 +115,17 @@ std::optional<ChartRoof> flat(const Analysis& analysis, std::size_t machine, Pip
 }
 
 void add_roofs(ChartData& chart, const Analysis& analysis, std::size_t machine, std::optional<Frequency> clock) {
+    // A machine alone shows all that it has measured; beside kernels, only what concerns them.
+    const bool alone = analysis.rows.empty();
+    const Machine& m = analysis.machines[machine];
     for (const Level level : all_levels()) {
-        const bool usual = level == Level::l1 || level == Level::l2 || level == Level::dram;
+        const bool usual = level == Level::l1 || level == Level::l2 || level == Level::dram || alone;
         if (!usual && std::find(chart.levels.begin(), chart.levels.end(), level) == chart.levels.end()) continue;
         if (auto roof = slope(analysis, machine, level, clock)) chart.slopes.push_back(std::move(*roof));
     }
     for (const Pipe pipe : all_pipes()) {
-        if (is_integer(pipe) || (pipe != Pipe::fp32 && !is_used(analysis, machine, pipe))) continue;
+        const bool shown = pipe == Pipe::fp32 || (alone && m.pipes[pipe].measured) || is_used(analysis, machine, pipe);
+        if (is_integer(pipe) || !shown) continue;
         if (auto roof = flat(analysis, machine, pipe, clock)) chart.flats.push_back(std::move(*roof));
     }
     const auto falling = [](const ChartRoof& a, const ChartRoof& b) { return a.value > b.value; };

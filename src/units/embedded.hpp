@@ -16,5 +16,6 @@ std::span<const EmbeddedText> embedded_metrics();
 std::span<const EmbeddedText> embedded_metric_facts();
 std::span<const EmbeddedText> embedded_costs();
 std::span<const EmbeddedText> embedded_cli();
+std::span<const EmbeddedText> embedded_kernels();
 
 }  // namespace gambrel

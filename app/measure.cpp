@@ -1,0 +1,157 @@
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <gambrel/ert.hpp>
+#include <gambrel/measure.hpp>
+#include <gambrel/report.hpp>
+
+#include "app/command.hpp"
+#include "app/interrupt.hpp"
+#include "app/output.hpp"
+#include "app/progress.hpp"
+
+namespace gambrel::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+    std::string device = "cpu", sustained, budget, csv, sweep_chart, ert, import;
+    std::vector<std::string> files;
+    bool quick = false, list = false, quiet = false;
+    Theme theme = Theme::light;
+};
+
+using Writer = std::function<std::string()>;
+
+// Machine file by .json, the Roofline of the machine by the others.
+Result<std::string> rendered(const std::string& path, const Machine& machine, const std::string& title, Theme theme) {
+    const std::string kind = fs::path(path).extension().string();
+    if (kind == ".json") return to_json(machine);
+    ChartStyle style;
+    style.theme = theme;
+    const std::string svg = roofline_svg(machine_analysis(machine, title), style);
+    return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
+}
+
+Errors faults(const Flags& flags) {
+    Errors wrong;
+    const auto check = [&](const std::string& path, std::initializer_list<const char*> kinds, const char* expected) {
+        const std::string kind = fs::path(path).extension().string();
+        for (const char* k : kinds)
+            if (kind == k) return;
+        wrong.push_back({path, fmt::format("\"{}\" is no extension for this; expected {}", kind, expected)});
+    };
+    for (const auto& f : flags.files) check(f, {".json", ".svg", ".png", ".pdf"}, ".json .svg .png or .pdf");
+    if (!flags.sweep_chart.empty()) check(flags.sweep_chart, {".svg", ".png", ".pdf"}, ".svg .png or .pdf");
+    if (!flags.ert.empty()) check(flags.ert, {".json"}, ".json");
+    return wrong;
+}
+
+bool written(const std::string& path, const Result<std::string>& bytes, bool quiet) {
+    if (!bytes) return print_notes(bytes.error(), "error"), false;
+    if (!write_file(path, *bytes)) return false;
+    if (!quiet) fmt::print(stderr, "wrote {}\n", path);
+    return true;
+}
+
+bool write_machine(const Machine& machine, const std::string& title, const Flags& flags) {
+    bool ok = true;
+    for (const auto& path : flags.files)
+        ok = written(path, rendered(path, machine, title, flags.theme), flags.quiet) && ok;
+    return ok;
+}
+
+Result<std::string> sweep_chart(const Measurement& m, const Flags& flags) {
+    ChartStyle style;
+    style.theme = flags.theme;
+    const std::string svg = sweep_svg(m, style);
+    const std::string kind = fs::path(flags.sweep_chart).extension().string();
+    return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
+}
+
+int import_ert(const Flags& flags) {
+    const auto imported = load_ert(flags.import);
+    if (!imported) return bad_input(imported.error());
+    if (!print_result(ert_text(*imported, terminal_style()))) return kBadInput;
+    if (flags.files.empty()) return kDone;
+    const auto machine = machine_from(imported->roofline, flags.import);
+    if (!machine) return bad_input(machine.error());
+    return write_machine(*machine, "Roofline by ERT", flags) ? kDone : kBadInput;
+}
+
+int list_devices() {
+    std::string text;
+    for (const DeviceFound& d : find_devices()) text += fmt::format("{:<12} {}\n", d.argument, d.name);
+    return print_result(text + "sim:NAME     a simulated device, by a name of `gambrel machines`\n") ? kDone
+                                                                                                     : kBadInput;
+}
+
+Result<MeasureOptions> options_of(const Flags& flags) {
+    MeasureOptions options;
+    options.quick = flags.quick;
+    Errors errors;
+    const auto time = [&](const std::string& text, const char* flag, Seconds& into) {
+        if (text.empty()) return;
+        const auto value = parse_quantity<Seconds>(text);
+        if (value && value->value() > 0)
+            into = *value;
+        else
+            errors.push_back({flag, fmt::format("\"{}\" is no time; write such as 60s", text)});
+    };
+    time(flags.budget, "--budget", options.budget);
+    time(flags.sustained, "--sustained", options.sustained);
+    if (!errors.empty()) return tl::unexpected(errors);
+    return options;
+}
+
+int run(const Flags& flags) {
+    if (flags.list) return list_devices();
+    if (const Errors wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
+    if (!flags.import.empty()) return import_ert(flags);
+    auto options = options_of(flags);
+    if (!options) return bad_input(options.error());
+    Result<Measurement> result;
+    {
+        const InterruptGuard guard;
+        ProgressBar bar(flags.quiet);
+        options->stop = InterruptGuard::asked;
+        options->progress = [&](double fraction, std::string_view doing) { bar.show(fraction, doing); };
+        result = measure(flags.device, *options);
+    }
+    if (!result) return bad_input(result.error());
+    bool ok = flags.csv == "-" ? print_result(measurement_csv(*result))
+              : flags.quiet    ? true
+                               : print_result(measurement_text(*result, terminal_style()));
+    if (!flags.csv.empty() && flags.csv != "-") ok = written(flags.csv, measurement_csv(*result), flags.quiet) && ok;
+    if (!flags.sweep_chart.empty()) ok = written(flags.sweep_chart, sweep_chart(*result, flags), flags.quiet) && ok;
+    if (!flags.ert.empty()) ok = written(flags.ert, ert_json(*result), flags.quiet) && ok;
+    ok = write_machine(measured_machine(*result), "Measured Roofline", flags) && ok;
+    if (!ok) return kBadInput;
+    return has_failures(*result) ? kNo : kDone;
+}
+
+}  // namespace
+
+Action setup_measure(CLI::App& command) {
+    auto flags = std::make_shared<Flags>();
+    command.add_option("--device,-d", flags->device);
+    command.add_flag("--list", flags->list);
+    command.add_flag("--quick", flags->quick);
+    command.add_option("--budget", flags->budget);
+    command.add_option("--sustained", flags->sustained);
+    command.add_option("-o,--output", flags->files)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command.add_option("--sweep-chart", flags->sweep_chart);
+    command.add_option("--csv", flags->csv)->expected(0, 1)->default_str("-");
+    command.add_option("--ert", flags->ert);
+    command.add_option("--import-ert", flags->import);
+    command.add_option("--theme", flags->theme)
+        ->transform(
+            CLI::CheckedTransformer(std::map<std::string, Theme>{{"light", Theme::light}, {"dark", Theme::dark}}));
+    command.add_flag("--quiet,-q", flags->quiet);
+    return [flags] { return run(*flags); };
+}
+
+}  // namespace gambrel::app

@@ -1,0 +1,128 @@
+// The machine characterizes itself: micro-benchmarks on a device, statistics, and the Machine they give.
+// Invariant: a ceiling without a fault proved itself (result checked, working set fits its level, enough samples); a
+// failed one is kept with its reason and never becomes part of the Machine. Prints nothing; progress is a callback.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gambrel/error.hpp>
+#include <gambrel/machine.hpp>
+#include <gambrel/units.hpp>
+#include <gambrel/vocabulary.hpp>
+
+namespace gambrel {
+
+// What the operating system, the driver or the catalogue say of a device before anything is measured.
+struct DeviceLevel {
+    Level level = Level::dram;
+    Bytes capacity{};
+    int sharers = 1;  // compute units that share one instance: 1 for L1 of an SM, all of them for the L2 of a GPU
+};
+struct DeviceInfo {
+    std::string kind;                    // "host", "cuda", "opencl", "simulated"
+    std::string name;                    // as a driver prints it
+    std::string id;                      // UUID, or host name: tells two equal devices of a cluster apart
+    std::string detail;                  // driver, instruction set: what a reader needs to trust the numbers
+    int units = 1;                       // SMs, cores
+    std::vector<DeviceLevel> levels;     // those known, from the units outwards
+    std::optional<Frequency> clock;      // nominal, of the units
+    std::optional<Machine> theoretical;  // catalogue entry or what the driver's attributes give
+};
+
+// A device that could be opened, for lists and `gambrel doctor`.
+struct DeviceFound {
+    std::string argument;  // "cuda:0"
+    std::string name;
+};
+std::vector<DeviceFound> find_devices();
+
+// Of repeated runs. The interval holds the median with 95 % confidence whatever the distribution (order statistics),
+// so it needs six samples; with fewer it is the range.
+struct Statistics {
+    double median = 0, low = 0, high = 0, minimum = 0, maximum = 0;
+    std::size_t count = 0;
+    [[nodiscard]] double relative_interval() const { return median > 0 ? (high - low) / median : 0; }
+};
+Statistics statistics(std::vector<double> samples);
+
+enum class CeilingKind : std::uint8_t { compute, bandwidth, latency, launch, link };  // FLOP/s, B/s, s, s, B/s
+
+struct MeasuredCeiling {
+    CeilingKind kind = CeilingKind::compute;
+    std::string title;   // "FP32 FMA", "L2 load", "L2 latency, one core"
+    std::string action;  // "fma", "load", ...
+    std::optional<Pipe> pipe;
+    std::optional<Level> level;
+    int units = 0;  // compute units that took part
+    std::optional<Bytes> working_set;
+    Statistics value;                     // base units, see CeilingKind
+    std::optional<Statistics> sustained;  // held for MeasureOptions::sustained
+    std::optional<Frequency> clock;
+    std::optional<double> theoretical;  // same unit
+    std::string theoretical_cite;
+    std::optional<std::string> fault;  // why it proves nothing; then it is told, never drawn
+    std::vector<std::string> notes;    // "throttled: power cap"
+    bool primary = false;              // the roof of its pipe or level: the fastest that proved itself
+};
+
+// A stretch of working sets over which a sweep's rate holds. Named by the capacity it lies within, never by its order.
+struct Plateau {
+    std::optional<Level> level;  // absent: no known capacity explains it
+    double value = 0;            // median over its points
+    double low = 0, high = 0;    // quartiles of its points
+    Bytes from{}, to{};
+    std::size_t points = 0;
+};
+struct SweepPoint {
+    Bytes working_set{};
+    Statistics rate;  // B/s
+};
+struct LevelWindow {  // working sets of a sweep that a level serves
+    Level level = Level::dram;
+    double from = 0, to = 0;  // bytes; `to` of DRAM is infinite
+};
+struct MeasuredSweep {
+    std::string title;  // "load, each core its own set"
+    std::vector<SweepPoint> points;
+    std::vector<LevelWindow> windows;
+    std::vector<Plateau> plateaus;
+    std::vector<std::string> faults;
+};
+
+struct Skipped {
+    std::string title, reason;
+};
+
+struct Measurement {
+    DeviceInfo device;
+    std::vector<MeasuredCeiling> ceilings;
+    std::vector<MeasuredSweep> sweeps;
+    std::vector<Skipped> skipped;  // probes that this device has not
+    bool interrupted = false;
+    Seconds took{};
+    std::string date;  // UTC, ISO 8601; "" if simulated
+};
+
+struct MeasureOptions {
+    bool quick = false;
+    Seconds budget{0};     // 0: 45 s, quick 6 s
+    Seconds sustained{0};  // 0: burst only
+    // Called between samples from the calling thread. `stop` true ends the run and keeps what is done.
+    std::function<void(double fraction, std::string_view doing)> progress;
+    std::function<bool()> stop;
+};
+bool has_failures(const Measurement& measurement);  // a ceiling that did not prove itself
+Result<Measurement> measure(std::string_view device, const MeasureOptions& options = {});
+
+// The Machine with what proved itself as measured roofs, on top of what was known of the device.
+Machine measured_machine(const Measurement& measurement);
+
+// Plateaus of any sweep: points by rising working set. `windows` names them; without, they stay nameless.
+std::vector<Plateau> plateaus(const std::vector<SweepPoint>& points, const std::vector<LevelWindow>& windows);
+
+}  // namespace gambrel

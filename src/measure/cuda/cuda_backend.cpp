@@ -1,0 +1,220 @@
+#include "measure/cuda/cuda_backend.hpp"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "measure/cuda/gemm.hpp"
+#include "measure/gpu/probes.hpp"
+
+namespace gambrel::measure_detail {
+
+namespace {
+
+using Api = std::shared_ptr<const CudaApi>;
+
+class CudaBuffer final : public Buffer {
+public:
+    CudaBuffer(Api api, CuPointer address, std::size_t size) : api_(std::move(api)), address_(address), size_(size) {}
+    ~CudaBuffer() override { api_->cuMemFree(address_); }
+    CudaBuffer(const CudaBuffer&) = delete;
+    CudaBuffer& operator=(const CudaBuffer&) = delete;
+    [[nodiscard]] std::size_t size() const override { return size_; }
+    [[nodiscard]] CuPointer address() const { return address_; }
+
+private:
+    Api api_;
+    CuPointer address_;
+    std::size_t size_;
+};
+
+class CudaProgram final : public Program {
+public:
+    CudaProgram(Api api, CuModule module) : api_(std::move(api)), module_(module) {}
+    ~CudaProgram() override { api_->cuModuleUnload(module_); }
+    CudaProgram(const CudaProgram&) = delete;
+    CudaProgram& operator=(const CudaProgram&) = delete;
+    CuFunction function = nullptr;
+
+private:
+    Api api_;
+    CuModule module_;
+};
+
+class CudaBackend final : public Backend, public std::enable_shared_from_this<CudaBackend> {
+public:
+    explicit CudaBackend(CudaParts parts) : parts_(std::move(parts)), api_(parts_.api) {}
+    ~CudaBackend() override {
+        library_.reset();  // before the context it belongs to
+        if (pinned_ != nullptr) api_->cuMemFreeHost(pinned_);
+        if (start_ != nullptr) api_->cuEventDestroy(start_);
+        if (end_ != nullptr) api_->cuEventDestroy(end_);
+        if (stream_ != nullptr) api_->cuStreamDestroy(stream_);
+        if (context_ != nullptr) api_->cuDevicePrimaryCtxRelease(parts_.device);
+    }
+    CudaBackend(const CudaBackend&) = delete;
+    CudaBackend& operator=(const CudaBackend&) = delete;
+
+    Result<void> open() {
+        CuResult code = api_->cuDevicePrimaryCtxRetain(&context_, parts_.device);
+        if (code != kCuSuccess) return cuda_failure(*api_, "cuDevicePrimaryCtxRetain", code);
+        code = api_->cuCtxSetCurrent(context_);
+        if (code == kCuSuccess) code = api_->cuStreamCreate(&stream_, 0);
+        if (code == kCuSuccess) code = api_->cuEventCreate(&start_, 0);
+        if (code == kCuSuccess) code = api_->cuEventCreate(&end_, 0);
+        if (code != kCuSuccess) return cuda_failure(*api_, "making a stream and its events", code);
+        return {};
+    }
+
+    [[nodiscard]] const Target& target() const override { return parts_.target; }
+    [[nodiscard]] Condition condition() const override { return condition_; }
+
+    Result<std::unique_ptr<Program>> compile(const KernelSource& source) override {
+        const auto binary = parts_.compiler->compile(source, parts_.architecture);
+        if (!binary) return tl::unexpected(binary.error());
+        CuModule module = nullptr;
+        if (const CuResult code = api_->cuModuleLoadData(&module, binary->image.c_str()); code != kCuSuccess)
+            return cuda_failure(*api_, fmt::format("cuModuleLoadData of {} for {}", source.entry, parts_.architecture),
+                                code);
+        auto program = std::make_unique<CudaProgram>(api_, module);
+        CuResult code = api_->cuModuleGetFunction(&program->function, module, source.entry.c_str());
+        if (code != kCuSuccess) return cuda_failure(*api_, "cuModuleGetFunction(" + source.entry + ")", code);
+        // The memory kernels want all of the unified L1 as cache; shared memory that a kernel declares it gets anyway.
+        // Older GPUs without the choice refuse the attribute, which is no fault.
+        api_->cuFuncSetAttribute(program->function, kCuSharedCarveout, 0);
+        return program;
+    }
+
+    Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
+        CuPointer address = 0;
+        if (const CuResult code = api_->cuMemAlloc(&address, bytes); code != kCuSuccess)
+            return cuda_failure(*api_, fmt::format("cuMemAlloc of {} B", bytes), code);
+        return std::make_unique<CudaBuffer>(api_, address, bytes);
+    }
+
+    Result<void> write(const Buffer& to, std::span<const std::byte> from) override {
+        const CuResult code = api_->cuMemcpyHtoD(address_of(to), from.data(), from.size());
+        if (code != kCuSuccess) return cuda_failure(*api_, "cuMemcpyHtoD", code);
+        return {};
+    }
+    Result<void> read(std::span<std::byte> to, const Buffer& from) override {
+        const CuResult code = api_->cuMemcpyDtoH(to.data(), address_of(from), to.size());
+        if (code != kCuSuccess) return cuda_failure(*api_, "cuMemcpyDtoH", code);
+        return {};
+    }
+
+    Result<Seconds> launch(const Launch& launch) override {
+        return timed("the kernel", [&] { return enqueue(launch); });
+    }
+
+    Result<Seconds> launch_many(const Launch& launch, std::int64_t count) override {
+        const auto start = std::chrono::steady_clock::now();
+        CuResult code = kCuSuccess;
+        for (std::int64_t i = 0; i < count && code == kCuSuccess; ++i) code = enqueue(launch);
+        if (code == kCuSuccess) code = api_->cuStreamSynchronize(stream_);
+        if (code != kCuSuccess) return cuda_failure(*api_, "cuLaunchKernel", code);
+        return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+
+    Result<std::span<std::byte>> pinned_bytes(std::size_t count) override {
+        if (count <= pinned_size_) return std::span(static_cast<std::byte*>(pinned_), pinned_size_);
+        if (pinned_ != nullptr) api_->cuMemFreeHost(pinned_);
+        pinned_ = nullptr;
+        pinned_size_ = 0;
+        if (const CuResult code = api_->cuMemAllocHost(&pinned_, count); code != kCuSuccess)
+            return cuda_failure(*api_, fmt::format("cuMemAllocHost of {} B", count), code);
+        pinned_size_ = count;
+        return std::span(static_cast<std::byte*>(pinned_), pinned_size_);
+    }
+
+    Result<Seconds> transfer(Direction direction, const Buffer& buffer, std::size_t bytes,
+                             std::int64_t count) override {
+        const auto host = pinned_bytes(bytes);
+        if (!host) return tl::unexpected(host.error());
+        return timed("a transfer", [&] {
+            CuResult code = kCuSuccess;
+            for (std::int64_t i = 0; i < count && code == kCuSuccess; ++i)
+                code = direction == Direction::host_to_device
+                           ? api_->cuMemcpyHtoDAsync(address_of(buffer), host->data(), bytes, stream_)
+                           : api_->cuMemcpyDtoHAsync(host->data(), address_of(buffer), bytes, stream_);
+            return code;
+        });
+    }
+
+    Result<Preparation> prepare_gemm(const Probe& probe) override {
+        if (library_ == nullptr) {
+            auto opened = open_cublaslt();
+            if (!opened) return refusal(to_text(opened.error()));
+            library_ = std::move(*opened);
+        }
+        return prepare_library_gemm({shared_from_this(), library_, stream_, parts_.units,
+                                     [this](const auto& work) { return timed_work(work); }},
+                                    probe);
+    }
+
+private:
+    CuResult enqueue(const Launch& launch) {
+        // The driver wants the addresses of the arguments, so buffers need a place for theirs.
+        std::vector<CuPointer> addresses(launch.arguments.size());
+        std::vector<void*> pointers(launch.arguments.size());
+        for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+            std::visit(
+                [&](const auto& value) {
+                    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, const Buffer*>) {
+                        addresses[i] = address_of(*value);
+                        pointers[i] = &addresses[i];
+                    } else {
+                        pointers[i] = const_cast<void*>(static_cast<const void*>(&value));
+                    }
+                },
+                launch.arguments[i]);
+        }
+        return api_->cuLaunchKernel(static_cast<const CudaProgram*>(launch.program)->function, launch.groups, 1, 1,
+                                    launch.threads, 1, 1, 0, stream_, pointers.data(), nullptr);
+    }
+
+    // `work` puts something on the stream. The driver is asked for clock and throttling while it runs, not after.
+    template <class Work>
+    Result<Seconds> timed(std::string_view what, Work work) {
+        CuResult code = api_->cuEventRecord(start_, stream_);
+        if (code == kCuSuccess) code = work();
+        if (code == kCuSuccess) code = api_->cuEventRecord(end_, stream_);
+        if (code == kCuSuccess && parts_.nvml != nullptr) condition_ = parts_.nvml->condition();
+        if (code == kCuSuccess) code = api_->cuEventSynchronize(end_);
+        float milliseconds = 0;
+        if (code == kCuSuccess) code = api_->cuEventElapsedTime(&milliseconds, start_, end_);
+        if (code != kCuSuccess) return cuda_failure(*api_, what, code);
+        return Seconds(milliseconds * 1e-3);
+    }
+    Result<Seconds> timed_work(const std::function<Result<void>()>& work) {
+        Result<void> done;
+        auto time = timed("the library", [&] {
+            done = work();
+            return kCuSuccess;
+        });
+        if (!done) return tl::unexpected(done.error());
+        return time;
+    }
+
+    CudaParts parts_;
+    Api api_;
+    CuContext context_ = nullptr;
+    CuStream stream_ = nullptr;
+    CuEvent start_ = nullptr, end_ = nullptr;
+    void* pinned_ = nullptr;
+    std::size_t pinned_size_ = 0;
+    Condition condition_;
+    std::shared_ptr<const CublasLt> library_;  // opened when first asked for: it is large
+};
+
+}  // namespace
+
+CuPointer address_of(const Buffer& buffer) { return static_cast<const CudaBuffer&>(buffer).address(); }
+
+Result<std::shared_ptr<Backend>> make_cuda_backend(CudaParts parts) {
+    auto backend = std::make_shared<CudaBackend>(std::move(parts));
+    if (auto opened = backend->open(); !opened) return tl::unexpected(opened.error());
+    return backend;
+}
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,11 @@
+// The device kind "cuda": an NVIDIA GPU through the driver and NVRTC, both opened at run time.
+#pragma once
+
+#include "measure/device.hpp"
+
+namespace gambrel::measure_detail {
+
+Result<std::unique_ptr<Device>> open_cuda_device(std::string_view rest);
+std::vector<DeviceFound> find_cuda_devices();
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,124 @@
+// One small door to everything that can be measured: what a device is, whether it can do a probe, and one timed run.
+// Invariant: a Sample without a fault did exactly the work it states, checked by the device; the caller decides how
+// often to run and what the numbers mean. Probes say what to do, never how: the host runs them with SIMD, a GPU renders
+// them to source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gambrel/error.hpp>
+#include <gambrel/machine.hpp>
+#include <gambrel/measure.hpp>
+#include <gambrel/units.hpp>
+#include <gambrel/vocabulary.hpp>
+
+namespace gambrel::measure_detail {
+
+// A repetition is what one more costs: a launch (empty), a trip of the arithmetic loop (fma to mma), a product of n x n
+// matrices (gemm), a pass over the working set (load to triad, host_to_device, device_to_host), a dependent load
+// (chase).
+enum class Action : std::uint8_t {
+    empty,
+    fma,
+    add,
+    multiply,
+    mma,
+    gemm,
+    load,
+    store,
+    copy,
+    triad,
+    chase,
+    host_to_device,
+    device_to_host,
+};
+std::string_view name(Action action);  // "fma", "host_to_device"
+
+// How the working set lies on the compute units (SMs, cores).
+enum class Spread : std::uint8_t {
+    own,    // every unit walks a set of its own, of `working_set` bytes: L1, shared memory; on hosts every level
+    whole,  // every unit walks the whole of one set of `working_set` bytes, each from another start: L2 of GPUs
+    split,  // one set of `working_set` bytes is divided among the units: DRAM
+};
+
+// Which instructions do a matrix product. `automatic` is for the actions that are none.
+enum class MatrixPath : std::uint8_t {
+    automatic,
+    warp,           // mma.sync
+    warpgroup,      // wgmma, sm_90a
+    tensor_memory,  // tcgen05, sm_100a
+    library,        // cuBLASLt
+};
+
+// A declarative description of one micro-kernel. Two probes that compare equal are the same kernel.
+struct Probe {
+    Action action = Action::empty;
+    Pipe pipe = Pipe::fp32;                     // element type of arithmetic; of triad's too
+    MatrixPath matrix = MatrixPath::automatic;  // mma, gemm
+    int shape_m = 0, shape_n = 0, shape_k = 0;  // mma: the instruction's shape; 0: the device's best for the pipe
+    int chains = 0;                             // independent chains of each thread; 0: the device's choice
+    int extent = 0;                             // gemm: n of an n x n x n product
+    std::optional<Level> level{};               // what the working set is meant for; `shared` needs its own kernel
+    Spread spread = Spread::own;                // memory actions
+    int vector_bytes = 0;                       // width of one access; 0: the device's widest
+    int units = 0;                              // compute units that take part; 0: all
+    bool operator==(const Probe&) const = default;
+};
+std::string title(const Probe& probe);  // for progress and faults: "FP32 FMA", "L2 load", "DRAM triad, one core"
+
+// What one timed run did. Rates are the caller's arithmetic.
+struct Sample {
+    Seconds time{};
+    double flop = 0;                       // integer operations too where the pipe is one
+    Bytes bytes{};                         // moved between the units and memory: copy 2, triad 3 x the elements
+    double accesses = 0;                   // chase: dependent loads; empty: launches
+    std::optional<Frequency> clock;        // of the compute units while it ran
+    std::optional<std::string> throttled;  // why the clock was held down, as the driver says
+    // Another program ran on our compute units meanwhile: right, but not this device's time. Kept only for want of
+    // better.
+    bool disturbed = false;
+    // Why this sample proves nothing ("sum is 3.1, expected 4"). Absent: the result was read back and is right.
+    std::optional<std::string> fault;
+};
+
+class PreparedProbe {
+public:
+    virtual ~PreparedProbe() = default;
+    // `working_set` as the probe's Spread reads it; ignored by arithmetic. A device may round it down to whole vectors
+    // but then counts bytes of what it walked. An error ends the probe (a launch failed), a fault only the sample.
+    virtual Result<Sample> run(Bytes working_set, std::int64_t repetitions) = 0;
+};
+
+// "Not on this device" is an ordinary answer: no probe, and the reason. Errors are for what should have worked.
+struct Preparation {
+    std::unique_ptr<PreparedProbe> probe;
+    std::string reason;
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+    [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+    // Allocates for working sets up to `largest` and compiles.
+    virtual Result<Preparation> prepare(const Probe& probe, Bytes largest) = 0;
+    // What budgets are counted in: wall time, unless the device has a time of its own.
+    [[nodiscard]] virtual Seconds now() const;
+};
+
+// "cpu", "cuda:0", "opencl:1", "sim:v100": a kind, and what comes after the colon.
+struct DeviceKind {
+    std::string_view prefix;
+    std::string_view help;                                           // "cuda:N  NVIDIA GPU N"
+    Result<std::unique_ptr<Device>> (*open)(std::string_view rest);  // rest is "" without a colon
+    // What is here now, without opening more than needed to name it; empty if there is none.
+    std::vector<DeviceFound> (*find)();
+};
+std::vector<DeviceKind> device_kinds();  // src/measure/device_kinds.cpp lists them: one line for a new kind
+Result<std::unique_ptr<Device>> open_device(std::string_view name);
+
+}  // namespace gambrel::measure_detail

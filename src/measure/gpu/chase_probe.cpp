@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "measure/gpu/probes.hpp"
+#include "measure/gpu/programs.hpp"
+
+namespace gambrel::measure_detail {
+
+namespace {
+
+constexpr std::size_t kLineWords = kLinkWords;
+constexpr int kUnroll = 16;
+
+class ChaseProbe final : public PreparedProbe {
+public:
+    ChaseProbe(const Gpu& gpu, Level level) : backend_(gpu.backend), level_(level), programs_(*gpu.backend) {}
+
+    Result<void> build(Bytes largest) {
+        return allocate_all(*backend_, {{&ring_, static_cast<std::size_t>(largest.value())},
+                                        {&out_, sizeof(std::uint32_t)},
+                                        {&cycles_, sizeof(std::uint64_t)}});
+    }
+
+    Result<Sample> run(Bytes working_set, std::int64_t repetitions) override {
+        auto links = static_cast<std::size_t>(working_set.value()) / (kLineWords * 4);
+        // One group may have less shared memory than a unit holds; latency is the same everywhere in it.
+        if (level_ == Level::shared) links = std::min(links, ring_->size() / (kLineWords * 4));
+        if (links < 2 || links * kLineWords * 4 > ring_->size())
+            return failure("latency", fmt::format("working set of {:.0f} B; expected 256 to {} B", working_set.value(),
+                                                  ring_->size()));
+        if (links != order_.size()) {
+            if (auto laid = lay_ring(links); !laid) return tl::unexpected(laid.error());
+        }
+        Shape shape{1, kUnroll, 1, 0};
+        if (level_ == Level::shared) shape.set_bytes = static_cast<std::int64_t>(links * kLineWords * 4);
+        const auto program = programs_.get(chase_source(backend_->target(), level_, shape));
+        if (!program) return tl::unexpected(program.error());
+        const std::int64_t trips = std::min(std::max<std::int64_t>(1, repetitions / kUnroll), kMostTrips);
+        const auto time = backend_->launch(
+            {*program, 1, 1, {ring_.get(), out_.get(), cycles_.get(), order_[0], static_cast<std::uint32_t>(trips)}});
+        if (!time) return tl::unexpected(time.error());
+        Sample sample;
+        sample.time = *time;
+        sample.accesses = static_cast<double>(trips) * kUnroll;
+        return checked(sample, static_cast<std::size_t>(trips) * kUnroll);
+    }
+
+private:
+    Result<Sample> checked(Sample sample, std::size_t steps) {
+        std::array<std::byte, 4> at{};
+        if (const auto read = backend_->read(at, *out_); !read) return tl::unexpected(read.error());
+        const auto cycles = read_cycles(*backend_, *cycles_);
+        if (!cycles) return tl::unexpected(cycles.error());
+        const auto found = std::bit_cast<std::uint32_t>(at);
+        const std::uint32_t expected = order_[steps % order_.size()];
+        if (found != expected)
+            sample.fault = fmt::format("{} steps end at link {}, expected {}", steps, found, expected);
+        at.fill(std::byte{0xff});
+        if (const auto wrote = backend_->write(*out_, at); !wrote) return tl::unexpected(wrote.error());
+        note_condition(sample, *backend_, *cycles);
+        return sample;
+    }
+
+    // One ring through all lines in random order, the same in every run: prefetchers find no stride in it.
+    Result<void> lay_ring(std::size_t links) {
+        order_.resize(links);
+        for (std::size_t i = 0; i < links; ++i) order_[i] = static_cast<std::uint32_t>(i * kLineWords);
+        std::mt19937 random(1);
+        for (std::size_t i = links - 1; i > 0; --i) std::swap(order_[i], order_[random() % (i + 1)]);
+        std::vector<std::uint32_t> words(links * kLineWords);
+        for (std::size_t i = 0; i < links; ++i) words[order_[i]] = order_[(i + 1) % links];
+        return backend_->write(*ring_, std::as_bytes(std::span(words)));
+    }
+
+    std::shared_ptr<Backend> backend_;
+    Level level_;
+    Programs programs_;
+    std::unique_ptr<Buffer> ring_, out_, cycles_;
+    std::vector<std::uint32_t> order_;
+};
+
+}  // namespace
+
+Result<Preparation> prepare_chase(const Gpu& gpu, const Probe& probe, Bytes largest) {
+    const Level level = probe.level.value_or(Level::dram);
+    if (level == Level::shared)
+        largest = std::min(largest, Bytes(static_cast<double>(gpu.backend->target().shared_bytes)));
+    auto made = std::make_unique<ChaseProbe>(gpu, level);
+    if (auto built = made->build(largest); !built) return tl::unexpected(built.error());
+    return prepared(std::move(made));
+}
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "measure/gpu/probes.hpp"
+
+namespace gambrel::measure_detail {
+
+namespace {
+
+class EmptyProbe final : public PreparedProbe {
+public:
+    EmptyProbe(std::shared_ptr<Backend> backend, std::unique_ptr<Program> program, std::unique_ptr<Buffer> out)
+        : backend_(std::move(backend)), program_(std::move(program)), out_(std::move(out)) {}
+
+    Result<Sample> run(Bytes, std::int64_t repetitions) override {
+        Sample sample;
+        const std::uint32_t none = 0, mark = ++mark_;
+        const auto time = backend_->launch_many({program_.get(), 1, 1, {out_.get(), none}}, repetitions);
+        if (!time) return tl::unexpected(time.error());
+        sample.time = *time;
+        sample.accesses = static_cast<double>(repetitions);
+        // The launches leave nothing to look at, so the same program is asked once for a mark.
+        if (const auto marked = backend_->launch({program_.get(), 1, 1, {out_.get(), mark}}); !marked)
+            return tl::unexpected(marked.error());
+        std::uint32_t found = 0;
+        if (const auto read = backend_->read(std::as_writable_bytes(std::span(&found, 1)), *out_); !read)
+            return tl::unexpected(read.error());
+        if (found != mark) sample.fault = fmt::format("mark is {}, expected {}", found, mark);
+        return sample;
+    }
+
+private:
+    std::shared_ptr<Backend> backend_;
+    std::unique_ptr<Program> program_;
+    std::unique_ptr<Buffer> out_;
+    std::uint32_t mark_ = 0;
+};
+
+class LinkProbe final : public PreparedProbe {
+public:
+    LinkProbe(std::shared_ptr<Backend> backend, Direction direction, std::unique_ptr<Buffer> buffer)
+        : backend_(std::move(backend)), direction_(direction), buffer_(std::move(buffer)) {}
+
+    Result<Sample> run(Bytes working_set, std::int64_t repetitions) override {
+        const std::size_t bytes = std::min(static_cast<std::size_t>(working_set.value()), buffer_->size()) / 4 * 4;
+        const auto pinned = backend_->pinned_bytes(bytes);
+        if (!pinned) return tl::unexpected(pinned.error());
+        const std::span<std::byte> host = pinned->first(bytes);
+        // The pattern of this run is put at the source, and looked for where it should have arrived.
+        std::vector<std::uint32_t> pattern(bytes / 4);
+        ++mark_;
+        for (std::size_t i = 0; i < pattern.size(); ++i)
+            pattern[i] = static_cast<std::uint32_t>(i) * 2654435761U + mark_;
+        const auto wanted = std::as_bytes(std::span(pattern));
+        if (direction_ == Direction::host_to_device) {
+            std::copy(wanted.begin(), wanted.end(), host.begin());
+        } else if (const auto wrote = backend_->write(*buffer_, wanted); !wrote) {
+            return tl::unexpected(wrote.error());
+        }
+        const auto time = backend_->transfer(direction_, *buffer_, bytes, repetitions);
+        if (!time) return tl::unexpected(time.error());
+        Sample sample;
+        sample.time = *time;
+        sample.bytes = Bytes(static_cast<double>(bytes) * static_cast<double>(repetitions));
+        if (direction_ == Direction::host_to_device) {
+            if (const auto read = backend_->read(host, *buffer_); !read) return tl::unexpected(read.error());
+        }
+        const auto [found, expected] = std::mismatch(host.begin(), host.end(), wanted.begin());
+        if (found != host.end()) sample.fault = fmt::format("byte {} is not what was sent", found - host.begin());
+        return sample;
+    }
+
+private:
+    std::shared_ptr<Backend> backend_;
+    Direction direction_;
+    std::unique_ptr<Buffer> buffer_;
+    std::uint32_t mark_ = 0;
+};
+
+class GpuDevice final : public Device {
+public:
+    GpuDevice(DeviceInfo info, Gpu gpu) : info_(std::move(info)), gpu_(std::move(gpu)) {}
+
+    [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+
+    Result<Preparation> prepare(const Probe& probe, Bytes largest) override {
+        switch (probe.action) {
+            case Action::empty:
+                return prepare_empty(gpu_);
+            case Action::fma:
+            case Action::add:
+            case Action::multiply:
+                return prepare_arithmetic(gpu_, probe);
+            case Action::mma:
+                return prepare_tensor(gpu_, probe);
+            case Action::gemm:
+                return gpu_.backend->prepare_gemm(probe);
+            case Action::load:
+            case Action::store:
+            case Action::copy:
+            case Action::triad:
+                return probe.level == Level::shared ? prepare_shared(gpu_, probe, largest)
+                                                    : prepare_memory(gpu_, probe, largest);
+            case Action::chase:
+                return prepare_chase(gpu_, probe, largest);
+            case Action::host_to_device:
+            case Action::device_to_host:
+                return prepare_link(gpu_, probe, largest);
+        }
+        return refusal("unknown action");
+    }
+
+private:
+    DeviceInfo info_;
+    Gpu gpu_;
+};
+
+}  // namespace
+
+Result<Preparation> Backend::prepare_gemm(const Probe&) { return refusal("no matrix library for this device"); }
+
+Result<Preparation> prepare_empty(const Gpu& gpu) {
+    auto program = gpu.backend->compile(empty_source(gpu.backend->target(), {1, 1, 1, 0}));
+    if (!program) return tl::unexpected(program.error());
+    auto out = gpu.backend->allocate(sizeof(std::uint32_t));
+    if (!out) return tl::unexpected(out.error());
+    return prepared(std::make_unique<EmptyProbe>(gpu.backend, std::move(*program), std::move(*out)));
+}
+
+Result<Preparation> prepare_link(const Gpu& gpu, const Probe& probe, Bytes largest) {
+    auto buffer = gpu.backend->allocate(static_cast<std::size_t>(largest.value()));
+    if (!buffer) return tl::unexpected(buffer.error());
+    const Direction direction =
+        probe.action == Action::host_to_device ? Direction::host_to_device : Direction::device_to_host;
+    return prepared(std::make_unique<LinkProbe>(gpu.backend, direction, std::move(*buffer)));
+}
+
+std::unique_ptr<Device> make_gpu_device(DeviceInfo info, Gpu gpu) {
+    return std::make_unique<GpuDevice>(std::move(info), std::move(gpu));
+}
+
+Result<void> allocate_all(Backend& backend, std::initializer_list<BufferWanted> wanted) {
+    for (const BufferWanted& one : wanted) {
+        auto made = backend.allocate(one.bytes);
+        if (!made) return tl::unexpected(made.error());
+        *one.buffer = std::move(*made);
+    }
+    return {};
+}
+
+Result<std::uint64_t> read_cycles(Backend& backend, const Buffer& cycles) {
+    std::uint64_t word = 0;
+    if (const auto read = backend.read(std::as_writable_bytes(std::span(&word, 1)), cycles); !read)
+        return tl::unexpected(read.error());
+    return word;
+}
+
+Result<std::optional<std::string>> check_word_sum(Backend& backend, const Buffer& out, std::size_t count,
+                                                  std::uint32_t expected) {
+    std::vector<std::uint32_t> words(count);
+    if (const auto read = backend.read(std::as_writable_bytes(std::span(words)), out); !read)
+        return tl::unexpected(read.error());
+    const std::uint32_t found = std::accumulate(words.begin(), words.end(), 0U);
+    std::fill(words.begin(), words.end(), ~expected);
+    if (const auto wrote = backend.write(out, std::as_bytes(std::span(words))); !wrote)
+        return tl::unexpected(wrote.error());
+    if (found == expected) return std::optional<std::string>{};
+    return fmt::format("sum of all words is {}, expected {}", found, expected);
+}
+
+void note_condition(Sample& sample, const Backend& backend, std::uint64_t cycles) {
+    const Condition now = backend.condition();
+    sample.throttled = now.throttled;
+    if (cycles > 0 && sample.time.value() > 0)
+        sample.clock = Cycles(static_cast<double>(cycles)) / sample.time;
+    else
+        sample.clock = now.clock;
+}
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "measure/host/host_device.hpp"
+#include "measure/host/kernels.hpp"
+
+namespace gambrel::measure_detail {
+namespace {
+
+class ArithmeticProbe final : public HostProbe {
+public:
+    using HostProbe::HostProbe;
+
+    Result<Sample> run(Bytes, std::int64_t trips) override {
+        const auto& set = probe_.pipe == Pipe::fp64 ? host_kernels().fp64 : host_kernels().fp32;
+        const auto loop = probe_.action == Action::fma   ? set.fma
+                          : probe_.action == Action::add ? set.add
+                                                         : set.multiply;
+        std::vector<double> sums(static_cast<std::size_t>(units_));
+        Sample s = timed([&](int me) { sums[static_cast<std::size_t>(me)] = loop(trips); });
+        const double operations = static_cast<double>(set.operations) * static_cast<double>(trips);
+        s.flop = operations * units_ * (probe_.action == Action::fma ? 2 : 1);
+        const double expected = probe_.action == Action::multiply ? set.multiply_sum : operations;
+        for (const double sum : sums)
+            if (sum != expected) s.fault = fmt::format("the chains add up to {}, expected {}", sum, expected);
+        return s;
+    }
+};
+
+class ChaseProbe final : public HostProbe {
+public:
+    using HostProbe::HostProbe;
+
+    Result<Sample> run(Bytes set, std::int64_t steps) override {
+        const auto bytes = static_cast<std::size_t>(set.value());
+        if (bytes > device_.arenas().front().size() || bytes < 2 * kLineWords * sizeof(std::uint64_t))
+            return failure(title(probe_), fmt::format("{} cannot be chased", binary_text(set)));
+        if (device_.owner != this || bytes != made_) {
+            device_.team().run(1, [&](int) {
+                lines_ = make_chase(device_.arenas().front().words(), bytes);
+                chase(device_.arenas().front().words(), static_cast<std::int64_t>(lines_));  // into the caches
+            });
+            device_.owner = this, made_ = bytes;
+        }
+        std::uint64_t place = 0;
+        Sample s = timed([&](int) { place = chase(device_.arenas().front().words(), steps); });
+        s.accesses = static_cast<double>(steps);
+        const std::uint64_t expected = static_cast<std::uint64_t>(steps) % lines_;
+        if (place != expected) s.fault = fmt::format("the chase ended at {}, expected {}", place, expected);
+        return s;
+    }
+
+private:
+    std::size_t made_ = 0, lines_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedProbe> arithmetic_probe(Host& device, const Probe& probe) {
+    return std::make_unique<ArithmeticProbe>(device, probe);
+}
+std::unique_ptr<PreparedProbe> chase_probe(Host& device, const Probe& probe) {
+    return std::make_unique<ChaseProbe>(device, probe);
+}
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,50 @@
+// A thread pinned to each core, sleeping between runs, started together. What runs is timed by the threads themselves:
+// from the first that starts to the last that ends.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "measure/host/topology.hpp"
+
+namespace gambrel::measure_detail {
+
+class Team {
+public:
+    explicit Team(const HostTopology& topology);
+    ~Team();
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    [[nodiscard]] int size() const { return static_cast<int>(threads_.size()); }
+    [[nodiscard]] bool pinned() const { return pinned_; }
+    // Runs `work(thread)` on threads 0 to count-1 at once and waits. Work throws nothing.
+    struct Run {
+        Seconds time{};
+        bool disturbed = false;  // a thread did not have its core all the time
+    };
+    Run run(int count, const std::function<void(int)>& work);
+
+private:
+    void loop(int me, const HostTopology& topology);
+    struct alignas(128) Times {
+        double start = 0, end = 0, cpu = 0;
+    };
+
+    std::vector<std::thread> threads_;
+    std::vector<Times> times_;
+    const std::function<void(int)>* work_ = nullptr;
+    int count_ = 0;
+    bool quit_ = false;
+    std::atomic<bool> pinned_{true};
+    alignas(128) std::atomic<unsigned> epoch_{0};
+    alignas(128) std::atomic<int> arrived_{0};
+    alignas(128) std::atomic<int> done_{0};
+};
+
+// Cycles per second of the core that asks, from a chain of dependent additions: one a cycle on every CPU we know.
+Frequency core_clock();
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,149 @@
+// The Tensor Cores by `tcgen05.mma` (sm_100a and relatives): one thread asks, operands in shared memory, accumulators in tensor
+// memory: CHAINS of them, 128 lanes x 256 columns each. Proof as in tensor_mma.cu; here D begins as the product of constants
+// (3 * DEPTH), the loop adds A*B and takes it away, and the last product makes it 6 * DEPTH.
+#define ROWS 128
+#define COLUMNS 256
+#if defined(TCGEN05_FP16)
+#define KIND "f16"
+#define DEPTH 16
+#define TYPES 0u
+#elif defined(TCGEN05_BF16)
+#define KIND "f16"
+#define DEPTH 16
+#define TYPES ((1u << 7) | (1u << 10))
+#elif defined(TCGEN05_TF32)
+#define KIND "tf32"
+#define DEPTH 8
+#define TYPES ((2u << 7) | (2u << 10))
+#elif defined(TCGEN05_FP8)
+#define KIND "f8f6f4"
+#define DEPTH 32
+#define TYPES 0u
+#elif defined(TCGEN05_INT8)
+#define KIND "i8"
+#define DEPTH 32
+#define TYPES ((1u << 7) | (1u << 10))
+#define INTEGER
+#elif defined(TCGEN05_FP4)
+#define DEPTH 64
+#define SCALED
+#endif
+
+// The instruction descriptor (PTX ISA, tcgen05): types, size of D, and whether A is negated, which INT8 cannot.
+#ifdef SCALED
+// E2M1 by E2M1, scales UE8M0.
+#define SHAPE ((1u << 7) | (1u << 10) | ((COLUMNS / 8u) << 17) | (1u << 23) | ((ROWS / 128u) << 27))
+#elif defined(INTEGER)
+#define SHAPE ((2u << 4) | TYPES | ((COLUMNS / 8u) << 17) | ((ROWS / 16u) << 24))
+#else
+#define SHAPE ((1u << 4) | TYPES | ((COLUMNS / 8u) << 17) | ((ROWS / 16u) << 24))
+#endif
+#ifdef INTEGER
+#define NEGATED_SHAPE SHAPE
+#else
+#define NEGATED_SHAPE (SHAPE | (1u << 13))
+#endif
+
+#define A_BYTES (ROWS * 32)
+#define B_BYTES (COLUMNS * 32)
+
+__device__ __forceinline__ void product(uint d, ulong64 a, ulong64 b, uint shape, uint scales, uint add) {
+#ifdef SCALED
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %5, 0;\n"
+                 "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%0], %1, %2, %3, [%4], [%4], p;}"
+                 ::"r"(d), "l"(a), "l"(b), "r"(shape), "r"(scales), "r"(add) : "memory");
+#else
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\ntcgen05.mma.cta_group::1.kind::" KIND " [%0], %1, %2, %3, p;}"
+                 ::"r"(d), "l"(a), "l"(b), "r"(shape), "r"(add) : "memory");
+#endif
+}
+__device__ __forceinline__ void wait_for_products(uint barrier, uint parity) {
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");
+    uint done = 0;
+    while (done == 0) {
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p;}"
+                     : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out, ulong64* cycles, uint zero, uint rounds) {
+    __shared__ __align__(128) uint a_set[3][A_BYTES / 4];  // varied, its negative, constant
+    __shared__ __align__(128) uint b_set[2][B_BYTES / 4];  // varied, constant
+    __shared__ __align__(8) ulong64 barrier_word;
+    __shared__ uint memory_word;
+    const uint warp = threadIdx.x / 32;
+    const uint barrier = (uint)__cvta_generic_to_shared(&barrier_word);
+    if (warp == 0) {
+        asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 512;\n"
+                     "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"
+                     ::"r"((uint)__cvta_generic_to_shared(&memory_word)) : "memory");
+    }
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    for (uint i = threadIdx.x; i < A_BYTES / 4; i += THREADS) {
+        a_set[0][i] = varied(i, 0, zero);
+        a_set[1][i] = negated(a_set[0][i]);
+        a_set[2][i] = constant_a(zero);
+    }
+    for (uint i = threadIdx.x; i < B_BYTES / 4; i += THREADS) {
+        b_set[0][i] = varied(i, 8, zero);
+        b_set[1][i] = constant_b(zero);
+    }
+    asm volatile("fence.proxy.async;\ntcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    const uint memory = memory_word;
+    const uint lanes = memory + ((warp * 32u) << 16);  // a warp sees the 32 lanes of its number in the group of four
+    const uint scales = memory + 256u * CHAINS;
+#ifdef SCALED
+    // All scales are 2^0, so it does not matter which of them belongs where.
+    for (uint column = 0; column < 32; ++column) {
+        asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};" ::"r"(lanes + 256u + column), "r"(0x7f7f7f7fu) : "memory");
+    }
+    asm volatile("tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+#endif
+    if (threadIdx.x == 0) {
+        const ulong64 plus = operand_descriptor(a_set[0], 1);
+        const ulong64 b = operand_descriptor(b_set[0], 1);
+        const ulong64 constant = operand_descriptor(a_set[2], 1);
+        const ulong64 constants = operand_descriptor(b_set[1], 1);
+#ifdef INTEGER
+        const ulong64 minus = operand_descriptor(a_set[1], 1);
+#else
+        const ulong64 minus = plus;
+#endif
+        UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 0);
+        wait_for_products(barrier, 0);
+        const ulong64 start = cycle_count();
+        NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
+            UNROLLED for (uint u = 0; u < UNROLL; u += 2) {
+                UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, plus, b, SHAPE, scales, 1);
+                UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, minus, b, NEGATED_SHAPE, scales, 1);
+            }
+        }
+        wait_for_products(barrier, 1);
+        const ulong64 end = cycle_count();
+        UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 1);
+        wait_for_products(barrier, 0);
+        if (blockIdx.x == 0) cycles[0] = end - start;
+        asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    }
+    __syncthreads();
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    double sum = 0;
+    for (uint column = 0; column < 256 * CHAINS; ++column) {
+        uint word;
+        asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\ntcgen05.wait::ld.sync.aligned;"
+                     : "=r"(word) : "r"(lanes + column) : "memory");
+#ifdef INTEGER
+        sum += (double)(int)word;
+#else
+        sum += (double)__uint_as_float(word);
+#endif
+    }
+    out[blockIdx.x * THREADS + threadIdx.x] = sum;
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+    __syncthreads();
+    if (warp == 0) asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, 512;" ::"r"(memory) : "memory");
+}

@@ -1,0 +1,61 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "measure/device.hpp"
+
+namespace gambrel::measure_detail {
+
+std::string_view name(Action action) {
+    constexpr std::array<std::string_view, 13> kNames{
+        "empty", "fma",   "add",   "multiply",       "mma",           "gemm", "load", "store",
+        "copy",  "triad", "chase", "host_to_device", "device_to_host"};
+    return kNames.at(static_cast<std::size_t>(action));
+}
+
+namespace {
+
+std::string arithmetic_title(const Probe& probe) {
+    switch (probe.action) {
+        case Action::fma:
+            return fmt::format("{} FMA", gambrel::title(probe.pipe));
+        case Action::add:
+            return fmt::format("{} add", gambrel::title(probe.pipe));
+        case Action::multiply:
+            return fmt::format("{} multiply", gambrel::title(probe.pipe));
+        case Action::gemm:
+            return fmt::format("{} GEMM by library, n = {}", gambrel::title(probe.pipe), probe.extent);
+        default:
+            break;
+    }
+    constexpr std::array<std::string_view, 5> kPaths{"", ", mma", ", wgmma", ", tcgen05", ", library"};
+    return fmt::format("{}{}", gambrel::title(probe.pipe), kPaths.at(static_cast<std::size_t>(probe.matrix)));
+}
+
+std::string plain_title(const Probe& probe) {
+    switch (probe.action) {
+        case Action::empty:
+            return "launch overhead";
+        case Action::host_to_device:
+            return "host to device";
+        case Action::device_to_host:
+            return "device to host";
+        case Action::load:
+        case Action::store:
+        case Action::copy:
+        case Action::triad:
+        case Action::chase: {
+            const std::string_view what = probe.action == Action::chase ? "latency" : name(probe.action);
+            return probe.level ? fmt::format("{} {}", gambrel::name(*probe.level), what)
+                               : fmt::format("memory {}", what);
+        }
+        default:
+            return arithmetic_title(probe);
+    }
+}
+
+}  // namespace
+
+std::string title(const Probe& probe) { return plain_title(probe) + (probe.units == 1 ? ", one core" : ""); }
+
+}  // namespace gambrel::measure_detail

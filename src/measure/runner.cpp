@@ -1,0 +1,158 @@
+#include "measure/runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace gambrel::measure_detail {
+namespace {
+
+constexpr double kDefaultBudget = 45, kQuickBudget = 6;  // seconds
+// Of one sample: hundreds of launch overheads; with little time in all, less.
+// Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
+constexpr double kHostSampleTime = 0.7e-3;
+constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
+
+void note_once(std::vector<std::string>& notes, std::string note) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+// What samples of one probe add up to.
+struct Gathered {
+    Repeater rates;
+    std::vector<double> clocks;
+    Repeated result;
+
+    // False if there is no use in going on.
+    bool take(const Probe& probe, const Result<Sample>& sample) {
+        if (!sample) return result.fault = to_text(sample.error()), false;
+        if (sample->fault) return result.fault = sample->fault, false;
+        if (!(sample->time.value() > 0)) return result.fault = "the timer did not move", false;
+        rates.add(value_of(probe, *sample), sample->disturbed);
+        if (sample->clock) clocks.push_back(sample->clock->value());
+        if (sample->throttled) note_once(result.notes, "throttled: " + *sample->throttled);
+        return true;
+    }
+    Repeated finished() {
+        result.value = rates.result();
+        if (rates.count() > 0 && rates.clean() < kLeastSamples && rates.count() > rates.clean())
+            result.notes.push_back(fmt::format("other programs ran on the same cores in {} of {} runs",
+                                               rates.count() - rates.clean(), rates.count()));
+        if (!clocks.empty()) result.clock = Frequency{median_of(clocks)};
+        return std::move(result);
+    }
+};
+
+}  // namespace
+
+Session::Session(Device& device, const MeasureOptions& options)
+    : device_(device),
+      options_(options),
+      start_(device.now()),
+      budget_(options.budget.value() > 0 ? options.budget : Seconds{options.quick ? kQuickBudget : kDefaultBudget}),
+      sample_time_(device.info().kind == "host"
+                       ? kHostSampleTime
+                       : std::clamp(kSampleShare * budget_.value(), kLeastSampleTime, kSampleTime)) {}
+
+Seconds Session::left() const { return std::max(budget_ - taken(), Seconds{0}); }
+
+bool Session::stopped() const {
+    stopped_ = stopped_ || (options_.stop && options_.stop());
+    return stopped_;
+}
+
+void Session::tell(std::string_view doing) const {
+    if (options_.progress) options_.progress(std::min(taken() / budget_, 1.0), doing);
+}
+
+double value_of(const Probe& probe, const Sample& sample) {
+    switch (kind_of(probe)) {
+        case CeilingKind::compute:
+            return sample.flop / sample.time.value();
+        case CeilingKind::latency:
+        case CeilingKind::launch:
+            return sample.time.value() / std::max(sample.accesses, 1.0);
+        case CeilingKind::bandwidth:
+        case CeilingKind::link:
+            return sample.bytes.value() / sample.time.value();
+    }
+    return 0;
+}
+
+CeilingKind kind_of(const Probe& probe) {
+    switch (probe.action) {
+        case Action::empty:
+            return CeilingKind::launch;
+        case Action::chase:
+            return CeilingKind::latency;
+        case Action::host_to_device:
+        case Action::device_to_host:
+            return CeilingKind::link;
+        case Action::load:
+        case Action::store:
+        case Action::copy:
+        case Action::triad:
+            return CeilingKind::bandwidth;
+        default:
+            return CeilingKind::compute;
+    }
+}
+
+Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session) {
+    const double target = session.sample_time().value();
+    Calibration found;
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    for (int tries = 0; tries < 60; ++tries) {
+        const auto sample = probe.run(working_set, found.repetitions);
+        if (!sample) return found.fault = to_text(sample.error()), found;
+        if (sample->fault) return found.fault = sample->fault, found;
+        // A run that another program held up would promise too few repetitions for all that follow.
+        if (sample->disturbed && tries < 20) continue;
+        const double time = sample->time.value();
+        if (time >= 0.7 * target || found.repetitions >= kMost) return found;
+        // Small steps at first: the first runs are slow (page faults, clocks) and would promise too little.
+        const double factor = std::clamp(target / std::max(time, 1e-9), 1.3, 32.0);
+        found.repetitions = static_cast<std::int64_t>(std::ceil(static_cast<double>(found.repetitions) * factor));
+    }
+    return found;
+}
+
+Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds deadline, Session& session) {
+    Gathered all;
+    const Calibration calibration = calibrated(prepared, set, session);
+    if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
+    while (!session.stopped()) {
+        if (!all.take(probe, prepared.run(set, calibration.repetitions))) break;
+        if (all.rates.settled()) break;
+        if (all.rates.count() >= kLeastSamples && session.device().now() >= deadline) break;
+        session.tell(title(probe));
+    }
+    if (!all.result.fault && all.rates.count() == 0) all.result.fault = "stopped before it was measured";
+    return all.finished();
+}
+
+Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds duration, Session& session) {
+    Gathered all;
+    const Calibration calibration = calibrated(prepared, set, session);
+    if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
+    const Seconds start = session.device().now();
+    while (!session.stopped()) {
+        const Seconds gone = session.device().now() - start;
+        if (gone >= duration) break;
+        const auto sample = prepared.run(set, calibration.repetitions);
+        if (gone * 2.0 < duration && sample && !sample->fault) continue;
+        if (!all.take(probe, sample)) break;
+        session.tell(title(probe) + ", sustained");
+    }
+    if (!all.result.fault && all.rates.count() == 0) all.result.fault = "stopped before the second half";
+    return all.finished();
+}
+
+Seconds Device::now() const {
+    using namespace std::chrono;
+    return Seconds{duration<double>(steady_clock::now().time_since_epoch()).count()};
+}
+
+}  // namespace gambrel::measure_detail

@@ -1,0 +1,53 @@
+// Runs one probe until its statistics suffice or its time is spent. Knows budgets and proofs, no levels.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "measure/device.hpp"
+#include "measure/statistics.hpp"
+
+namespace gambrel::measure_detail {
+
+// Shared by all steps of a run: what is left of the time, and whether to stop.
+class Session {
+public:
+    Session(Device& device, const MeasureOptions& options);
+    [[nodiscard]] Seconds left() const;
+    [[nodiscard]] Seconds taken() const { return device_.now() - start_; }
+    [[nodiscard]] bool stopped() const;
+    void tell(std::string_view doing) const;
+    Device& device() { return device_; }
+    [[nodiscard]] Seconds sample_time() const { return sample_time_; }
+    [[nodiscard]] const MeasureOptions& options() const { return options_; }
+
+private:
+    Device& device_;
+    const MeasureOptions& options_;
+    Seconds start_, budget_, sample_time_;
+    mutable bool stopped_ = false;
+};
+
+// Quantity of interest of a sample: FLOP/s, B/s, or seconds for one access.
+double value_of(const Probe& probe, const Sample& sample);
+CeilingKind kind_of(const Probe& probe);
+
+// Repetitions for which one run takes about the session's sample time. An error or a fault of the first runs is told.
+struct Calibration {
+    std::int64_t repetitions = 1;
+    std::optional<std::string> fault;
+};
+Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session);
+
+struct Repeated {
+    Statistics value;
+    std::optional<Frequency> clock;  // median
+    std::optional<std::string> fault;
+    std::vector<std::string> notes;
+};
+// Until settled or `deadline` (in Device::now) has passed; at least six samples unless stopped.
+Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds deadline, Session& session);
+// Without pause for `duration`; the statistics are of the second half, when clock and temperature have settled.
+Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds duration, Session& session);
+
+}  // namespace gambrel::measure_detail

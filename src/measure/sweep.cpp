@@ -1,0 +1,81 @@
+#include "measure/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace gambrel::measure_detail {
+namespace {
+
+constexpr std::size_t kLeastRounds = 3, kMostRounds = 40;
+
+struct Point {
+    Bytes set{};
+    std::int64_t repetitions = 1;
+    Repeater rates;
+};
+
+std::vector<Point> calibrated_points(PreparedProbe& prepared, const SweepStep& step, Session& session,
+                                     std::vector<std::string>& faults) {
+    std::vector<Point> points;
+    for (const Bytes set : step.working_sets) {
+        if (session.stopped()) break;
+        session.tell(step.title);
+        const Calibration c = calibrated(prepared, set, session);
+        if (c.fault)
+            faults.push_back(fmt::format("{}: {}", binary_text(set), *c.fault));
+        else
+            points.push_back({set, c.repetitions, {}});
+    }
+    return points;
+}
+
+}  // namespace
+
+MeasuredSweep run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session) {
+    MeasuredSweep sweep{step.title, {}, step.windows, {}, {}};
+    auto points = calibrated_points(prepared, step, session, sweep.faults);
+    for (std::size_t round = 0; round < kMostRounds && !session.stopped(); ++round) {
+        if (round >= kLeastRounds && session.device().now() >= deadline) break;
+        for (Point& p : points) {
+            if (p.rates.settled() || session.stopped()) continue;
+            session.tell(step.title);
+            const auto sample = prepared.run(p.set, p.repetitions);
+            if (!sample || sample->fault || !(sample->time.value() > 0))
+                sweep.faults.push_back(fmt::format("{}: {}", binary_text(p.set),
+                                                   !sample         ? to_text(sample.error())
+                                                   : sample->fault ? *sample->fault
+                                                                   : "the timer did not move"));
+            else
+                p.rates.add(value_of(step.probe, *sample), sample->disturbed);
+        }
+    }
+    for (const Point& p : points)
+        if (p.rates.count() > 0) sweep.points.push_back({p.set, p.rates.result()});
+    sweep.plateaus = plateaus(sweep.points, sweep.windows);
+    return sweep;
+}
+
+std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau) {
+    const auto window = std::find_if(sweep.windows.begin(), sweep.windows.end(),
+                                     [&](const LevelWindow& w) { return plateau.level == w.level; });
+    if (window == sweep.windows.end()) return std::nullopt;
+    // Well inside what plateau and window share: at its ends the neighbours' rates are mixed in, and a search for the
+    // fastest point would find just those. Rather further out, where the ends of passes weigh less.
+    const double from = std::log(std::max(plateau.from.value(), 1.1 * window->from));
+    const double to = std::log(std::min(plateau.to.value(), 0.9 * window->to));
+    const SweepPoint* best = nullptr;
+    for (const SweepPoint& p : sweep.points) {
+        const double at = std::log(p.working_set.value());
+        const bool well_inside =
+            at >= from + 0.4 * (to - from) && at <= to - 0.15 * (to - from) && misfit(p.working_set, *window).empty();
+        if (well_inside && (!best || p.rate.median > best->rate.median)) best = &p;
+    }
+    if (best) return best->working_set;
+    const Bytes middle{std::floor(std::exp((from + to) / 2) / 1024) * 1024};  // the sweep is coarser than the level
+    if (from < to && misfit(middle, *window).empty()) return middle;
+    return std::nullopt;
+}
+
+}  // namespace gambrel::measure_detail

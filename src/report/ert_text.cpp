@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gambrel/report.hpp>
+
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+
+using namespace report_detail;
+
+std::string ert_text(const ErtImport& in, const TextStyle& wanted) {
+    TextStyle style = wanted;
+    style.width = std::clamp(style.width, 40, 250);
+    const bool ascii = !style.unicode;
+    std::string out;
+    for (auto& line : wrapped(printable("Empirical Roofline Toolkit, " + in.leaf, ascii), style.width))
+        out += line + "\n";
+    Table table({{"by ERT's rule", false, 100, 12}, {"", true, 90}});
+    for (const auto& [name, value] : in.roofline.gflops)
+        table.add({{printable(name, ascii), to_text(FlopRate{value * 1e9}, 4)}, "", {}});
+    for (const auto& [name, value] : in.roofline.gbytes)
+        table.add({{printable(name, ascii), to_text(Bandwidth{value * 1e9}, 4)}, "", {}});
+    out += "\n" + table.text(style);
+    if (in.plateaus.empty()) return out;
+    Table ours({{"plateaus that gambrel sees", false, 100, 12},
+                {"", true, 95},
+                {"from", true, 80},
+                {"to", true, 80},
+                {"points", true, 50}});
+    for (const Plateau& p : in.plateaus)
+        ours.add({{"", to_text(Bandwidth{p.value}, 4), to_text(p.from, 3), to_text(p.to, 3), std::to_string(p.points)},
+                  "",
+                  {}});
+    out += "\n" + ours.text(style);
+    return out;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,156 @@
+// A Measurement as text and CSV: what was reached beside what theory promises, what failed, what this device has not.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gambrel/report.hpp>
+
+#include "report/csv_fields.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+std::string value_text(const MeasuredCeiling& c, double value, int digits) {
+    switch (c.kind) {
+        case CeilingKind::compute: {
+            std::string text = to_text(FlopRate{value}, digits);
+            if (c.pipe && is_integer(*c.pipe)) text.replace(text.find("FLOP"), 4, "OP");
+            return text;
+        }
+        case CeilingKind::bandwidth:
+        case CeilingKind::link:
+            return to_text(Bandwidth{value}, digits);
+        case CeilingKind::latency:
+        case CeilingKind::launch:
+            return to_text(Seconds{value}, digits);
+    }
+    return {};
+}
+
+std::string percent_of_theory(const MeasuredCeiling& c) {
+    return c.theoretical && *c.theoretical > 0 ? fmt::format("{:.1f} %", 100 * c.value.median / *c.theoretical) : "";
+}
+
+std::string range_text(const MeasuredCeiling& c) {
+    if (!(c.value.median > 0)) return {};
+    return fmt::format("{:+.1f} {:+.1f} %", 100 * (c.value.low / c.value.median - 1),
+                       100 * (c.value.high / c.value.median - 1));
+}
+
+std::vector<std::string> lines_below(const MeasuredCeiling& c, const TextStyle& style) {
+    std::vector<std::string> lines;
+    const auto add = [&](const std::string& text) {
+        for (auto& line : wrapped(printable(text, !style.unicode), style.width - 4))
+            lines.push_back("    " + std::move(line));
+    };
+    if (c.fault) add("FAILED: " + *c.fault);
+    for (const std::string& note : c.notes) add(note);
+    return lines;
+}
+
+std::string device_text(const Measurement& m) {
+    std::string text = fmt::format("{} ({}), {}", m.device.name, m.device.kind, m.device.id);
+    if (!m.device.detail.empty()) text += ", " + m.device.detail;
+    text += fmt::format(
+        ", {}", plural(static_cast<std::uint64_t>(m.device.units), m.device.kind == "host" ? "core" : "compute unit"));
+    if (m.device.clock) text += ", " + to_text(*m.device.clock, 3);
+    return text;
+}
+
+// Probes that a device has not are many on old GPUs: those with one reason are told in one sentence.
+std::vector<std::string> skipped_sentences(const Measurement& m) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const Skipped& s : m.skipped) by_reason[s.reason].push_back(s.title);
+    std::vector<std::string> sentences;
+    for (const auto& [reason, titles] : by_reason)
+        sentences.push_back(fmt::format("Not measured, {}: {}.", reason, fmt::join(titles, "; ")));
+    return sentences;
+}
+
+}  // namespace
+
+std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
+    TextStyle style = wanted;
+    style.width = std::clamp(style.width, 40, 250);
+    const bool sustained = std::any_of(m.ceilings.begin(), m.ceilings.end(), [](auto& c) { return c.sustained; });
+    Table table({{"ceiling", false, 100, 16},
+                 {"measured", true, 95},
+                 {"theoretical", true, 70},
+                 {"of it", true, 80},
+                 {sustained ? "sustained" : "", true, 75},
+                 {"95 % interval", true, 50},
+                 {"best", true, 55},
+                 {"samples", true, 20},
+                 {"working set", true, 60},
+                 {"clock", true, 30},
+                 {"", false, 90}});
+    for (const MeasuredCeiling& c : m.ceilings) {
+        const bool rate = c.kind != CeilingKind::latency && c.kind != CeilingKind::launch;
+        table.add({{printable(c.title, !style.unicode), c.fault ? "failed" : value_text(c, c.value.median, 4),
+                    c.theoretical ? value_text(c, *c.theoretical, 4) : "", c.fault ? "" : percent_of_theory(c),
+                    c.sustained ? value_text(c, c.sustained->median, 4) : "", c.fault ? "" : range_text(c),
+                    c.fault ? "" : value_text(c, rate ? c.value.maximum : c.value.minimum, 4),
+                    count_text(c.value.count), c.working_set ? binary_text(*c.working_set) : "",
+                    c.clock ? fmt::format("{:.0f} MHz", c.clock->value() / 1e6) : "", c.primary ? "roof" : ""},
+                   c.fault ? "31" : "",
+                   lines_below(c, style)});
+    }
+    std::string text;
+    const auto paragraph = [&](const std::string& words) {
+        for (auto& line : wrapped(printable(words, !style.unicode), style.width)) text += line + "\n";
+    };
+    paragraph(device_text(m));
+    text += "\n" + table.text(style) + "\n";
+    for (const std::string& sentence : skipped_sentences(m)) paragraph(sentence);
+    if (m.interrupted) paragraph("Interrupted: what was done by then is above.");
+    return text;
+}
+
+std::string measurement_csv(const Measurement& m) {
+    std::string out =
+        "title,kind,action,pipe,level,units,working_set_bytes,median,low,high,minimum,maximum,samples,unit,theoretical,"
+        "sustained,clock_hz,roof,fault\n";
+    constexpr std::string_view kKinds[] = {"compute", "bandwidth", "latency", "launch", "link"};
+    constexpr std::string_view kUnits[] = {"FLOP/s", "B/s", "s", "s", "B/s"};
+    for (const MeasuredCeiling& c : m.ceilings) {
+        const auto kind = static_cast<std::size_t>(c.kind);
+        std::vector<std::string> cells{c.title,
+                                       std::string(kKinds[kind]),
+                                       c.action,
+                                       c.pipe ? std::string(name(*c.pipe)) : "",
+                                       c.level ? std::string(name(*c.level)) : "",
+                                       std::to_string(c.units),
+                                       c.working_set ? exact(c.working_set->value()) : "",
+                                       exact(c.value.median),
+                                       exact(c.value.low),
+                                       exact(c.value.high),
+                                       exact(c.value.minimum),
+                                       exact(c.value.maximum),
+                                       std::to_string(c.value.count),
+                                       std::string(kUnits[kind]),
+                                       c.theoretical ? exact(*c.theoretical) : "",
+                                       c.sustained ? exact(c.sustained->median) : "",
+                                       c.clock ? exact(c.clock->value()) : "",
+                                       c.primary ? "1" : "0",
+                                       c.fault.value_or("")};
+        out += csv_line(cells);
+    }
+    return out;
+}
+
+Analysis machine_analysis(Machine machine, std::string title) {
+    Analysis alone;
+    alone.title = std::move(title);
+    alone.machines.push_back(std::move(machine));
+    alone.roofs = Roofs::measured;
+    return alone;
+}
+
+}  // namespace gambrel
