@@ -20,6 +20,7 @@ std::vector<std::string>& arguments_behind_dashes();
 
 // Each adds its options to the subcommand and returns what to run after parsing.
 Action setup_analyze(CLI::App& command);
+Action setup_explore(CLI::App& command);
 Action setup_machines(CLI::App& command);
 Action setup_predict(CLI::App& command);
 Action setup_measure(CLI::App& command);

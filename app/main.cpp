@@ -22,6 +22,8 @@ struct Entry {
 };
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
+    {"explore", "which resource of a GPU to scale: speed-up, bottleneck, sensitivity, front, inverse design",
+     setup_explore},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},

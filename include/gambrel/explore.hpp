@@ -235,11 +235,22 @@ private:
     double base_time_ = 0;
 };
 
-// All parts in all cores of this process; `done` is called in the order of parts, from one thread at a time, and ends
-// the run early by returning false.
+// Parts first to last - 1 in all cores of this process (threads 0), or so many; `done` is called in the order of parts,
+// from one thread at a time, and ends the run early by returning false.
 using PartDone = std::function<bool(std::uint64_t part, const Exploration::Part&)>;
-void run_parts(const Exploration& exploration, std::uint64_t first, int threads, bool keep_designs,
-               const PartDone& done);
+struct PartRange {
+    std::uint64_t first = 0, last = 0;
+};
+void run_parts(const Exploration& exploration, PartRange range, int threads, bool keep_designs, const PartDone& done);
+
+// A search that can go on where it stopped: parts before `next` are in the findings, and their designs in the first
+// `bytes` of a file. Also how ranks tell each other what they found.
+struct Checkpoint {
+    std::uint64_t fingerprint = 0, next = 0, bytes = 0;
+    Findings findings;
+};
+std::string to_text(const Checkpoint& checkpoint);
+Result<Checkpoint> checkpoint_from(std::string_view text, const std::string& source);
 
 // Speed-up over two resources, the others as in `around`: rows of the second, columns of the first.
 struct ResourceMap {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include <tbb/enumerable_thread_specific.h>
@@ -12,8 +13,7 @@ namespace gambrel {
 
 // A pipeline whose last stage is in order gives `done` the parts as a single thread would, and holds no more of them
 // than there are tokens: memory does not grow with the space.
-void run_parts(const Exploration& exploration, std::uint64_t first, int threads, bool keep_designs,
-               const PartDone& done) {
+void run_parts(const Exploration& exploration, PartRange range, int threads, bool keep_designs, const PartDone& done) {
     struct Numbered {
         std::uint64_t number = 0;
         Exploration::Part part;
@@ -22,10 +22,10 @@ void run_parts(const Exploration& exploration, std::uint64_t first, int threads,
     tbb::task_arena arena(cores);
     // Not keyed by std::thread: a scratch holds a copy of the machine, and lives as long as the run.
     tbb::enumerable_thread_specific<Evaluator::Scratch> scratches([&] { return exploration.evaluator().scratch(); });
-    std::uint64_t next = first;
+    std::uint64_t next = range.first;
     std::atomic<bool> stop = false;
     const auto hand_out = [&](tbb::flow_control& control) -> std::uint64_t {
-        if (stop || next >= exploration.parts()) {
+        if (stop || next >= range.last) {
             control.stop();
             return 0;
         }

@@ -14,7 +14,8 @@
     X(clGetPlatformIDs)                                                                                               \
     X(clGetPlatformInfo)                                                                                              \
     X(clGetDeviceIDs)                                                                                                 \
-    X(clGetDeviceInfo) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)        \
+    X(clGetDeviceInfo)                                                                                                \
+    X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)                           \
         X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) \
             X(clReleaseKernel) X(clSetKernelArg) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer)       \
                 X(clEnqueueWriteBuffer) X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject) X(clEnqueueNDRangeKernel)    \
