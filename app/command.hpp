@@ -26,6 +26,7 @@ Action setup_analyze(CLI::App& command);
 Action setup_doctor(CLI::App& command);
 Action setup_check(CLI::App& command);
 Action setup_compare(CLI::App& command);
+Action setup_explore(CLI::App& command);
 Action setup_machines(CLI::App& command);
 Action setup_predict(CLI::App& command);
 Action setup_measure(CLI::App& command);

@@ -26,6 +26,8 @@ constexpr Entry kCommands[] = {
     {"doctor", "what this machine can and cannot do, and how to fix it", setup_doctor},
     {"check", "a gate for CI: minimum percent of roof, nothing slower than a baseline", setup_check},
     {"compare", "results side by side, whatever their origins: change or error at each level", setup_compare},
+    {"explore", "which resource of a GPU to scale: speed-up, bottleneck, sensitivity, front, inverse design",
+     setup_explore},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},

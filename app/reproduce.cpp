@@ -5,6 +5,7 @@
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
+#include "app/explore_output.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 struct Flags {
     std::string study, folder, csv, output, flop_rule = "paper", theme = "light";
     std::size_t top = 5;
+    double min_time = 0;
     bool quiet = false;
 };
 
@@ -93,19 +95,70 @@ int reproduce_deepcam(const Flags& flags) {
     return print_result(head + study_text(runs, terminal_style(), flags.top)) ? kDone : kBadInput;
 }
 
+// The paper's scaling study: where its options lead on the convolutions of ResNet-152.
+int reproduce_scaling(const Flags& flags) {
+    const Machine& titan = *find_in_catalogue("titan-xp");
+    const auto network = builtin_network("resnet152", {.batch = 256});
+    if (!network) return bad_input(network.error());
+    gambrel::Workload work;
+    work.add(*network, 1, true);
+    const Evaluator evaluator(titan, hardware(titan), std::move(work));
+    const auto options = scaling_options();
+    ExploreOutput output;
+    output.output.csv = flags.csv;
+    output.output.quiet = flags.quiet;
+    output.theme = flags.theme;
+    output.chart = "designs";
+    output.top = flags.top;
+    if (!flags.output.empty()) output.output.files = {flags.output};
+    if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
+    Conclusions c = conclusions(evaluator, default_costs(), options);
+    c.title = "resnet152, batch 256, convolutions";
+    return emit(c, output);
+}
+
+// How far a design that is one GPU with factors to another's resources tells how much faster the other was.
+int reproduce_ratios(const Flags& flags) {
+    RatioProof all;
+    for (const char* file : {"conv_time_tiles_fp32.csv.gz", "gemm_time_tiles_fp32.csv.gz"}) {
+        const auto table = load_layer_table((fs::path(flags.folder) / file).string());
+        if (!table) return bad_input(table.error());
+        const auto proof = ratio_proof(*table, "Tesla P100-PCIE-16GB", flags.min_time / 1e3);
+        if (!proof) return bad_input(proof.error());
+        all.from = proof->from;
+        all.short_rows += proof->short_rows;
+        all.rows.insert(all.rows.end(), proof->rows.begin(), proof->rows.end());
+    }
+    if (flags.csv == "-") return print_result(proof_csv(all)) ? kDone : kBadInput;
+    if (!flags.csv.empty() && !write_file(flags.csv, proof_csv(all))) return kBadInput;
+    return print_result(proof_text(all, terminal_style())) ? kDone : kBadInput;
+}
+
+int reproduce(const Flags& flags) {
+    if (flags.study == "delta-scaling") {
+        if (flags.folder.empty()) return reproduce_scaling(flags);
+        return bad_input({{"DIR", fmt::format("\"{}\": delta-scaling needs no data", flags.folder)}});
+    }
+    if (flags.folder.empty()) return bad_input({{"DIR", fmt::format("{} needs the folder of its data", flags.study)}});
+    return flags.study == "scaling-proof" ? reproduce_ratios(flags) : reproduce_deepcam(flags);
+}
+
 }  // namespace
 
 Action setup_reproduce(CLI::App& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("STUDY", flags->study)->required()->check(CLI::IsMember({"deepcam"}));
-    command.add_option("DIR", flags->folder)->required();
+    command.add_option("STUDY", flags->study)
+        ->required()
+        ->check(CLI::IsMember({"deepcam", "delta-scaling", "scaling-proof"}));
+    command.add_option("DIR", flags->folder);
+    command.add_option("--min-ms", flags->min_time)->check(CLI::NonNegativeNumber);
     command.add_option("--flop-rule", flags->flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
     command.add_option("--csv", flags->csv)->expected(0, 1)->default_str("-");
     command.add_option("-o,--output", flags->output);
     command.add_option("--theme", flags->theme)->check(CLI::IsMember({"light", "dark"}));
     command.add_option("--top", flags->top);
     command.add_flag("--quiet,-q", flags->quiet);
-    return [flags] { return reproduce_deepcam(*flags); };
+    return [flags] { return reproduce(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -30,6 +30,8 @@ PUBLIC_HEADERS = {
     "simulate.hpp": "sim",
     "delta.hpp": "delta", "predictor.hpp": "delta",
     "validate.hpp": "compare",
+    "explore.hpp": "explore", "conclusions.hpp": "explore",
+    "explore_report.hpp": "report",
     "ingest.hpp": "ingest",
     "measure.hpp": "measure", "ert.hpp": "measure", "cluster.hpp": "measure", "doctor.hpp": "measure",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",

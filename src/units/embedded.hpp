@@ -14,6 +14,7 @@ struct EmbeddedText {
 std::span<const EmbeddedText> embedded_machines();
 std::span<const EmbeddedText> embedded_metrics();
 std::span<const EmbeddedText> embedded_metric_facts();
+std::span<const EmbeddedText> embedded_costs();
 std::span<const EmbeddedText> embedded_cli();
 std::span<const EmbeddedText> embedded_kernels();
 std::span<const EmbeddedText> embedded_page();  // web/: shell (HTML), style (CSS), page (the bundled script)

@@ -1,0 +1,22 @@
+// Where conclusions of an exploration go: the terminal, CSV, JSON, pictures. Shared by explore and reproduce.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <gambrel/explore_report.hpp>
+
+#include "app/output.hpp"
+
+namespace gambrel::app {
+
+struct ExploreOutput {
+    OutputFlags output;
+    std::string theme = "light", chart = "pareto";
+    std::size_t top = 15;
+    bool no_chart = false;
+    void add_to(CLI::App& command);
+};
+
+Errors faults(const ExploreOutput& flags);
+int emit(const Conclusions& conclusions, const ExploreOutput& flags);
+
+}  // namespace gambrel::app

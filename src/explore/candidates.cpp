@@ -1,0 +1,100 @@
+#include "explore/candidates.hpp"
+
+#include <algorithm>
+
+namespace gambrel::explore_detail {
+namespace {
+
+// cuDNN's three widths, and what an SM with more registers and shared memory could hold.
+constexpr std::array<Tile, 6> kConvolution = {
+    {{128, 32, 4}, {128, 64, 8}, {128, 128, 8}, {256, 128, 8}, {128, 256, 8}, {256, 256, 8}}};
+constexpr std::array<Tile, 3> kLarger = {{{256, 128, 0}, {128, 256, 0}, {256, 256, 0}}};
+
+// A thread has at most 255 registers, and its sums are half of what it needs.
+constexpr double kMostOutputs = 128;
+
+// As much as any design could offer: what does not fit a design is left out there, not made smaller here.
+constexpr double kPlenty = 16;
+
+std::vector<Tile> tiles_of(const Layer& layer, const Mapping& rule, const Machine& machine) {
+    if (std::holds_alternative<Convolution>(layer.op) && !is_tensor(rule.pipe))
+        return {kConvolution.begin(), kConvolution.end()};
+    const auto known = known_tiles(machine, rule.pipe);
+    std::vector<Tile> tiles(known.begin(), known.end());
+    for (Tile tile : kLarger) {
+        const auto same = [&](const Tile& t) { return t.m == tile.m && t.n == tile.n; };
+        tile.k = rule.cta.k;
+        if (std::none_of(tiles.begin(), tiles.end(), same)) tiles.push_back(tile);
+    }
+    return tiles;
+}
+
+bool sums_fit(const Mapping& m, const Machine& machine) {
+    const bool producers = is_tensor(m.pipe) && machine.compute_capability && machine.compute_capability->major >= 9;
+    const double threads = producers ? m.threads - 128 : m.threads;
+    return static_cast<double>(m.cta.m) * m.cta.n / threads <= kMostOutputs;
+}
+
+}  // namespace
+
+CandidatePool::CandidatePool(const Machine& machine, const Workload& workload, Tiles tiles)
+    : machine_(machine), workload_(workload), tiles_(tiles), pool_(workload.items.size()) {}
+
+const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapping) {
+    for (const Candidate& known : pool_[index])
+        if (known.fixed.mapping == mapping) return &known;
+    const Layer& layer = workload_.items[index].layer;
+    Candidate c;
+    c.flop = flop(layer).value();
+    if (mapping.family == KernelFamily::tiled) {
+        c.fixed = delta_detail::make_case(layer, mapping, {}, gambrel::hardware(machine_));
+        c.shared = delta_detail::shared_traffic(c.fixed);
+        c.l1 = delta_detail::l1_traffic(c.fixed);
+    } else {
+        c.fixed.mapping = mapping;
+    }
+    return &pool_[index].emplace_back(c);
+}
+
+std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
+    Machine start = machine_;
+    start.sm.sms = Sourced<double>{static_cast<double>(sms), Origin::assumed, "a design"};
+    Factors plenty;
+    plenty[Resource::registers] = plenty[Resource::shared] = kPlenty;
+    const Machine roomy = with_room(start, plenty);
+    auto made = std::make_unique<Prepared>();
+    std::vector<Footprint> seen;
+    for (std::size_t i = 0; i < workload_.items.size(); ++i) {
+        const Layer& layer = workload_.items[i].layer;
+        const Mapping rule = mapping_for(layer, start);
+        std::vector<Mapping> mappings{rule};
+        const bool given = rule.source != Mapping::Source::rule;
+        if (tiles_ == Tiles::fastest && rule.family == KernelFamily::tiled && !given)
+            for (const Tile& tile : tiles_of(layer, rule, start)) {
+                const Mapping m = with_tile(rule, layer, roomy, tile);
+                if (sums_fit(m, start) && std::find(mappings.begin(), mappings.end(), m) == mappings.end())
+                    mappings.push_back(m);
+            }
+        auto& choices = made->choices.emplace_back();
+        for (const Mapping& m : mappings) {
+            const Footprint footprint{m.threads, m.registers, m.shared_memory.value()};
+            const auto at = std::find(seen.begin(), seen.end(), footprint);
+            const auto number = static_cast<std::size_t>(at - seen.begin());
+            if (at == seen.end()) {
+                seen.push_back(footprint);
+                made->footprints.push_back(m);
+            }
+            choices.push_back({candidate(i, m), number});
+        }
+    }
+    return made;
+}
+
+const Prepared& CandidatePool::prepared(int sms) {
+    const std::scoped_lock lock(mutex_);
+    auto& slot = prepared_[sms];
+    if (!slot) slot = prepare(sms);
+    return *slot;
+}
+
+}  // namespace gambrel::explore_detail

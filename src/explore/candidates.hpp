@@ -1,0 +1,56 @@
+// The ways to run each layer that a design chooses from, for one number of SMs: everything that no other factor changes
+// is computed here, once. Which of them fits and is fastest is the evaluator's question.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <gambrel/explore.hpp>
+
+#include "delta/levels.hpp"
+
+namespace gambrel::explore_detail {
+
+struct Candidate {
+    delta_detail::Case fixed;  // its hardware and occupancy are of no design
+    OperandTraffic shared, l1;
+    double flop = 0;
+};
+
+// By mapping alone: what a CTA takes of an SM.
+struct Footprint {
+    std::int32_t threads = 0, registers = 0;
+    double shared_memory = 0;
+    bool operator==(const Footprint&) const = default;
+};
+
+struct Choice {
+    const Candidate* candidate = nullptr;
+    std::size_t footprint = 0;
+};
+struct Prepared {
+    std::vector<Mapping> footprints;           // one mapping of each
+    std::vector<std::vector<Choice>> choices;  // by layer
+};
+
+// Thread-safe; what it returns lives as long as it does.
+class CandidatePool {
+public:
+    CandidatePool(const Machine& machine, const Workload& workload, Tiles tiles);
+    const Prepared& prepared(int sms);
+
+private:
+    std::unique_ptr<Prepared> prepare(int sms);
+    const Candidate* candidate(std::size_t layer, const Mapping& mapping);
+    const Machine& machine_;
+    const Workload& workload_;
+    Tiles tiles_;
+    std::mutex mutex_;
+    std::map<int, std::unique_ptr<Prepared>> prepared_;
+    std::vector<std::deque<Candidate>> pool_;  // by layer: SM counts that map it alike share a candidate
+};
+
+}  // namespace gambrel::explore_detail

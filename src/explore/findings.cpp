@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <gambrel/explore.hpp>
+
+namespace gambrel {
+namespace {
+
+constexpr double kBin = 0.005;  // of a cost
+
+// Ties go to the cheaper, then to the first: so the order of the work cannot be seen in its result.
+bool faster(const Design& a, const Design& b) {
+    return std::tie(a.time, a.cost, a.index) < std::tie(b.time, b.cost, b.index);
+}
+bool cheaper(const Design& a, const Design& b) {
+    return std::tie(a.cost, a.time, a.index) < std::tie(b.cost, b.time, b.index);
+}
+
+long bin_of(const Design& d) { return std::lround(std::floor(std::log(d.cost) / kBin)); }
+
+void keep_in_bin(std::vector<Design>& bins, const Design& d) {
+    const long bin = bin_of(d);
+    const auto at = std::lower_bound(bins.begin(), bins.end(), bin,
+                                     [](const Design& b, long number) { return bin_of(b) < number; });
+    if (at == bins.end() || bin_of(*at) != bin)
+        bins.insert(at, d);
+    else if (faster(d, *at))
+        *at = d;
+}
+
+}  // namespace
+
+void Findings::add(const Design& d, bool reaches_target) {
+    ++kept;
+    if (!best || faster(d, *best)) best = d;
+    if (reaches_target && (!cheapest || cheaper(d, *cheapest))) cheapest = d;
+    keep_in_bin(bins, d);
+}
+
+void Findings::merge(const Findings& other) {
+    evaluated += other.evaluated;
+    kept += other.kept;
+    if (other.best && (!best || faster(*other.best, *best))) best = other.best;
+    if (other.cheapest && (!cheapest || cheaper(*other.cheapest, *cheapest))) cheapest = other.cheapest;
+    for (const Design& d : other.bins) keep_in_bin(bins, d);
+}
+
+std::vector<Design> Findings::front() const {
+    std::vector<Design> sorted = bins, result;
+    std::sort(sorted.begin(), sorted.end(), cheaper);
+    for (const Design& d : sorted)
+        if (result.empty() || d.time < result.back().time) result.push_back(d);
+    return result;
+}
+
+}  // namespace gambrel

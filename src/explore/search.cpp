@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include <gambrel/explore.hpp>
+
+namespace gambrel {
+namespace {
+
+constexpr std::uint64_t kPart = 512;   // designs of a part: some milliseconds, so that a kill loses little
+constexpr std::uint64_t kRounds = 12;  // of coordinate descent; it ends earlier where nothing improves
+constexpr std::array<std::string_view, 4> kNames = {"auto", "grid", "random", "guided"};
+
+// SplitMix64 (Steele, Lea, Flood 2014): std::mt19937's distributions differ between libraries, and a seed must not.
+struct Random {
+    std::uint64_t state;
+    std::uint64_t operator()() {
+        std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return z ^ (z >> 31);
+    }
+    std::uint64_t below(std::uint64_t n) { return (*this)() % n; }
+};
+
+struct Mix {
+    std::uint64_t value = 0xcbf29ce484222325;
+    void add(std::uint64_t v) { value = Random{value ^ v}(); }
+    void add(double v) { add(std::bit_cast<std::uint64_t>(v)); }
+    void add(std::string_view text) {
+        add(static_cast<std::uint64_t>(text.size()));
+        for (const char c : text) add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+    }
+};
+
+}  // namespace
+
+std::string_view name(Search search) { return kNames[static_cast<std::size_t>(search)]; }
+std::optional<Search> search_from(std::string_view name) {
+    const auto found = std::find(kNames.begin(), kNames.end(), name);
+    if (found == kNames.end()) return std::nullopt;
+    return static_cast<Search>(found - kNames.begin());
+}
+
+Exploration::Exploration(const Evaluator& evaluator, const Space& space, const CostTable& costs, SearchOptions options)
+    : evaluator_(evaluator), space_(space), costs_(costs), options_(std::move(options)), search_(options_.search) {
+    if (search_ == Search::automatic) search_ = space_.size() <= options_.samples ? Search::grid : Search::guided;
+    const std::uint64_t n = search_ == Search::grid ? space_.size() : options_.samples;
+    parts_ = search_ == Search::guided ? options_.restarts : (n + kPart - 1) / kPart;
+    auto scratch = evaluator_.scratch();
+    base_time_ = evaluator_.time({}, scratch);
+}
+
+std::uint64_t Exploration::designs() const {
+    if (search_ == Search::grid) return space_.size();
+    if (search_ == Search::random) return options_.samples;
+    std::uint64_t round = 0;
+    for (const Axis& axis : space_.axes) round += axis.values.size();
+    return options_.restarts * kRounds * round;
+}
+
+// One part at work: looks at designs, keeps what it finds.
+struct Exploration::Walk {
+    const Exploration& e;
+    Evaluator::Scratch& scratch;
+    bool keep;
+    Part part;
+
+    Design look(std::uint64_t index) {
+        const Factors f = e.space_.at(index);
+        const Design d{index, e.costs_(f), e.evaluator_.time(f, scratch)};
+        ++part.findings.evaluated;
+        if (!std::isfinite(d.time)) return d;
+        for (const Limit& limit : e.options_.limits)
+            if (!limit.holds(f, d.cost, d.time, e.base_time_)) return d;
+        part.findings.add(d, e.options_.target && e.base_time_ / d.time >= *e.options_.target * (1 - 1e-12));
+        if (keep) part.designs.push_back(d);
+        return d;
+    }
+};
+
+Exploration::Part Exploration::run(std::uint64_t number, Evaluator::Scratch& scratch, bool keep_designs) const {
+    if (search_ == Search::guided) return guided(number, scratch, keep_designs);
+    Walk walk{*this, scratch, keep_designs, {}};
+    const std::uint64_t first = number * kPart, size = space_.size();
+    const std::uint64_t last = std::min(first + kPart, search_ == Search::grid ? size : options_.samples);
+    Random random{Random{options_.seed}() + number};
+    for (std::uint64_t i = first; i < last; ++i) walk.look(search_ == Search::grid ? i : random.below(size));
+    return std::move(walk.part);
+}
+
+// Coordinate descent: along one axis after the other to the best value, from a random start, until a round changes
+// nothing. Each restart has another price of cost in its objective, from time alone to cost twice as dear as time, so
+// that together they trace the front; every design that was looked at counts.
+struct Exploration::Objective {
+    const Exploration& e;
+    double price;
+    bool to_target;
+
+    // How far beyond the limits, as logarithms: the slope that leads back.
+    [[nodiscard]] double excess(const Design& d) const {
+        const Factors f = e.space_.at(d.index);
+        double over = 0;
+        for (const Limit& limit : e.options_.limits)
+            if (!limit.holds(f, d.cost, d.time, e.base_time_))
+                over += std::fabs(std::log(limit.found(f, d.cost, d.time, e.base_time_) / limit.value));
+        if (to_target) over += std::max(0.0, std::log(*e.options_.target * d.time / e.base_time_));
+        return over;
+    }
+    [[nodiscard]] double operator()(const Design& d) const {
+        // Far above any gain, so that a design within the limits always wins.
+        constexpr double kPenalty = 100;
+        if (!std::isfinite(d.time)) return std::numeric_limits<double>::max();
+        return std::log(d.time) + price * std::log(d.cost) + kPenalty * excess(d);
+    }
+};
+
+Exploration::Part Exploration::guided(std::uint64_t number, Evaluator::Scratch& scratch, bool keep_designs) const {
+    Walk walk{*this, scratch, keep_designs, {}};
+    Random random{Random{options_.seed}() + number};
+    const double last = static_cast<double>(std::max<std::uint64_t>(2, options_.restarts) - 1);
+    const double price = 2 * std::pow(static_cast<double>(number) / last, 2);
+    const Objective objective{*this, price, options_.target && number % 2 == 1};
+    const std::size_t axes = space_.axes.size();
+    std::vector<std::uint64_t> strides(axes, 1);
+    for (std::size_t i = axes; i-- > 1;) strides[i - 1] = strides[i] * space_.axes[i].values.size();
+    Design here = walk.look(random.below(space_.size()));
+    double value = objective(here);
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+        const double before = value;
+        const std::size_t turn = static_cast<std::size_t>(random.below(std::max<std::size_t>(1, axes)));
+        for (std::size_t k = 0; k < axes; ++k) {
+            const std::size_t i = (k + turn) % axes;
+            const std::uint64_t n = space_.axes[i].values.size(), now = here.index / strides[i] % n;
+            const std::uint64_t origin = here.index - now * strides[i];
+            for (std::uint64_t v = 0; v < n; ++v) {
+                if (v == now) continue;
+                const Design d = walk.look(origin + v * strides[i]);
+                if (const double other = objective(d); other < value) value = other, here = d;
+            }
+        }
+        if (value >= before) break;
+    }
+    return std::move(walk.part);
+}
+
+std::uint64_t Exploration::fingerprint() const {
+    Mix mix;
+    for (const Axis& axis : space_.axes) {
+        mix.add(name(axis.resource));
+        for (const double v : axis.values) mix.add(v);
+    }
+    for (const CostItem& item : costs_.items) {
+        mix.add(item.share);
+        for (const double e : item.exponents) mix.add(e);
+    }
+    for (const Limit& limit : options_.limits) {
+        mix.add(static_cast<std::uint64_t>(limit.what));
+        mix.add(static_cast<std::uint64_t>(limit.resource));
+        mix.add(static_cast<std::uint64_t>(limit.at_most));
+        mix.add(limit.value);
+    }
+    mix.add(name(search_));
+    mix.add(options_.samples);
+    mix.add(options_.seed);
+    mix.add(options_.restarts);
+    mix.add(options_.target.value_or(0));
+    // The workload, the machine and the model, by what they give.
+    mix.add(evaluator_.machine().id);
+    auto scratch = evaluator_.scratch();
+    mix.add(base_time_);
+    mix.add(evaluator_.time(space_.at(0), scratch));
+    mix.add(evaluator_.time(space_.at(space_.size() - 1), scratch));
+    return mix.value;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,49 @@
+#include <cmath>
+
+#include <gambrel/explore.hpp>
+
+namespace gambrel {
+namespace {
+
+constexpr double kTenth = 1.1;
+
+double elasticity(double before, double after, double factor) { return std::log(before / after) / std::log(factor); }
+
+}  // namespace
+
+std::vector<Sensitivity> sensitivities(const Evaluator& evaluator, const Factors& at) {
+    const Answer start = evaluator.answer(at);
+    const double sms = evaluator.hardware().sms;
+    std::vector<Sensitivity> all;
+    for (const Resource r : all_resources()) {
+        Factors more = at, twice = at;
+        more[r] *= kTenth;
+        twice[r] *= 2;
+        if (r == Resource::sms) more[r] = std::ceil(sms * at[r] * kTenth) / sms;
+        const Answer changed = evaluator.answer(more);
+        Sensitivity s;
+        s.resource = r;
+        s.elasticity = elasticity(start.time, changed.time, more[r] / at[r]);
+        s.doubled = start.time / evaluator.answer(twice).time;
+        for (std::size_t i = 0; i < start.layers.size(); ++i)
+            s.layers.push_back(elasticity(start.layers[i].time, changed.layers[i].time, more[r] / at[r]));
+        all.push_back(std::move(s));
+    }
+    return all;
+}
+
+ResourceMap resource_map(const Evaluator& evaluator, const Axis& x, const Axis& y, const Factors& around) {
+    ResourceMap map{x, y, {}};
+    auto scratch = evaluator.scratch();
+    const double base = evaluator.time({}, scratch);
+    for (const double fy : y.values)
+        for (const double fx : x.values) {
+            Factors f = around;
+            f[x.resource] = fx;
+            f[y.resource] = fy;
+            map.speedup.push_back(base / evaluator.time(f, scratch));
+        }
+    return map;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <gambrel/explore_report.hpp>
+
+#include "report/csv_fields.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+struct Sums {
+    std::size_t rows = 0;
+    double measured = 0, predicted = 0, error = 0, error_alone = 0, error_rule = 0, error_itself = 0, within = 0;
+    void add(const RatioRow& r) {
+        const auto error_of = [&](double p) { return std::fabs(p / r.measured - 1); };
+        ++rows;
+        measured += std::log(r.measured);
+        predicted += std::log(r.predicted);
+        error += error_of(r.predicted);
+        error_alone += error_of(r.factors_alone);
+        error_rule += error_of(r.by_rule);
+        error_itself += error_of(r.as_itself);
+        within += error_of(r.predicted) <= 0.12 ? 1 : 0;
+    }
+    [[nodiscard]] std::vector<std::string> cells(const std::string& gpu, const std::string& op) const {
+        const auto n = static_cast<double>(rows);
+        return {gpu,
+                op,
+                count_text(rows),
+                fmt::format("{:.2f}", std::exp(measured / n)),
+                fmt::format("{:.2f}", std::exp(predicted / n)),
+                percent_text(error / n),
+                percent_text(within / n),
+                percent_text(error_alone / n),
+                percent_text(error_rule / n),
+                percent_text(error_itself / n)};
+    }
+};
+
+}  // namespace
+
+std::string proof_text(const RatioProof& proof, const TextStyle& style) {
+    Table table({{"to", false, 100, 8},
+                 {"layers", false, 90},
+                 {"rows", true, 80},
+                 {"measured", true, 95},
+                 {"predicted", true, 95},
+                 {"mean error", true, 99},
+                 {"within 12 %", true, 70},
+                 {"factors alone", true, 60},
+                 {"its kernels", true, 50},
+                 {"own machine", true, 40}});
+    std::map<std::pair<std::string, std::string>, Sums> groups;
+    Sums all;
+    for (const RatioRow& row : proof.rows) {
+        groups[{row.gpu, row.op}].add(row);
+        all.add(row);
+    }
+    for (const auto& [key, sums] : groups) table.add({sums.cells(key.first, key.second), "", {}});
+    if (all.rows > 0) table.add_total(all.cells("all", ""));
+    std::string out = fmt::format(
+        "{} with factors to the resources of another GPU: how many times as fast, measured and predicted\n\n",
+        proof.from);
+    out += table.text(style);
+    out += fmt::format(
+        "\nGeometric means of the ratio of times; mean |predicted / measured - 1| of it, with the kernels that each "
+        "GPU ran,\n"
+        "and what a call costs the host of the other. Errors otherwise: \"factors alone\", with the host of the "
+        "first;\n"
+        "\"its kernels\", those that {} ran; \"own machine\", the model with the other GPU's own machine file.\n"
+        "{} shared rows are left out as too short.\n",
+        proof.from, proof.short_rows);
+    return out;
+}
+
+std::string proof_csv(const RatioProof& proof) {
+    std::string out =
+        "gpu,layer,measured_ratio,predicted_ratio,predicted_ratio_factors_alone,predicted_ratio_first_kernels,"
+        "predicted_ratio_own_machine\n";
+    for (const RatioRow& r : proof.rows)
+        out += csv_line({csv_field(r.gpu), csv_field(r.layer), exact(r.measured), exact(r.predicted),
+                         exact(r.factors_alone), exact(r.by_rule), exact(r.as_itself)});
+    return out;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "report/explore_charts.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+std::string share_text(double part, double whole) {
+    const double percent = 100 * part / whole;
+    return percent < 0.05 ? "" : fmt::format("{:.1f}", percent);
+}
+
+void add_designs(std::string& out, const Conclusions& c, const TextStyle& style) {
+    std::vector<Column> columns{
+        {"design", false, 100, 8}, {"speed-up", true, 99}, {"cost", true, 98}, {"time", true, 60}};
+    for (std::size_t t = 0; t < kTerms; ++t)
+        columns.push_back({fmt::format("{} %", name(static_cast<Term>(t))), true, 90 - static_cast<int>(t)});
+    Table table(columns);
+    for (const DesignAnswer& d : c.designs) {
+        std::vector<std::string> cells{printable(d.name, !style.unicode), fmt::format("{:.3f}", d.speedup),
+                                       fmt::format("{:.2f}", d.cost), to_text(Seconds{d.answer.time})};
+        for (const double part : d.answer.exposed) cells.push_back(share_text(part, d.answer.time));
+        TableRow row{std::move(cells), "", {}};
+        const bool start = &d == &c.designs.front();
+        for (const std::string& line :
+             wrapped(start ? printable(d.what, !style.unicode)
+                           : printable(c.search.empty() ? d.what : d.what + ": " + factors_text(c, d.factors),
+                                       !style.unicode),
+                     style.width - 4))
+            row.below.push_back("    " + line);
+        table.add(std::move(row));
+    }
+    out += table.text(style);
+}
+
+void add_networks(std::string& out, const Conclusions& c, const TextStyle& style) {
+    if (c.workload.networks.size() < 2) return;
+    std::vector<Column> columns{{"network", false, 100, 8}};
+    for (const DesignAnswer& d : c.designs) columns.push_back({d.name, true, 50});
+    Table table(columns);
+    for (std::size_t n = 0; n < c.workload.networks.size(); ++n) {
+        std::vector<std::string> cells{printable(c.workload.networks[n], !style.unicode)};
+        for (const DesignAnswer& d : c.designs) cells.push_back(to_text(Seconds{d.answer.network_time[n]}));
+        table.add({std::move(cells), "", {}});
+    }
+    out += "\nTime of one run of each network\n" + table.text(style);
+}
+
+void add_sensitivities(std::string& out, const Conclusions& c, const TextStyle& style) {
+    Table table({{"resource", false, 100, 8},
+                 {"start", true, 50},
+                 {"elasticity", true, 99},
+                 {"twice as much", true, 98},
+                 {"layers that follow it", true, 70}});
+    for (const Sensitivity& s : by_elasticity(c)) {
+        const auto follow = std::count_if(s.layers.begin(), s.layers.end(), [](double e) { return e > 0.5; });
+        table.add({{std::string(name(s.resource)), amount_text(s.resource, base_value(c.base, c.hardware, s.resource)),
+                    fmt::format("{:.2f}", s.elasticity), fmt::format("{:.3f}x", s.doubled),
+                    fmt::format("{} of {}", follow, s.layers.size())},
+                   "",
+                   {}});
+    }
+    out += "\nWhat matters to the start: elasticity is 1 where time follows the resource, 0 where it does not matter\n";
+    out += table.text(style);
+}
+
+std::string tile_text(const LayerAnswer& l) {
+    return l.tile.m > 0 ? fmt::format("{}x{}x{}", l.tile.m, l.tile.n, l.tile.k) : "";
+}
+
+// The layers that take the time, at the start and in the last design.
+void add_layers(std::string& out, const Conclusions& c, const TextStyle& style) {
+    if (c.designs.size() < 2) return;
+    const DesignAnswer &before = c.designs.front(), &after = c.designs.back();
+    std::vector<std::size_t> order(c.workload.items.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto total = [&](std::size_t i) { return c.workload.items[i].weight * before.answer.layers[i].time; };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return total(a) > total(b); });
+    Table table({{"layer", false, 100, 12},
+                 {"runs", true, 30},
+                 {"% time", true, 80},
+                 {"bound", false, 95},
+                 {"tile", false, 40},
+                 {"-> bound", false, 94},
+                 {"tile", false, 40},
+                 {"speed-up", true, 96},
+                 {"DRAM bytes", true, 35}});
+    const std::size_t rows = std::min(style.max_rows, order.size());
+    for (std::size_t k = 0; k < rows; ++k) {
+        const std::size_t i = order[k];
+        const LayerAnswer &a = before.answer.layers[i], &b = after.answer.layers[i];
+        table.add({{printable(c.workload.items[i].layer.name, !style.unicode),
+                    fmt::format("{:g}", c.workload.items[i].weight),
+                    fmt::format("{:.1f}", 100 * total(i) / before.answer.time), std::string(name(a.bound)),
+                    tile_text(a), std::string(name(b.bound)), tile_text(b), fmt::format("{:.2f}", a.time / b.time),
+                    a.dram_bytes > 0 ? fmt::format("{:+.1f} %", 100 * (b.dram_bytes / a.dram_bytes - 1)) : ""},
+                   "",
+                   {}});
+    }
+    out += fmt::format("\nLayers: the start -> {}\n", printable(after.name, !style.unicode)) + table.text(style);
+    if (rows < order.size()) out += fmt::format("{} more layers; --top shows more\n", order.size() - rows);
+}
+
+void add_front(std::string& out, const Conclusions& c, const TextStyle& style) {
+    if (c.front.empty()) return;
+    Table table({{"cost", true, 100}, {"speed-up", true, 99}, {"scaled", false, 98, 20}});
+    // Evenly over the front, its ends among them.
+    const std::size_t shown = std::min<std::size_t>(c.front.size(), 12);
+    for (std::size_t k = 0; k < shown; ++k) {
+        const DesignAnswer& d = c.front[shown > 1 ? k * (c.front.size() - 1) / (shown - 1) : 0];
+        table.add({{fmt::format("{:.3f}", d.cost), fmt::format("{:.3f}", d.speedup), factors_text(c, d.factors, false)},
+                   "",
+                   {}});
+    }
+    out += fmt::format("\nNone is both cheaper and faster than these ({} of {} designs of the front)\n", shown,
+                       c.front.size());
+    out += table.text(style);
+}
+
+}  // namespace
+
+std::string explore_text(const Conclusions& c, const TextStyle& style) {
+    std::string out = printable(fmt::format("{} on {}, modelled", c.title, c.machine), !style.unicode) + "\n";
+    if (!c.search.empty())
+        out += fmt::format("{} search: {} of {} designs looked at, {} within the limits\n", c.search,
+                           count_text(c.evaluated), count_text(c.space), count_text(c.kept));
+    out += "\n";
+    add_designs(out, c, style);
+    if (c.target && (c.designs.size() < 2 || c.designs.back().name != "cheapest"))
+        out += fmt::format("No design that was looked at is {:g} times as fast within the limits.\n", *c.target);
+    add_networks(out, c, style);
+    add_sensitivities(out, c, style);
+    add_layers(out, c, style);
+    add_front(out, c, style);
+    return out;
+}
+
+}  // namespace gambrel

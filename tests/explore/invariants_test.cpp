@@ -1,0 +1,222 @@
+// What must hold whatever the constants of the model are.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <gambrel/conclusions.hpp>
+
+#include "explore/toy.hpp"
+
+namespace {
+
+using namespace gambrel;
+using namespace gambrel::test;
+
+// Every term whose time can fall when only this resource grows and the mapping stays.
+std::vector<Term> terms_of(Resource r) {
+    switch (r) {
+        case Resource::macs:
+            return {Term::compute, Term::issue, Term::latency};
+        case Resource::shared_bandwidth:
+            return {Term::shared};
+        case Resource::l1_bandwidth:
+            return {Term::l1};
+        case Resource::l2_bandwidth:
+            return {Term::l2};
+        case Resource::dram_bandwidth:
+        case Resource::l2_capacity:
+            return {Term::dram};
+        case Resource::clock:
+            return {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2};
+        default:
+            return {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram};
+    }
+}
+
+double share_of(const LayerAnswer& layer, Resource r) {
+    double sum = 0;
+    for (const Term t : terms_of(r)) sum += layer.exposed[static_cast<std::size_t>(t)];
+    return sum / layer.time;
+}
+
+TEST(Explore, ScalingNothingGivesExactlyOne) {
+    for (const auto& network : builtin_networks())
+        for (const Tiles tiles : {Tiles::rule, Tiles::fastest}) {
+            const Evaluator e(titan(), hardware(titan()), workload(network.name), tiles);
+            EXPECT_EQ(e.answer({}).time / time_of(e, {}), 1.0) << network.name;
+            EXPECT_TRUE(std::isfinite(time_of(e, {}))) << network.name;
+        }
+}
+
+TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
+    for (const char* gpu : {"titan-xp", "v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm"}) {
+        const Machine& machine = *find_in_catalogue(gpu);
+        const Hardware h = hardware(machine);
+        for (const auto& network : builtin_networks()) {
+            Workload w;
+            w.add(training(*builtin_network(network.name, {16, 128})));
+            const Evaluator e(machine, h, w, Tiles::rule);
+            const Answer a = e.answer({});
+            double total = 0;
+            for (std::size_t i = 0; i < w.items.size(); ++i) {
+                const Prediction p = predict(w.items[i].layer, machine, h);
+                EXPECT_EQ(a.layers[i].time, p.time) << gpu << " " << network.name << " " << w.items[i].layer.name;
+                EXPECT_EQ(a.layers[i].dram_bytes, p.traffic.dram.total()) << w.items[i].layer.name;
+                total += w.items[i].weight * p.time;
+            }
+            EXPECT_EQ(time_of(e, {}), total) << gpu << " " << network.name;
+        }
+    }
+}
+
+TEST(Explore, ExposedTimesAreNotNegativeAndSumUpToTheTime) {
+    for (const auto& network : builtin_networks()) {
+        const Evaluator e(titan(), hardware(titan()), workload(network.name));
+        for (const LayerAnswer& layer : e.answer({}).layers) {
+            double sum = 0;
+            for (const double part : layer.exposed) {
+                EXPECT_GE(part, -1e-15) << network.name;
+                sum += part;
+            }
+            EXPECT_NEAR(sum / layer.time, 1, 1e-12) << network.name;
+        }
+    }
+}
+
+// 1200 CTAs of 128x64 are ten whole waves of four an SM: no last wave that waits for latency.
+Workload whole_waves() {
+    Layer layer{"whole", Convolution{.n = 1200, .c = 256, .h = 16, .w = 8, .k = 64}};
+    Network network;
+    network.name = "whole waves";
+    network.layers = {layer};
+    Workload w;
+    w.add(network);
+    return w;
+}
+
+// All rates times k, or the clock and the memory with it: k times as fast where nothing waits for a latency or launch.
+TEST(Explore, ScalingEverythingByKGivesKWithoutLatencyAndLaunch) {
+    Hardware h = hardware(titan());
+    h.launch = h.l1_latency = h.l2_latency = h.dram_latency = 0;
+    const Evaluator e(titan(), h, whole_waves(), Tiles::rule);
+    const double start = time_of(e, {});
+    for (const double k : {1.25, 1.5, 1.9}) {  // beyond 2 a warp's own pace binds, which is a latency
+        Factors rates, clocks;
+        for (const Resource r : {Resource::macs, Resource::shared_bandwidth, Resource::l1_bandwidth,
+                                 Resource::l2_bandwidth, Resource::dram_bandwidth})
+            rates[r] = k;
+        clocks[Resource::clock] = clocks[Resource::dram_bandwidth] = k;
+        EXPECT_NE(e.answer(rates).layers[0].bound, Term::latency);
+        EXPECT_NEAR(start / time_of(e, rates), k, 1e-9 * k);
+        EXPECT_NEAR(start / time_of(e, clocks), k, 1e-9 * k);
+    }
+}
+
+// With the mapping held, a resource gives at most what its bottleneck takes: 1 / (1 - share).
+TEST(Explore, OneResourceAloneGivesAtMostTheShareOfItsBottleneck) {
+    for (const auto& network : builtin_networks())
+        for (const Resource r : all_resources()) {
+            const Evaluator e(titan(), hardware(titan()), workload(network.name), Tiles::rule);
+            const Answer start = e.answer({});
+            for (const double k : {1.1, 2.0, 4.0, 16.0}) {
+                const Answer changed = e.answer(only(r, k));
+                for (std::size_t i = 0; i < start.layers.size(); ++i) {
+                    const double least = start.layers[i].time * (1 - share_of(start.layers[i], r));
+                    EXPECT_GE(changed.layers[i].time, least * (1 - 1e-9))
+                        << network.name << " " << e.workload().items[i].layer.name << " " << name(r) << " x" << k
+                        << " bound by " << name(start.layers[i].bound);
+                }
+            }
+        }
+}
+
+// Rates divide their own term: the time falls to no less than 1 - share + share / k.
+TEST(Explore, ABandwidthGivesAtMostAmdahlsSpeedUp) {
+    for (const auto& network : builtin_networks())
+        for (const Resource r :
+             {Resource::shared_bandwidth, Resource::l1_bandwidth, Resource::l2_bandwidth, Resource::dram_bandwidth}) {
+            const Evaluator e(titan(), hardware(titan()), workload(network.name), Tiles::rule);
+            const Answer start = e.answer({});
+            for (const double k : {1.1, 2.0, 8.0}) {
+                const Answer changed = e.answer(only(r, k));
+                for (std::size_t i = 0; i < start.layers.size(); ++i) {
+                    const double s = share_of(start.layers[i], r);
+                    EXPECT_GE(changed.layers[i].time, start.layers[i].time * (1 - s + s / k) * (1 - 1e-9))
+                        << network.name << " " << e.workload().items[i].layer.name << " " << name(r) << " x" << k;
+                }
+            }
+        }
+}
+
+TEST(Explore, MoreOfARateIsNeverSlower) {
+    for (const auto& network : builtin_networks()) {
+        const Evaluator e(titan(), hardware(titan()), workload(network.name));
+        for (const Resource r : {Resource::macs, Resource::clock, Resource::shared_bandwidth, Resource::l1_bandwidth,
+                                 Resource::l2_bandwidth, Resource::dram_bandwidth}) {
+            double before = time_of(e, {});
+            for (const double k : {1.2, 1.5, 2.0, 4.0}) {
+                const double after = time_of(e, only(r, k));
+                EXPECT_LE(after, before * (1 + 1e-12)) << network.name << " " << name(r) << " x" << k;
+                before = after;
+            }
+        }
+    }
+}
+
+TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
+    for (const char* gpu : {"titan-xp", "v100-sxm2-16gb", "p100-pcie-16gb"}) {
+        const Machine& machine = *find_in_catalogue(gpu);
+        const Hardware start = hardware(machine, Frequency{1e9});
+        const Hardware a = scaled(start, only(Resource::clock, 1.25)), b = hardware(machine, Frequency{1.25e9});
+        EXPECT_EQ(a.clock, b.clock) << gpu;
+        EXPECT_NEAR(a.l2_bandwidth / b.l2_bandwidth, 1, 1e-12) << gpu;
+        EXPECT_NEAR(a.l1_width / b.l1_width, 1, 1e-12) << gpu;
+        EXPECT_NEAR(a.dram_bandwidth / b.dram_bandwidth, 1, 1e-12) << gpu;
+    }
+}
+
+TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
+    const Machine &p100 = *find_in_catalogue("p100-pcie-16gb"), &v100 = *find_in_catalogue("v100-pcie-32gb");
+    const Hardware a = hardware(p100), b = hardware(v100);
+    const Hardware there = scaled(a, factors_between(p100, a, v100, b));
+    EXPECT_EQ(there.sms, b.sms);
+    EXPECT_NEAR(there.clock / b.clock, 1, 1e-12);
+    EXPECT_NEAR(there.schedulers / b.schedulers, 1, 1e-12);
+    EXPECT_NEAR(there.flop_per_cycle[Pipe::fp32] / b.flop_per_cycle[Pipe::fp32], 1, 1e-12);
+    EXPECT_NEAR(there.shared_width / b.shared_width, 1, 1e-12);
+    EXPECT_NEAR(there.l1_width / b.l1_width, 1, 1e-12);
+    EXPECT_NEAR(there.l2_bandwidth / b.l2_bandwidth, 1, 1e-12);
+    EXPECT_NEAR(there.l2_capacity / b.l2_capacity, 1, 1e-12);
+    EXPECT_NEAR(there.dram_bandwidth / b.dram_bandwidth, 1, 1e-12);
+}
+
+TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
+    const Evaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
+    const auto largest = [&](const Factors& f) {
+        int area = 0;
+        for (const LayerAnswer& l : e.answer(f).layers) area = std::max(area, l.tile.m * l.tile.n);
+        return area;
+    };
+    const Factors hungry = only(Resource::macs, 8);
+    Factors roomy = hungry;
+    roomy[Resource::registers] = roomy[Resource::shared] = 4;
+    EXPECT_GT(largest(roomy), largest(hungry));
+    EXPECT_LT(time_of(e, roomy), time_of(e, hungry));
+}
+
+TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
+    const Evaluator e(titan(), hardware(titan()), workload("resnet50", 64), Tiles::rule);
+    const auto bytes = [&](const Factors& f) {
+        double sum = 0;
+        for (const LayerAnswer& l : e.answer(f).layers) sum += l.dram_bytes;
+        return sum;
+    };
+    EXPECT_LT(bytes(only(Resource::l2_capacity, 16)), 0.95 * bytes({}));
+}
+
+TEST(Explore, ADesignWithTooFewRegistersForAnyTileTakesForeverAndIsNotFound) {
+    const Evaluator e(titan(), hardware(titan()), workload("vgg16", 8));
+    EXPECT_TRUE(std::isinf(time_of(e, only(Resource::registers, 0.01))));
+}
+
+}  // namespace

@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <gambrel/conclusions.hpp>
+
+#include "explore/toy.hpp"
+
+namespace {
+
+using namespace gambrel;
+using namespace gambrel::test;
+
+struct Case {
+    Evaluator evaluator{titan(), hardware(titan()), workload("alexnet", 64)};
+    Space space;
+    explicit Case(std::string_view vary = "sms=1:4,macs=1:2,l2.bandwidth=1:4,l2.capacity={1,2,4},dram.bandwidth=1:4")
+        : space(*parse_space(vary, titan(), hardware(titan()))) {}
+    [[nodiscard]] Exploration explore(SearchOptions options) const {
+        return {evaluator, space, default_costs(), std::move(options)};
+    }
+};
+
+Limit cost_at_most(double cost) { return {Limit::What::cost, Resource::sms, true, cost}; }
+
+struct Run {
+    Findings findings;
+    std::vector<Design> designs;
+};
+Run run(const Exploration& e, int threads, std::uint64_t first = 0) {
+    Run r;
+    std::uint64_t expected = first;
+    run_parts(e, {first, e.parts()}, threads, true, [&](std::uint64_t part, const Exploration::Part& p) {
+        EXPECT_EQ(part, expected++);
+        r.findings.merge(p.findings);
+        r.designs.insert(r.designs.end(), p.designs.begin(), p.designs.end());
+        return true;
+    });
+    return r;
+}
+std::string text_of(const Run& r) {
+    std::string text = to_text(Checkpoint{0, 0, 0, r.findings});
+    for (const Design& d : r.designs) text += to_text(Checkpoint{d.index, 0, 0, {}});
+    return text;
+}
+
+TEST(Exploration, ThreadsDoNotChangeAByteOfAnySearch) {
+    const Case c;
+    for (const Search s : {Search::grid, Search::random, Search::guided}) {
+        SearchOptions options;
+        options.search = s;
+        options.samples = 3000;
+        options.restarts = 8;
+        options.limits = {cost_at_most(2)};
+        options.target = 1.5;
+        const Exploration e = c.explore(options);
+        const std::string one = text_of(run(e, 1));
+        EXPECT_EQ(one, text_of(run(e, 2))) << name(s);
+        EXPECT_EQ(one, text_of(run(e, 5))) << name(s);
+    }
+}
+
+TEST(Exploration, AnotherSeedIsAnotherSample) {
+    const Case c;
+    SearchOptions options;
+    options.search = Search::random;
+    options.samples = 600;
+    const std::string one = text_of(run(c.explore(options), 1));
+    options.seed = 2;
+    EXPECT_NE(one, text_of(run(c.explore(options), 1)));
+}
+
+TEST(Exploration, TheFrontOfAGridIsThatOfAllItsDesigns) {
+    const Case c("sms={1,2,3,4},l2.bandwidth={1,2,4},dram.bandwidth={1,1.5,2,3}");
+    const Exploration e = c.explore({});
+    EXPECT_EQ(e.search(), Search::grid);
+    const Run r = run(e, 2);
+    ASSERT_EQ(r.designs.size(), c.space.size());
+    const auto front = r.findings.front();
+    for (const Design& d : r.designs)
+        EXPECT_TRUE(std::any_of(front.begin(), front.end(), [&](const Design& f) {
+            return f.cost <= d.cost * 1.005 && f.time <= d.time;
+        })) << d.index;
+    for (std::size_t i = 1; i < front.size(); ++i) {
+        EXPECT_GT(front[i].cost, front[i - 1].cost);
+        EXPECT_LT(front[i].time, front[i - 1].time);
+    }
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const Design& d : r.designs) fastest = std::min(fastest, d.time);
+    EXPECT_EQ(r.findings.best->time, fastest);
+}
+
+TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
+    const Case c;
+    SearchOptions options;
+    options.limits = {cost_at_most(1.8)};
+    options.target = 1.3;
+    const Exploration e = c.explore(options);
+    const Run r = run(e, 2);
+    ASSERT_TRUE(r.findings.best && r.findings.cheapest);
+    EXPECT_LE(r.findings.best->cost, 1.8);
+    EXPECT_GE(e.base_time() / r.findings.cheapest->time, 1.3);
+    for (const Design& d : r.designs) {
+        EXPECT_LE(d.cost, 1.8);
+        if (e.base_time() / d.time >= 1.3) EXPECT_GE(d.cost, r.findings.cheapest->cost);
+    }
+    EXPECT_LT(r.findings.kept, r.findings.evaluated);
+}
+
+TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
+    const Case c;
+    SearchOptions options;
+    options.limits = {cost_at_most(2)};
+    options.search = Search::grid;
+    const Run grid = run(c.explore(options), 2);
+    options.search = Search::guided;
+    options.restarts = 32;
+    const Run guided = run(c.explore(options), 2);
+    ASSERT_TRUE(guided.findings.best);
+    EXPECT_LE(guided.findings.best->time, grid.findings.best->time * 1.02);
+}
+
+TEST(Exploration, AHugeSpaceIsSearchedWithoutBeingHeld) {
+    const Case c(
+        "sms=1:4:0.1,macs=1:4:0.25,l2.bandwidth=1:4:0.05,l2.capacity=1:8:0.1,dram.bandwidth=1:4:0.05,clock=1:2:0.1");
+    EXPECT_GT(c.space.size(), 1'000'000'000u);
+    SearchOptions options;
+    options.restarts = 2;
+    const Exploration e = c.explore(options);
+    EXPECT_EQ(e.search(), Search::guided);
+    const Run r = run(e, 2);
+    EXPECT_GT(r.findings.front().size(), 1u);
+    EXPECT_LT(r.findings.evaluated, 100'000u);
+}
+
+TEST(Exploration, ASearchGoesOnFromItsCheckpointAsIfNeverStopped) {
+    const Case c;
+    SearchOptions options;
+    options.samples = 5000;
+    options.search = Search::random;
+    const Exploration e = c.explore(options);
+    const Run whole = run(e, 2);
+    Checkpoint half{e.fingerprint(), 0, 0, {}};
+    run_parts(e, {0, e.parts()}, 2, false, [&](std::uint64_t part, const Exploration::Part& p) {
+        half.next = part + 1;
+        half.findings.merge(p.findings);
+        return part + 1 < e.parts() / 2;
+    });
+    EXPECT_EQ(half.next, e.parts() / 2);
+    const auto read = checkpoint_from(to_text(half), "file");
+    ASSERT_TRUE(read) << to_text(read.error());
+    Findings findings = read->findings;
+    findings.merge(run(e, 2, read->next).findings);
+    EXPECT_EQ(to_text(Checkpoint{0, 0, 0, findings}), to_text(Checkpoint{0, 0, 0, whole.findings}));
+}
+
+TEST(Exploration, AFingerprintTellsQuestionsApart) {
+    const Case c, other("sms=1:4");
+    SearchOptions options;
+    const auto print = c.explore(options).fingerprint();
+    EXPECT_EQ(print, c.explore(options).fingerprint());
+    EXPECT_NE(print, other.explore(options).fingerprint());
+    options.limits = {cost_at_most(2)};
+    EXPECT_NE(print, c.explore(options).fingerprint());
+}
+
+TEST(Checkpoint, CutOffOrForeignTextIsRefused) {
+    const std::string good = to_text(Checkpoint{1, 2, 3, {}});
+    EXPECT_TRUE(checkpoint_from(good, "f"));
+    for (std::size_t n = 0; n + 1 < good.size(); ++n) EXPECT_FALSE(checkpoint_from(good.substr(0, n), "f")) << n;
+    EXPECT_FALSE(checkpoint_from("gambrel-explore-checkpoint-1\nbest 1 nan 2\nend\n", "f"));
+    EXPECT_FALSE(checkpoint_from("gambrel-explore-checkpoint-1\nwhat 1\nend\n", "f"));
+}
+
+TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
+    const Evaluator e(titan(), hardware(titan()), workload("vgg16", 64, true), Tiles::rule);
+    for (const Sensitivity& s : sensitivities(e)) {
+        if (s.resource == Resource::sms) continue;  // waves make steps
+        EXPECT_GE(s.elasticity, -1e-9) << name(s.resource);
+        EXPECT_LE(s.elasticity, 1 + 1e-9) << name(s.resource);
+        if (s.resource == Resource::macs) EXPECT_GT(s.elasticity, 0.8);
+    }
+}
+
+TEST(Conclusions, OptionsOfTheStudyGoFromComputeAloneToBalanced) {
+    const Evaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
+    const auto options = scaling_options();
+    const Conclusions c = conclusions(e, default_costs(), options);
+    ASSERT_EQ(c.designs.size(), 10u);
+    EXPECT_EQ(c.designs[0].speedup, 1);
+    EXPECT_LT(c.designs[2].speedup, 4);                     // four times the SMs alone
+    EXPECT_LT(c.designs[5].speedup, 1.2);                   // bandwidth alone
+    EXPECT_GT(c.designs[8].speedup, c.designs[7].speedup);  // larger tiles
+    EXPECT_GT(c.designs[9].speedup, c.designs[8].speedup);
+}
+
+}  // namespace

@@ -1,0 +1,27 @@
+// A machine and layers whose answers one can follow, and the built-in networks.
+#pragma once
+
+#include <gambrel/explore.hpp>
+
+namespace gambrel::test {
+
+inline const Machine& titan() { return *find_in_catalogue("titan-xp"); }
+
+inline Workload workload(std::string_view network, std::int64_t batch = 32, bool convolutions_only = false) {
+    Workload w;
+    w.add(*builtin_network(network, {batch, 128}), 1, convolutions_only);
+    return w;
+}
+
+inline Factors only(Resource resource, double factor) {
+    Factors f;
+    f[resource] = factor;
+    return f;
+}
+
+inline double time_of(const Evaluator& e, const Factors& f) {
+    auto scratch = e.scratch();
+    return e.time(f, scratch);
+}
+
+}  // namespace gambrel::test
