@@ -124,6 +124,9 @@ TEST(Regimes, follow_pipe_reduction_and_waves) {
     EXPECT_EQ(on_v100(layer_of(square(64, 256, 28, 64, 3, 1))).regime, Regime::few_waves);
     EXPECT_EQ(on_v100(layer_of(square(256, 256, 56, 64, 3, 1))).regime, Regime::many_waves);
     EXPECT_EQ(on_v100(layer_of(square(64, 256, 28, 64, 3, 1), Pass::fwd, Precision::fp16)).regime, Regime::tensor_core);
+    const Layer gemm = layer_of(Gemm{.m = 512, .n = 512, .k = 512}, Pass::fwd, Precision::fp16);
+    EXPECT_EQ(on_v100(gemm).regime, Regime::tensor_gemm);
+    EXPECT_EQ(predict(gemm, v100(), hardware(v100()), Model::paper).regime, Regime::tensor_gemm);
 }
 
 TEST(Search, never_finds_a_slower_tile_than_the_rule) {
