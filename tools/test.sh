@@ -51,8 +51,8 @@ fi
 
 if compgen -G 'fuzz/*_fuzz.cpp' >/dev/null; then
     must "build (preset fuzz)" tools/build.sh fuzz fuzz_all
-    echo "== fuzz, ${FUZZ_TEST_SECONDS:-30} s a target"
-    if JOBS=$jobs tools/run_fuzz.sh build/fuzz/fuzz "${FUZZ_TEST_SECONDS:-30}"; then
+    echo "== fuzz, ${FUZZ_TEST_SECONDS:-8} s a target"
+    if JOBS=$jobs tools/run_fuzz.sh build/fuzz/fuzz "${FUZZ_TEST_SECONDS:-8}"; then
         passed=$((passed + $(wc -l <build/fuzz/passed.txt)))
     else
         passed=$((passed + $(wc -l <build/fuzz/passed.txt)))

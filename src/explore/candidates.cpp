@@ -50,6 +50,10 @@ const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapp
         c.fixed = delta_detail::make_case(layer, mapping, {}, gambrel::hardware(machine_));
         c.shared = delta_detail::shared_traffic(c.fixed);
         c.l1 = delta_detail::l1_traffic(c.fixed);
+        const Tile& tile = mapping.cta;
+        c.padded_flop =
+            2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.fixed.grid.ctas() * c.fixed.grid.k_steps);
+        c.unique_bytes = c.fixed.geometry.a.unique + c.fixed.geometry.b.unique;
     } else {
         c.fixed.mapping = mapping;
     }

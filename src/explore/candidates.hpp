@@ -2,6 +2,7 @@
 // is computed here, once. Which of them fits and is fastest is the evaluator's question.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,6 +19,13 @@ struct Candidate {
     delta_detail::Case fixed;  // its hardware and occupancy are of no design
     OperandTraffic shared, l1;
     double flop = 0;
+    double padded_flop = 0, unique_bytes = 0;  // of whole tiles; of A and B together
+    // No model of it can be faster: all multiplications at peak, or all bytes once at full bandwidth.
+    [[nodiscard]] double least_time(const Hardware& h) const {
+        const double cycles = h.sms * h.clock;
+        return std::max({padded_flop / (std::max(1.0, h.flop_per_cycle[fixed.mapping.pipe]) * cycles),
+                         l1.total() / (h.l1_width * cycles), unique_bytes / h.dram_bandwidth});
+    }
 };
 
 // By mapping alone: what a CTA takes of an SM.

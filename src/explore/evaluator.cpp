@@ -154,7 +154,7 @@ double Evaluator::time(const Factors& f, Scratch& scratch) const {
         s.chosen[i] = nullptr;
         for (const Choice& choice : s.prepared->choices[i]) {
             const Occupancy& o = s.occupancies[choice.footprint];
-            if (o.ctas_per_sm == 0) continue;
+            if (o.ctas_per_sm == 0 || choice.candidate->least_time(s.at.hardware) >= best) continue;
             const double t = run(*choice.candidate, o, item.layer, s.at, s.p);
             if (t >= best) continue;
             best = t;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
@@ -19,6 +20,8 @@ void run_parts(const Exploration& exploration, PartRange range, int threads, boo
         Exploration::Part part;
     };
     const int cores = threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    // Asked for more threads than cores, TBB would give fewer and say so on stderr.
+    const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(cores));
     tbb::task_arena arena(cores);
     // Not keyed by std::thread: a scratch holds a copy of the machine, and lives as long as the run.
     tbb::enumerable_thread_specific<Evaluator::Scratch> scratches([&] { return exploration.evaluator().scratch(); });

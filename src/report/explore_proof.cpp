@@ -46,7 +46,7 @@ struct Sums {
 }  // namespace
 
 std::string proof_text(const RatioProof& proof, const TextStyle& style) {
-    Table table({{"to", false, 100, 8},
+    Table table({{"to", false, 100, 21},
                  {"layers", false, 90},
                  {"rows", true, 80},
                  {"measured", true, 95},

@@ -43,7 +43,10 @@ std::vector<double> round_ticks(const Scale& s, int wanted) {
             step = m * power;
             break;
         }
-    for (double v = std::ceil(s.low / step - 1e-9) * step; v <= s.high + 1e-9 * step; v += step) ticks.push_back(v);
+    // Counted, not summed, and from a whole number that is never -0.
+    const auto first = static_cast<long>(std::ceil(s.low / step - 1e-9));
+    const auto last = static_cast<long>(std::floor(s.high / step + 1e-9));
+    for (long i = first; i <= last; ++i) ticks.push_back(static_cast<double>(i) * step);
     return ticks;
 }
 

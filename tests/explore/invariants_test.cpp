@@ -164,15 +164,14 @@ TEST(Explore, MoreOfARateIsNeverSlower) {
 }
 
 TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
-    for (const char* gpu : {"titan-xp", "v100-sxm2-16gb", "p100-pcie-16gb"}) {
-        const Machine& machine = *find_in_catalogue(gpu);
-        const Hardware start = hardware(machine, Frequency{1e9});
-        const Hardware a = scaled(start, only(Resource::clock, 1.25)), b = hardware(machine, Frequency{1.25e9});
-        EXPECT_EQ(a.clock, b.clock) << gpu;
-        EXPECT_NEAR(a.l2_bandwidth / b.l2_bandwidth, 1, 1e-12) << gpu;
-        EXPECT_NEAR(a.l1_width / b.l1_width, 1, 1e-12) << gpu;
-        EXPECT_NEAR(a.dram_bandwidth / b.dram_bandwidth, 1, 1e-12) << gpu;
-    }
+    // Whose L2 is known by its width. One that was measured as a rate, at no known clock, stays where it is for
+    // `hardware`, but is scaled here: L2 runs with the SMs.
+    const Hardware start = hardware(titan(), Frequency{1e9});
+    const Hardware a = scaled(start, only(Resource::clock, 1.25)), b = hardware(titan(), Frequency{1.25e9});
+    EXPECT_EQ(a.clock, b.clock);
+    EXPECT_NEAR(a.l2_bandwidth / b.l2_bandwidth, 1, 1e-12);
+    EXPECT_NEAR(a.l1_width / b.l1_width, 1, 1e-12);
+    EXPECT_NEAR(a.dram_bandwidth / b.dram_bandwidth, 1, 1e-12);
 }
 
 TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
@@ -205,7 +204,7 @@ TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
 }
 
 TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
-    const Evaluator e(titan(), hardware(titan()), workload("resnet50", 64), Tiles::rule);
+    const Evaluator e(titan(), hardware(titan()), workload("resnet50", 16, true), Tiles::rule);
     const auto bytes = [&](const Factors& f) {
         double sum = 0;
         for (const LayerAnswer& l : e.answer(f).layers) sum += l.dram_bytes;

@@ -24,12 +24,12 @@ struct Case {
 
 Limit cost_at_most(double cost) { return {Limit::What::cost, Resource::sms, true, cost}; }
 
-struct Run {
+struct Sweep {
     Findings findings;
     std::vector<Design> designs;
 };
-Run run(const Exploration& e, int threads, std::uint64_t first = 0) {
-    Run r;
+Sweep run(const Exploration& e, int threads, std::uint64_t first = 0) {
+    Sweep r;
     std::uint64_t expected = first;
     run_parts(e, {first, e.parts()}, threads, true, [&](std::uint64_t part, const Exploration::Part& p) {
         EXPECT_EQ(part, expected++);
@@ -39,7 +39,7 @@ Run run(const Exploration& e, int threads, std::uint64_t first = 0) {
     });
     return r;
 }
-std::string text_of(const Run& r) {
+std::string text_of(const Sweep& r) {
     std::string text = to_text(Checkpoint{0, 0, 0, r.findings});
     for (const Design& d : r.designs) text += to_text(Checkpoint{d.index, 0, 0, {}});
     return text;
@@ -75,7 +75,7 @@ TEST(Exploration, TheFrontOfAGridIsThatOfAllItsDesigns) {
     const Case c("sms={1,2,3,4},l2.bandwidth={1,2,4},dram.bandwidth={1,1.5,2,3}");
     const Exploration e = c.explore({});
     EXPECT_EQ(e.search(), Search::grid);
-    const Run r = run(e, 2);
+    const Sweep r = run(e, 2);
     ASSERT_EQ(r.designs.size(), c.space.size());
     const auto front = r.findings.front();
     for (const Design& d : r.designs)
@@ -97,7 +97,7 @@ TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
     options.limits = {cost_at_most(1.8)};
     options.target = 1.3;
     const Exploration e = c.explore(options);
-    const Run r = run(e, 2);
+    const Sweep r = run(e, 2);
     ASSERT_TRUE(r.findings.best && r.findings.cheapest);
     EXPECT_LE(r.findings.best->cost, 1.8);
     EXPECT_GE(e.base_time() / r.findings.cheapest->time, 1.3);
@@ -113,10 +113,10 @@ TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
     SearchOptions options;
     options.limits = {cost_at_most(2)};
     options.search = Search::grid;
-    const Run grid = run(c.explore(options), 2);
+    const Sweep grid = run(c.explore(options), 2);
     options.search = Search::guided;
     options.restarts = 32;
-    const Run guided = run(c.explore(options), 2);
+    const Sweep guided = run(c.explore(options), 2);
     ASSERT_TRUE(guided.findings.best);
     EXPECT_LE(guided.findings.best->time, grid.findings.best->time * 1.02);
 }
@@ -129,7 +129,7 @@ TEST(Exploration, AHugeSpaceIsSearchedWithoutBeingHeld) {
     options.restarts = 2;
     const Exploration e = c.explore(options);
     EXPECT_EQ(e.search(), Search::guided);
-    const Run r = run(e, 2);
+    const Sweep r = run(e, 2);
     EXPECT_GT(r.findings.front().size(), 1u);
     EXPECT_LT(r.findings.evaluated, 100'000u);
 }
@@ -140,7 +140,7 @@ TEST(Exploration, ASearchGoesOnFromItsCheckpointAsIfNeverStopped) {
     options.samples = 5000;
     options.search = Search::random;
     const Exploration e = c.explore(options);
-    const Run whole = run(e, 2);
+    const Sweep whole = run(e, 2);
     Checkpoint half{e.fingerprint(), 0, 0, {}};
     run_parts(e, {0, e.parts()}, 2, false, [&](std::uint64_t part, const Exploration::Part& p) {
         half.next = part + 1;
