@@ -69,7 +69,9 @@ int emit(const LayerResults& results, const LayerOutputFlags& flags) {
     if (table && !flags.no_chart) ok = print_result(terminal_chart(a, style)) && ok;
     if (pictures.files.empty()) return ok ? kDone : kBadInput;
     pictures.quiet = true;
-    const int status = app::emit(a, pictures, style, false);
+    PageView beside;
+    beside.layers = page_layers(results.report);
+    const int status = app::emit(a, pictures, style, false, beside);
     if (!quiet && status == kDone)
         for (const std::string& file : pictures.files) fmt::print(stderr, "wrote {}\n", file);
     return ok ? status : kBadInput;

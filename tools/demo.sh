@@ -22,6 +22,14 @@ else
     echo
     echo "No profiler files at $data: set GAMBREL_SHARED_DATA, or try gambrel analyze on a report of your own."
 fi
+show "ResNet-50 on a V100 that need not be here: bytes and time of each layer" \
+    predict resnet50 --batch 32 --gpu v100 --no-chart --top 12 -o "$out/resnet50_v100.html"
+show "The same network on an H100, half precision" \
+    predict resnet50 --batch 32 --gpu h100-sxm --precision fp16 --no-chart --top 6 -o "$out/resnet50_h100.html"
+show "This computer's own ceilings" measure --quick -o "$out/this_machine.json" -o "$out/this_machine.svg"
+"$gambrel" predict alexnet --batch 1 --gpu v100 -q --json "$out/alexnet_modelled.json"
+"$gambrel" simulate alexnet --batch 1 --gpu v100 -q --json "$out/alexnet_simulated.json"
+show "What to scale in a V100 for AlexNet" explore alexnet --gpu v100 --vary sms=1:2,dram.bandwidth=1:2,l2.capacity=1:2
 echo
 echo "Reports are in $out:"
 find "$out" -type f | sort | sed 's/^/  /'

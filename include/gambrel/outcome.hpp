@@ -8,6 +8,7 @@
 
 #include <gambrel/mapping.hpp>
 #include <gambrel/network.hpp>
+#include <gambrel/page.hpp>
 #include <gambrel/report.hpp>
 
 namespace gambrel {
@@ -48,6 +49,9 @@ std::string outcome_text(const OutcomeReport& report, const TextStyle& style);
 // The contract of shared/DESIGN.md: the input's columns, then pred_tile_m ... pred_reason.
 std::string outcome_csv(const OutcomeReport& report);
 std::string outcome_json(const OutcomeReport& report);
+
+// The strip of layers on a page; row i is that of kernel i, in the order of the report.
+std::vector<PageLayer> page_layers(const OutcomeReport& report);
 
 // An equation, what was put in, and what came out.
 struct ExplainedTerm {
