@@ -43,6 +43,11 @@ Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described,
     }
     std::vector<Machine> machines;
     for (const Machine& d : described) {
+        // A result of our own carries its machine in full; the catalogue may since have changed.
+        if (!d.source.empty() && !d.source.starts_with("built from") && (d.sm.sms || !d.levels.empty())) {
+            machines.push_back(d);
+            continue;
+        }
         const Machine* known = find_in_catalogue(d.name);
         machines.push_back(known ? *known : d);
         if (known) continue;
@@ -75,7 +80,7 @@ std::string title_of(const std::vector<std::string>& files) {
 
 }  // namespace
 
-void AnalysisFlags::add_to(CLI::App& command) {
+void AnalysisFlags::add_reading_to(CLI::App& command) {
     command.add_option("--machine,--gpu", machine);
     command.add_option("--clock", clock);
     command.add_option("--roofs", roofs)->check(CLI::IsMember({"auto", "theoretical", "measured"}));
@@ -83,14 +88,28 @@ void AnalysisFlags::add_to(CLI::App& command) {
     command.add_option("--group", group)->check(CLI::IsMember({"launch", "kernel", "phase"}));
     command.add_option("--flop-rule", flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
     command.add_option("--nvtx-depth", nvtx_depth)->check(CLI::Range(0, 64));
+}
+
+void AnalysisFlags::add_files_to(CLI::App& command) {
     command.add_option("--csv", output.csv)->expected(0, 1)->default_str("-");
     command.add_option("--json", output.json)->expected(0, 1)->default_str("-");
     command.add_option("-o,--output", output.files)->allow_extra_args(false);
     command.add_option("--theme", theme)->check(CLI::IsMember({"light", "dark"}));
     command.add_option("--top", top);
+    command.add_flag("--quiet,-q", output.quiet);
+}
+
+void AnalysisFlags::add_to(CLI::App& command) {
+    add_reading_to(command);
+    add_files_to(command);
     command.add_flag("--no-chart", no_chart);
     command.add_flag("--explain", explain);
-    command.add_flag("--quiet,-q", output.quiet);
+}
+
+OutputFlags AnalysisFlags::files() const {
+    OutputFlags out = output;
+    out.theme = theme == "dark" ? Theme::dark : Theme::light;
+    return out;
 }
 
 Errors faults(const AnalysisFlags& flags) {
@@ -144,8 +163,7 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
 }
 
 int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags) {
-    OutputFlags output = flags.output;
-    output.theme = flags.theme == "dark" ? Theme::dark : Theme::light;
+    const OutputFlags output = flags.files();
     const auto result = analysis_of(files, flags);
     if (!result) return bad_input(result.error());
     if (!output.quiet) print_notes(result->notes);

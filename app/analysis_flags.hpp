@@ -22,6 +22,10 @@ struct AnalysisFlags {
     OutputFlags output;
 
     void add_to(CLI::App& command);
+    // Parts of it, for commands that have no table of kernels to shape.
+    void add_reading_to(CLI::App& command);
+    void add_files_to(CLI::App& command);
+    [[nodiscard]] OutputFlags files() const;  // with the theme that was asked for
 };
 
 // MHz, or with a unit; empty text is no clock.

@@ -18,14 +18,21 @@ using Action = std::function<int()>;
 // arguments such as "[1,2]".
 std::vector<std::string>& arguments_behind_dashes();
 
+// As one would type it, quoted for a shell: pages say how they were made.
+std::string& command_line();
+
 // Each adds its options to the subcommand and returns what to run after parsing.
 Action setup_analyze(CLI::App& command);
+Action setup_doctor(CLI::App& command);
+Action setup_check(CLI::App& command);
+Action setup_compare(CLI::App& command);
 Action setup_explore(CLI::App& command);
 Action setup_machines(CLI::App& command);
 Action setup_predict(CLI::App& command);
 Action setup_measure(CLI::App& command);
 Action setup_profile(CLI::App& command);
 Action setup_reproduce(CLI::App& command);
+Action setup_simulate(CLI::App& command);
 Action setup_validate(CLI::App& command);
 
 }  // namespace gambrel::app

@@ -7,6 +7,7 @@
 #include <gambrel/error.hpp>
 #include <gambrel/version.hpp>
 
+#include "app/child_process.hpp"
 #include "app/command.hpp"
 #include "app/help.hpp"
 
@@ -22,6 +23,9 @@ struct Entry {
 };
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
+    {"doctor", "what this machine can and cannot do, and how to fix it", setup_doctor},
+    {"check", "a gate for CI: minimum percent of roof, nothing slower than a baseline", setup_check},
+    {"compare", "results side by side, whatever their origins: change or error at each level", setup_compare},
     {"explore", "which resource of a GPU to scale: speed-up, bottleneck, sensitivity, front, inverse design",
      setup_explore},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
@@ -29,6 +33,7 @@ constexpr Entry kCommands[] = {
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
     {"reproduce", "the published results, from their raw data", setup_reproduce},
+    {"simulate", "the same by simulating every address through the caches", setup_simulate},
     {"validate", "the model against measured rows: error tables", setup_validate},
 };
 
@@ -52,7 +57,15 @@ int without_foreign_arguments(int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
+// Without the path: two people who type the same get the same page.
+std::string typed(int argc, char** argv) {
+    std::vector<std::string> words(argv, argv + argc);
+    if (!words.empty()) words.front() = "gambrel";
+    return shell_quoted(words);
+}
+
 int run(int argc, char** argv) {
+    command_line() = typed(argc, argv);
     CLI::App root{"gambrel"};
     root.set_help_flag();
     bool help = false, version = false;

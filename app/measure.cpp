@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <gambrel/cluster.hpp>
 #include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
 #include <gambrel/report.hpp>
@@ -11,6 +12,7 @@
 #include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/ranks.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -23,8 +25,6 @@ struct Flags {
     bool quick = false, list = false, quiet = false;
     Theme theme = Theme::light;
 };
-
-using Writer = std::function<std::string()>;
 
 // Machine file by .json, the Roofline of the machine by the others.
 Result<std::string> rendered(const std::string& path, const Machine& machine, const std::string& title, Theme theme) {
@@ -107,29 +107,60 @@ Result<MeasureOptions> options_of(const Flags& flags) {
     return options;
 }
 
+Result<Measurement> measured(const std::string& device, MeasureOptions options, bool quiet) {
+    const InterruptGuard guard;
+    ProgressBar bar(quiet);
+    options.stop = InterruptGuard::asked;
+    options.progress = [&](double fraction, std::string_view doing) { bar.show(fraction, doing); };
+    return measure(device, options);
+}
+
+bool write_all(const Measurement& m, const Flags& flags) {
+    bool ok = true;
+    if (flags.csv == "-")
+        ok = print_result(measurement_csv(m));
+    else if (!flags.csv.empty())
+        ok = written(flags.csv, measurement_csv(m), flags.quiet);
+    if (!flags.sweep_chart.empty()) ok = written(flags.sweep_chart, sweep_chart(m, flags), flags.quiet) && ok;
+    if (!flags.ert.empty()) ok = written(flags.ert, ert_json(m), flags.quiet) && ok;
+    return write_machine(measured_machine(m), "Measured Roofline", flags) && ok;
+}
+
+// Every rank sends its result; rank 0 tells them all. The machine file then has the medians over the ranks.
+int run_ranks(const Ranks& ranks, const Flags& flags, const MeasureOptions& options) {
+    const auto result = measured(ranks.filled(flags.device), options, flags.quiet || ranks.rank() != 0);
+    RankResult mine{ranks.rank(), result ? "" : to_text(result.error().front()), result ? *result : Measurement{}};
+    std::vector<RankResult> all;
+    Errors errors;
+    for (const std::string& text : ranks.gather(to_wire(mine))) {
+        auto received = from_wire(text);
+        if (received)
+            all.push_back(std::move(*received));
+        else
+            errors.insert(errors.end(), received.error().begin(), received.error().end());
+    }
+    if (ranks.rank() != 0) return kDone;
+    if (!errors.empty()) return bad_input(errors);
+    const ClusterSummary summary = cluster_summary(all);
+    if (flags.csv != "-" && !print_result(cluster_text(summary, terminal_style()))) return kBadInput;
+    if (summary.ceilings.empty()) return kBadInput;
+    if (!write_all(summary.typical, flags)) return kBadInput;
+    return has_outliers(summary) || !summary.failed.empty() ? kNo : kDone;
+}
+
 int run(const Flags& flags) {
     if (flags.list) return list_devices();
     if (const Errors wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
     if (!flags.import.empty()) return import_ert(flags);
-    auto options = options_of(flags);
+    const auto options = options_of(flags);
     if (!options) return bad_input(options.error());
-    Result<Measurement> result;
-    {
-        const InterruptGuard guard;
-        ProgressBar bar(flags.quiet);
-        options->stop = InterruptGuard::asked;
-        options->progress = [&](double fraction, std::string_view doing) { bar.show(fraction, doing); };
-        result = measure(flags.device, *options);
-    }
+    const Ranks ranks;
+    if (ranks.size() > 1) return run_ranks(ranks, flags, *options);
+    const auto result = measured(ranks.filled(flags.device), *options, flags.quiet);
     if (!result) return bad_input(result.error());
-    bool ok = flags.csv == "-" ? print_result(measurement_csv(*result))
-              : flags.quiet    ? true
-                               : print_result(measurement_text(*result, terminal_style()));
-    if (!flags.csv.empty() && flags.csv != "-") ok = written(flags.csv, measurement_csv(*result), flags.quiet) && ok;
-    if (!flags.sweep_chart.empty()) ok = written(flags.sweep_chart, sweep_chart(*result, flags), flags.quiet) && ok;
-    if (!flags.ert.empty()) ok = written(flags.ert, ert_json(*result), flags.quiet) && ok;
-    ok = write_machine(measured_machine(*result), "Measured Roofline", flags) && ok;
-    if (!ok) return kBadInput;
+    if (flags.csv != "-" && !flags.quiet && !print_result(measurement_text(*result, terminal_style())))
+        return kBadInput;
+    if (!write_all(*result, flags)) return kBadInput;
     return has_failures(*result) ? kNo : kDone;
 }
 

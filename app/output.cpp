@@ -35,22 +35,21 @@ bool locale_is_utf8() {
 
 std::string extension(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
-constexpr std::string_view kExtensions[] = {".svg", ".png", ".pdf", ".csv", ".json"};
+constexpr std::string_view kExtensions[] = {".html", ".svg", ".png", ".pdf", ".csv", ".json"};
 
 Error unknown_extension(const std::string& path) {
     return {path, fmt::format("\"{}\" is no known extension; expected one of {}", extension(path),
                               fmt::join(kExtensions, " "))};
 }
 
-Result<std::string> rendered(const Analysis& analysis, const std::string& path, Theme theme) {
+Result<std::string> rendered(const Forms& forms, const std::string& path) {
     const std::string kind = extension(path);
-    ChartStyle style;
-    style.theme = theme;
-    if (kind == ".csv") return csv(analysis);
-    if (kind == ".json") return json(analysis);
-    if (kind == ".svg") return roofline_svg(analysis, style);
-    if (kind == ".png") return svg_to_png(roofline_svg(analysis, style));
-    if (kind == ".pdf") return svg_to_pdf(roofline_svg(analysis, style));
+    if (kind == ".html") return forms.html();
+    if (kind == ".csv") return forms.csv();
+    if (kind == ".json") return forms.json();
+    if (kind == ".svg") return forms.svg();
+    if (kind == ".png") return svg_to_png(forms.svg());
+    if (kind == ".pdf") return svg_to_pdf(forms.svg());
     return tl::unexpected(Errors{unknown_extension(path)});
 }
 
@@ -75,6 +74,11 @@ bool emit_text(const std::string& where, const std::string& text, std::string_vi
 }
 
 }  // namespace
+
+std::string& command_line() {
+    static std::string line;
+    return line;
+}
 
 TextStyle terminal_style() {
     TextStyle style;
@@ -121,22 +125,45 @@ Errors faults(const OutputFlags& flags) {
     return wrong;
 }
 
-int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart) {
+std::string page_of(std::string title, std::vector<PageView> views, Theme theme) {
+    PageInput input;
+    input.title = std::move(title), input.command = command_line(), input.dark = theme == Theme::dark;
+    input.views = std::move(views);
+    return html_page(input);
+}
+
+int emit(const Forms& forms, const OutputFlags& flags) {
     bool ok = true;
-    if (!flags.csv.empty()) ok &= emit_text(flags.csv, csv(analysis), "name,phase,launches,time_s", flags.quiet);
-    if (!flags.json.empty()) ok &= emit_text(flags.json, json(analysis), "\"gambrel-analysis-", flags.quiet);
+    if (!flags.csv.empty()) ok &= emit_text(flags.csv, forms.csv(), forms.csv_mark, flags.quiet);
+    if (!flags.json.empty()) ok &= emit_text(flags.json, forms.json(), forms.json_mark, flags.quiet);
     for (const auto& path : flags.files) {
-        const auto bytes = rendered(analysis, path, flags.theme);
+        const auto bytes = rendered(forms, path);
         if (!bytes) return bad_input(bytes.error());
         if (!write_file(path, *bytes)) return kBadInput;
         if (!flags.quiet) fmt::print(stderr, "wrote {}\n", path);
     }
     const bool stdout_taken = flags.csv == "-" || flags.json == "-";
-    if (!stdout_taken && !(flags.quiet && (!flags.files.empty() || !flags.csv.empty() || !flags.json.empty()))) {
-        ok &= print_result(text_table(analysis, style));
-        if (chart) ok &= print_result("\n" + terminal_chart(analysis, style));
-    }
+    const bool written = !flags.files.empty() || !flags.csv.empty() || !flags.json.empty();
+    if (!stdout_taken && !(flags.quiet && written)) ok &= print_result(forms.text());
     return ok ? kDone : kBadInput;
+}
+
+int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
+         const PageView& beside) {
+    ChartStyle chart_style;
+    chart_style.theme = flags.theme;
+    Forms forms;
+    forms.text = [&] { return text_table(analysis, style) + (chart ? "\n" + terminal_chart(analysis, style) : ""); };
+    forms.csv = [&] { return csv(analysis); };
+    forms.json = [&] { return json(analysis); };
+    forms.svg = [&] { return roofline_svg(analysis, chart_style); };
+    forms.html = [&] {
+        PageView view = beside;
+        view.title = analysis.title, view.analysis = &analysis;
+        return page_of(analysis.title, {view}, flags.theme);
+    };
+    forms.csv_mark = "name,phase,launches,time_s", forms.json_mark = "\"gambrel-analysis-";
+    return emit(forms, flags);
 }
 
 }  // namespace gambrel::app

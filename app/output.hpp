@@ -1,11 +1,13 @@
 // Where results go: stdout, or files by their extension; notes go to stderr. The terminal's width, colours and letters.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <gambrel/analysis.hpp>
 #include <gambrel/error.hpp>
+#include <gambrel/page.hpp>
 #include <gambrel/report.hpp>
 
 namespace gambrel::app {
@@ -26,9 +28,21 @@ struct OutputFlags {
     bool quiet = false;
 };
 
+// One result in all its forms; each is made only if it is asked for.
+struct Forms {
+    std::function<std::string()> text, csv, json, svg, html;
+    std::string csv_mark, json_mark;  // what tells a file of ours from another's that must not be replaced
+};
+
 // What can be known to be wrong before there is anything to write.
 Errors faults(const OutputFlags& flags);
-// Writes everything that was asked for; the table goes to stdout unless CSV or JSON does. Exit status.
-int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart);
+// Writes everything that was asked for; the text goes to stdout unless CSV or JSON does. Exit status.
+int emit(const Forms& forms, const OutputFlags& flags);
+// `beside` is what a page shows beside the analysis: layers, sweeps.
+int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
+         const PageView& beside = {});
+
+// A page with the views given and the command that made it.
+std::string page_of(std::string title, std::vector<PageView> views, Theme theme);
 
 }  // namespace gambrel::app

@@ -30,8 +30,11 @@ void ProgressBar::show(double fraction, std::string_view doing) {
     const int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
     const int bar = std::clamp(width - 48, 5, 30);
     const int full = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * bar);
-    const std::string text = fmt::format("[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(full), '#'),
-                                         std::string(static_cast<std::size_t>(bar - full), '.'), 100 * fraction, doing);
+    const double spent = std::chrono::duration<double>(now - start_).count();
+    const std::string left = fraction > 0.02 ? fmt::format("{:.0f} s left  ", spent / fraction - spent) : "";
+    const std::string text =
+        fmt::format("[{}{}] {:3.0f} %  {}{}", std::string(static_cast<std::size_t>(full), '#'),
+                    std::string(static_cast<std::size_t>(bar - full), '.'), 100 * fraction, left, doing);
     fmt::print(stderr, "\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(std::max(width - 1, 10))));
 }
 

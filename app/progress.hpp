@@ -1,4 +1,4 @@
-// A progress bar on stderr, if that is a terminal; nothing otherwise.
+// A progress bar with the time left on stderr, if that is a terminal; nothing otherwise.
 #pragma once
 
 #include <chrono>
@@ -16,6 +16,7 @@ public:
 
 private:
     bool shown_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point last_{};
 };
 

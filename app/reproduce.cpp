@@ -76,11 +76,17 @@ int reproduce_deepcam(const Flags& flags) {
         fs::create_directories(flags.output, ec);
         ChartStyle style;
         style.theme = flags.theme == "dark" ? Theme::dark : Theme::light;
+        std::vector<PageView> views;
         for (const auto& run : runs) {
+            views.push_back({run.name, &run.analysis, nullptr, {}, {}});
             const std::string path = (fs::path(flags.output) / (run.name + ".svg")).string();
             if (!write_file(path, roofline_svg(run.analysis, style))) return kBadInput;
             if (!flags.quiet) fmt::print(stderr, "wrote {}\n", path);
         }
+        const std::string page = (fs::path(flags.output) / "deepcam.html").string();
+        if (!write_file(page, page_of("DeepCAM on V100 (arXiv 2009.05257)", std::move(views), style.theme)))
+            return kBadInput;
+        if (!flags.quiet) fmt::print(stderr, "wrote {}\n", page);
     }
     if (flags.csv == "-") return print_result(study_csv(runs)) ? kDone : kBadInput;
     if (!flags.csv.empty() && !write_file(flags.csv, study_csv(runs))) return kBadInput;

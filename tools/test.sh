@@ -31,6 +31,8 @@ tools/fetch_onnx.sh build/onnx || echo "they cannot be had here: the tests that 
 
 echo "== NVRTC and nvdisasm, to look at the machine code of the CUDA kernels"
 tools/fetch_nvidia.sh build/nvidia || echo "they cannot be had here: the tests that need them are skipped"
+# Not a package of Debian; without it that one test says that it is skipped.
+GAMBREL_AXE=$(tools/fetch_axe.sh build/axe) && export GAMBREL_AXE
 
 echo "== ctest"
 junit=$PWD/build/ci/junit.xml

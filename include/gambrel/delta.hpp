@@ -43,7 +43,9 @@ struct OperandTraffic {
 struct Traffic {
     OperandTraffic shared, l1, l2, dram;
     double reads_of_a = 1, reads_of_b = 1;  // how many times each comes from DRAM
-    double l1_hit = 0, l2_hit = 0;          // of the bytes asked for
+    // Of dram, what an uneven last wave reads again. SMs rest meanwhile and DRAM has room: bytes, but no time.
+    double dram_uneven = 0;
+    double l1_hit = 0, l2_hit = 0;  // of the bytes asked for
 };
 
 // What a prediction waits for. `issue` is the warp schedulers, `latency` too few warps to fill them.
@@ -61,8 +63,16 @@ struct TimeTerms {
 };
 
 // Kinds of layers whose residuals differ; intervals are learned for each.
-enum class Regime : std::uint8_t { many_waves, few_waves, one_wave, short_reduction, tensor_core, streaming };
-inline constexpr std::size_t kRegimes = 6;
+enum class Regime : std::uint8_t {
+    many_waves,
+    few_waves,
+    one_wave,
+    short_reduction,
+    tensor_core,  // convolutions
+    streaming,
+    tensor_gemm,
+};
+inline constexpr std::size_t kRegimes = 7;
 std::string_view name(Regime regime);
 
 struct Prediction {

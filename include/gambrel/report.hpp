@@ -7,6 +7,10 @@
 #include <string>
 
 #include <gambrel/analysis.hpp>
+#include <gambrel/check.hpp>
+#include <gambrel/cluster.hpp>
+#include <gambrel/compare.hpp>
+#include <gambrel/doctor.hpp>
 #include <gambrel/error.hpp>
 #include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
@@ -42,6 +46,18 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style = {})
 Result<std::string> svg_to_png(const std::string& svg, double scale = 2.0);
 Result<std::string> svg_to_pdf(const std::string& svg);
 
+// Comparisons, usually of several results with the first. In the chart an arrow leads from where a point was.
+std::string comparison_text(std::span<const Comparison> comparisons, const TextStyle& style);
+std::string comparison_csv(std::span<const Comparison> comparisons);
+std::string comparison_json(std::span<const Comparison> comparisons);
+std::string comparison_svg(const Comparison& comparison, const ChartStyle& style = {});
+
+// A gate's verdict: failures first, for a terminal, a pull request, and what CI systems read.
+std::string check_text(const CheckResult& result, const TextStyle& style);
+std::string check_markdown(const CheckResult& result, std::string_view title);
+std::string check_junit(const CheckResult& result, std::string_view title);
+std::string check_json(const CheckResult& result, std::string_view title);
+
 // Several runs of one application side by side, as arXiv 2009.05257 tells of DeepCAM: launches, time, work by pipe,
 // bytes and intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
 struct StudyRun {
@@ -60,10 +76,12 @@ std::string machine_list_csv(std::span<const Machine> machines);
 // result in the form of the Empirical Roofline Toolkit. The Roofline of the machine is roofline_svg of
 // machine_analysis.
 std::string measurement_text(const Measurement& measurement, const TextStyle& style);
+std::string cluster_text(const ClusterSummary& summary, const TextStyle& style);
 std::string measurement_csv(const Measurement& measurement);
 std::string sweep_svg(const Measurement& measurement, const ChartStyle& style = {});
 std::string ert_text(const ErtImport& imported, const TextStyle& style);
 std::string ert_json(const Measurement& measurement);
+std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& style);
 Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
 
 }  // namespace gambrel

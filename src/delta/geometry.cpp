@@ -108,11 +108,10 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     g.b = matrix_operand(matrix(filter_rows, pitch, pitch, filter_along_k, s.tile_n, s.k_step), m.b, e);
 }
 
-void gemm_operands(const Gemm& gemm, Pass pass, const Mapping& m, const Sizes& s, Geometry& g) {
+void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
     const double a = g.m * g.k * s.columns, b = g.n * g.k * s.rows;
     const auto side = [](double x) { return static_cast<std::int64_t>(x); };
     const std::int64_t a_pitch = m.a.k_major ? side(g.k) : side(g.m), b_pitch = m.b.k_major ? side(g.k) : side(g.n);
-    static_cast<void>(gemm), static_cast<void>(pass);
     const auto vectors = [&](std::int64_t pitch) { return pitch * static_cast<std::int64_t>(g.element) % 16 == 0; };
     g.scalar_loads = !vectors(a_pitch) || !vectors(b_pitch);
     g.a = matrix_operand(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a, g.element);
@@ -130,17 +129,18 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.batch = static_cast<double>(view.batch);
     g.element = element_size(layer.precision).value();
     g.output_element = m.split_k > 1 ? 4 : g.element;
-    g.output = g.m * g.n * g.batch;
+    const OperandBytes once = compulsory_bytes(layer);
+    // The gradient of an input that a strided layer reads in part is written whole.
+    g.output = std::max(g.m * g.n * g.batch, once.written.value() / g.element);
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
     if (const auto* v = std::get_if<Convolution>(&layer.op))
         convolution_operands(*v, layer.pass, m, sizes, g);
     else
-        gemm_operands(std::get<Gemm>(layer.op), layer.pass, m, sizes, g);
+        gemm_operands(m, sizes, g);
     if (const auto* v = std::get_if<Convolution>(&layer.op)) g.taps = static_cast<double>(v->r * v->s);
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
-    const OperandBytes once = compulsory_bytes(layer);
     g.a.unique = (layer.pass == Pass::fwd ? once.input : once.output).value();
     g.b.unique = (layer.pass == Pass::wgrad ? once.input : once.filter).value();
     // Where a strided layer skips columns, their sectors come along.

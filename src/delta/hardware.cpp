@@ -20,6 +20,11 @@ double bandwidth(const Machine& machine, Level level, Frequency clock, Roofs roo
 // the datasheet's rate on V100, A100 and H100 in shared/data/measured/ceilings_summary.csv.
 constexpr double kDramReach = 0.92;
 
+// From the end of one kernel of a stream to the start of the next.
+constexpr double kLaunch = 4.6e-6;
+// Of the geometric mean of base and boost, under load; and of that, once the load has lasted.
+constexpr double kHeld = 1.06, kHeldLong = 0.7;
+
 // Boost where the board can feed it. Boards whose base clock is less than half of it (T4, L4: 70 and 72 W) reach about
 // the geometric mean under load, and fall towards base while it lasts; seen on T4's GEMMs, whose clock nobody logged.
 bool slot_powered(const Clocks& clocks) {
@@ -28,7 +33,7 @@ bool slot_powered(const Clocks& clocks) {
 Frequency held_clock(const Clocks& clocks) {
     if (!clocks.boost) return clocks.base ? clocks.base->value : Frequency{1.4e9};
     const double boost = clocks.boost->value.value(), base = clocks.base ? clocks.base->value.value() : boost;
-    return Frequency{slot_powered(clocks) ? 1.06 * std::sqrt(base * boost) : boost};
+    return Frequency{slot_powered(clocks) ? kHeld * std::sqrt(base * boost) : boost};
 }
 
 }  // namespace
@@ -37,7 +42,7 @@ Hardware hardware(const Machine& machine, std::optional<Frequency> clock, Roofs 
     Hardware h;
     const Frequency at = clock.value_or(held_clock(machine.clocks));
     h.clock = at.value();
-    if (!clock && slot_powered(machine.clocks)) h.clock_long = 0.7 * h.clock;
+    if (!clock && slot_powered(machine.clocks)) h.clock_long = kHeldLong * h.clock;
     h.sms = machine.sm.sms ? machine.sm.sms->value : 80;
     h.schedulers = machine.sm.schedulers ? machine.sm.schedulers->value : 4;
     for (const Pipe pipe : all_pipes()) {
@@ -63,7 +68,7 @@ Hardware hardware(const Machine& machine, std::optional<Frequency> clock, Roofs 
     // From A100 on, each half of L2 keeps its own copy of what its SMs read.
     const bool halves = l2 && l2->partitions && l2->partitions->value >= 2 && h.cc.major >= 8;
     if (halves) h.l2_capacity /= 2;
-    h.launch = 4.6e-6;
+    h.launch = kLaunch;
     return h;
 }
 

@@ -1,5 +1,6 @@
-// How far measured times lie from predicted ones, by regime: the 10th and 90th percentile of measured over predicted.
-// Learned from the rows of shared/data/measured by `gambrel validate --intervals`; docs/model.md names the rows.
+// How far measured times lie from predicted ones, by regime: the 10th and 90th percentile of measured over predicted,
+// every file of shared/data/measured with the same weight. tests/compare/intervals_test.cpp names the rows and fails if
+// the table and they part. They are of our model; the paper's lies farther off.
 #pragma once
 
 #include <gambrel/delta.hpp>

@@ -37,7 +37,7 @@ OperandTraffic l2_traffic(const Case& c) {
     const Mapping& m = c.mapping;
     const double held = steps_held(c);
     // A channel's taps span so many steps.
-    const double taps = g.k > 0 && g.a.kept_factor < g.a.step_factor ? 9.0 / m.cta.k + 1 : 2;
+    const double taps = g.a.kept_factor < g.a.step_factor ? g.taps / m.cta.k + 1 : 2;
     OperandTraffic t;
     t.a = g.a.elements * g.element * own_reuse(g.a, m.a, held, taps);
     t.b = g.b.elements * g.element * own_reuse(g.b, m.b, held, 2);

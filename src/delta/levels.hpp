@@ -24,6 +24,8 @@ void dram_traffic(const Case& c, Traffic& traffic);
 // Fills terms, time, bound and regime.
 void time(const Case& c, const Layer& layer, Prediction& p);
 
+Regime regime_of(const Case& c, const Layer& layer, double waves);
+
 // The forms of the paper; the same places.
 void paper_traffic(const Case& c, const Layer& layer, Traffic& traffic);
 void paper_time(const Case& c, Prediction& p);

@@ -29,6 +29,7 @@ void all_groups(const Case& c, Prediction& p) {
         t->b *= c.groups;
         t->c *= c.groups;
     }
+    p.traffic.dram_uneven *= c.groups;
     p.grid.batch = static_cast<std::int64_t>(c.groups);
 }
 
@@ -61,6 +62,7 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
         if (model == Model::paper) {
             paper_traffic(c, layer, p.traffic);
             paper_time(c, p);
+            p.regime = regime_of(c, layer, p.terms.waves);
         } else {
             p.traffic.shared = shared_traffic(c);
             p.traffic.l1 = l1_traffic(c);

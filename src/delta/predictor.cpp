@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 namespace gambrel {
 
 std::string not_modelled(const Layer& layer) {
@@ -43,6 +45,13 @@ Result<Predicted> Predictor::operator()(const Layer& layer) {
     } else {
         result.prediction = predict(layer, *k.machine, k.hardware, options_.model, options_.search);
     }
+    const Mapping& m = result.prediction.mapping;
+    if (m.family == KernelFamily::tiled && result.prediction.occupancy.ctas_per_sm == 0)
+        return tl::unexpected(Errors{
+            {layer.name,
+             fmt::format("a tile of {} x {} x {} cannot be launched on {}: {} threads of {} registers "
+                         "and {:.0f} bytes of shared memory are more than an SM has",
+                         m.cta.m, m.cta.n, m.cta.k, k.machine->id, m.threads, m.registers, m.shared_memory.value())}});
     result.reason = not_modelled(layer);
     return result;
 }

@@ -17,9 +17,6 @@ void streaming(const Layer& layer, const Hardware& h, Prediction& p) {
         p.traffic.l1.a = std::max(t.a, asked);
         p.traffic.l2.a = std::max(t.a, std::min(asked, t.a * (taps > 1 ? 1.25 : 1)));
     }
-    if (t.total() <= 0.5 * h.l2_capacity) {
-        // Small tensors: still compulsory from DRAM when cold.
-    }
     TimeTerms& terms = p.terms;
     const double rate = std::max(1.0, h.flop_per_cycle[p.mapping.pipe] * h.sms * h.clock);
     terms[Term::compute] = p.flop / rate;

@@ -28,47 +28,27 @@ double pieces(double length, std::int64_t row) {
     return 1 + (length - static_cast<double>(std::gcd(whole, row))) / static_cast<double>(row);
 }
 
-struct Rows {
-    std::int64_t row;      // pixels that lie beside each other in memory
-    bool linear;           // rows follow each other without a gap, so an image is one row
-    std::int64_t pitches;  // what divides the distance between all rows, in bytes, up to 32
+// A block of the matrix that is loaded together: pixels side by side, and taps of one channel.
+struct Block {
+    double length, taps_w, taps_h;
 };
-Rows rows_of(const Walk& w, double element) {
-    const auto e = static_cast<std::int64_t>(element);
-    const bool linear = w.taps_h == 1 && w.taps_w == 1 && w.stride_h == 1 && w.stride_w == 1 && w.pad_h == 0 &&
-                        w.pad_w == 0 && w.columns == w.in_w;
-    std::int64_t pitches = std::gcd<std::int64_t>(32, w.in_h * w.in_w * e);
-    if (!linear) pitches = std::gcd(pitches, w.in_w * e);
-    return {linear ? w.rows * w.columns : w.columns, linear, pitches};
-}
 
-// Bytes of sectors that `length` pixels and `taps` neighbouring taps touch, without their padding.
-double piece_bytes(const Walk& w, const Rows& r, double length, double taps, double element, double in_row) {
-    const double parts = pieces(length, r.row);
-    const double each = length / parts * (taps > 1 ? 1 : in_row);
-    const double own = (each - 1) * static_cast<double>(w.stride_w) + 1;
-    const double spread = (taps - 1) * static_cast<double>(w.dilation_w);
-    // Taps farther apart than the piece is long share nothing.
-    double span = spread > own * taps ? own * taps : own + std::max(0.0, spread);
-    span = std::min(span, std::max(own, static_cast<double>(w.in_w) * (r.linear ? static_cast<double>(w.in_h) : 1)));
-    const auto start = static_cast<std::int64_t>(length);
-    const std::int64_t grain =
-        std::gcd(r.pitches, std::gcd(start, r.row) * w.stride_w * static_cast<std::int64_t>(element));
-    const double g = static_cast<double>(std::max<std::int64_t>(grain, 1));
-    if (static_cast<double>(w.stride_w) * element >= kSector && taps <= 1) return each * parts * kSector;
-    double total = 0;
-    const std::int64_t shifts = taps > 1 ? 1 : w.taps_w;
-    for (std::int64_t s = 0; s < shifts; ++s) {
-        const double offset = std::fmod(static_cast<double>(s * w.dilation_w - w.pad_w) * element, g);
-        total += sectors(span * element, g, offset < 0 ? offset + g : offset);
-    }
-    return parts * total / static_cast<double>(shifts) * kSector;
+// Rows with less than a sector between them are one run of memory, an image long: with stride 1 whatever the padding,
+// as pixels that fall into it leave holes; with a stride where the rows of taps fill what it skips.
+bool joined(const Walk& w, const Block& block, double element) {
+    const auto pitch = static_cast<double>(w.in_w), stride = static_cast<double>(w.stride_w);
+    const bool rows = block.length >= static_cast<double>(w.columns);
+    const double filled = rows ? (block.taps_h - 1) * static_cast<double>(w.dilation_h) * pitch : 0;
+    const double gap = static_cast<double>(w.stride_h) * pitch - static_cast<double>(w.columns) * stride;
+    const std::int64_t reach = (w.taps_w - 1) * w.dilation_w - w.pad_w;
+    // A single tap's hole is as wide as it stands outside; others of its row fill it.
+    const double hole = block.taps_w > 1 ? 0 : static_cast<double>(std::max(w.pad_w, reach));
+    return (gap + stride - 1 - filled) * element < kSector && hole * element < kSector;
 }
 
 // Distinct input rows over rows x taps, where taps of neighbouring output rows meet.
-double row_overlap(double rows, const Walk& w) {
-    const auto taps = static_cast<double>(w.taps_h), sh = static_cast<double>(w.stride_h),
-               dh = static_cast<double>(w.dilation_h);
+double row_overlap(double rows, double taps, const Walk& w) {
+    const auto sh = static_cast<double>(w.stride_h), dh = static_cast<double>(w.dilation_h);
     const double all = rows * taps;
     double distinct = all;
     if (w.dilation_h % w.stride_h == 0)
@@ -76,6 +56,52 @@ double row_overlap(double rows, const Walk& w) {
     else if (w.stride_h % w.dilation_h == 0)
         distinct = all - (rows - 1) * std::max(0.0, taps - sh / dh);
     return distinct / all;
+}
+
+// The bytes that the starts of a block's runs are multiples of, up to 32.
+std::int64_t grain(const Walk& w, const Block& block, std::int64_t row, double element) {
+    const auto e = static_cast<std::int64_t>(element);
+    std::int64_t g = std::gcd<std::int64_t>(32, w.in_h * w.in_w * e);
+    const bool linear = w.taps_h == 1 && w.stride_h == 1 && w.stride_w == 1 && w.columns == w.in_w;
+    if (!linear) g = std::gcd(g, w.in_w * e);
+    g = std::gcd(g, std::gcd(static_cast<std::int64_t>(block.length), row) * w.stride_w * e);
+    return std::max<std::int64_t>(g, 1);
+}
+
+// Bytes of sectors that a block touches, over those that it asks for, without its padding.
+double touched(const Walk& w, const Block& block, double element, double in_row) {
+    const bool run = joined(w, block, element);
+    const std::int64_t row = run ? w.rows * w.columns : w.columns;
+    const double parts = pieces(block.length, row);
+    // Padding shortens a row's run; in the run of an image it is a hole.
+    const double each = block.length / parts * (block.taps_w > 1 || run ? 1 : in_row);
+    const auto columns = static_cast<double>(w.columns), pitch = static_cast<double>(w.in_w),
+               stride = static_cast<double>(w.stride_w);
+    const double asked = block.length * block.taps_w * block.taps_h * element * in_row;
+    if (stride * element >= kSector && block.taps_w <= 1 && block.taps_h <= 1)
+        return each * parts * kSector * (run ? in_row : 1) / asked;
+    double own = (each - 1) * stride + 1;
+    if (run) own += std::max(0.0, each - 1) / columns * (static_cast<double>(w.stride_h) * pitch - columns * stride);
+    const double spread = (block.taps_w - 1) * static_cast<double>(w.dilation_w);
+    // Taps farther apart than the piece is long share nothing.
+    double span = spread > own * block.taps_w ? own * block.taps_w : own + std::max(0.0, spread);
+    double rows = block.taps_h;  // of taps, that share nothing
+    const double down = static_cast<double>(w.dilation_h) * pitch;
+    if (run && down <= span) {
+        span += (block.taps_h - 1) * down;
+        rows = 1;
+    } else if (!run) {
+        rows *= row_overlap(std::max(1.0, block.length / columns), block.taps_h, w);
+    }
+    span = std::min(span, std::max(own, pitch * (run ? static_cast<double>(w.in_h) : 1)));
+    const auto g = static_cast<double>(grain(w, block, row, element));
+    double total = 0;
+    const std::int64_t shifts = block.taps_w > 1 || g <= element ? 1 : w.taps_w;
+    for (std::int64_t s = 0; s < shifts; ++s) {
+        const double offset = std::fmod(static_cast<double>(s * w.dilation_w - w.pad_w) * element, g);
+        total += sectors(span * element, g, offset < 0 ? offset + g : offset);
+    }
+    return rows * parts * total / static_cast<double>(shifts) * kSector / asked;
 }
 
 }  // namespace
@@ -125,27 +151,21 @@ double valid_rows(const Walk& w) { return valid(w.rows, w.in_h, w.taps_h, w.stri
 double valid_columns(const Walk& w) { return valid(w.columns, w.in_w, w.taps_w, w.stride_w, w.dilation_w, w.pad_w); }
 
 Operand pixel_operand(const Walk& w, const WarpLoad& load, const Tile& tile, double columns, double element) {
-    const Rows rows = rows_of(w, element);
     const double in_row = valid_columns(w), in_image = valid_rows(w), taps = static_cast<double>(w.taps_w);
     const double pixels = w.images * static_cast<double>(w.rows * w.columns);
     const double reduction = w.channels * static_cast<double>(w.taps_h * w.taps_w);
     Operand o;
     o.elements = pixels * reduction * columns * in_row * in_image;
-    const double request = load.run();
-    const double asked = request * element * in_row;
-    o.l1_factor = piece_bytes(w, rows, request, 1, element, in_row) / asked;
-    const double side = tile.m;
-    const double tile_asked = side * element * in_row;
-    const double one_tap = piece_bytes(w, rows, side, 1, element, in_row) / tile_asked;
-    o.step_factor = o.kept_factor = one_tap;
+    const double request = load.run(), side = tile.m;
+    o.l1_factor = touched(w, {request, 1, 1}, element, in_row);
+    o.step_factor = o.kept_factor = touched(w, {side, 1, 1}, element, in_row);
     if (w.taps_h * w.taps_w > 1) {
-        const double per_row = piece_bytes(w, rows, side, taps, element, in_row) / (tile_asked * taps);
-        o.kept_factor = per_row * row_overlap(pieces(side, w.columns), w);
-        // A k-step begins anywhere in a row of taps, so it meets (k + taps - 1) / taps rows.
-        const double groups = (tile.k + taps - 1) / taps;
-        const double taps_each = tile.k / groups;
-        o.step_factor =
-            std::min(one_tap, piece_bytes(w, rows, side, taps_each, element, in_row) / (tile_asked * taps_each));
+        const auto down = static_cast<double>(w.taps_h);
+        o.kept_factor = touched(w, {side, taps, down}, element, in_row);
+        // A k-step begins anywhere in a row of taps, so it meets (k + taps - 1) / taps rows; and anywhere in a channel.
+        const double met = (tile.k + taps - 1) / taps, channels = 1 + (tile.k - 1) / (taps * down);
+        const Block step{side, tile.k / met, std::clamp(met / channels, 1.0, down)};
+        o.step_factor = std::min(o.step_factor, touched(w, step, element, in_row));
     }
     o.l1_factor = std::max(o.l1_factor, o.step_factor);
     o.step_factor = std::max(o.step_factor, o.kept_factor);

@@ -10,6 +10,7 @@
 #include "ingest/metric_eval.hpp"
 #include "ingest/readers.hpp"
 #include "ingest/report_machine.hpp"
+#include "ingest/result_json.hpp"
 #include "units/file_bytes.hpp"
 
 namespace gambrel {
@@ -53,6 +54,7 @@ Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
 
 struct Read {
     std::vector<Profile> profiles;
+    std::vector<Ingested> results;  // gambrel's own: already kernels
     Errors failures;
 };
 
@@ -60,6 +62,14 @@ Read read_all(const std::vector<std::string>& files, const MetricSet& metrics, c
     Read out;
     for (const auto& file : files) {
         auto bytes = FileBytes::open(file);
+        if (bytes && is_result_json(bytes->view())) {
+            auto result = read_result_json(bytes->view(), file, keep);
+            if (result)
+                out.results.push_back(std::move(*result));
+            else
+                out.failures.insert(out.failures.end(), result.error().begin(), result.error().end());
+            continue;
+        }
         auto profile =
             bytes ? profile_of(bytes->view(), {file, metrics, keep}) : Result<Profile>(tl::unexpected(bytes.error()));
         if (profile)
@@ -106,6 +116,19 @@ void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, co
     }
 }
 
+// Machines of one name are one machine, whether a report or a result speaks of it.
+void append(std::vector<Ingested> results, Ingested& out) {
+    for (Ingested& result : results) {
+        for (Machine& machine : result.machines)
+            if (std::none_of(out.machines.begin(), out.machines.end(), [&](auto& m) { return m.name == machine.name; }))
+                out.machines.push_back(std::move(machine));
+        out.launches.insert(out.launches.end(), std::make_move_iterator(result.launches.begin()),
+                            std::make_move_iterator(result.launches.end()));
+        out.notes.insert(out.notes.end(), result.notes.begin(), result.notes.end());
+        out.filtered_launches += result.filtered_launches;
+    }
+}
+
 }  // namespace
 
 Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions& options) {
@@ -114,11 +137,12 @@ Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions&
     if (!files) return tl::unexpected(files.error());
     Read read = read_all(*files, rules.metrics, options.keep);
     // One bad file among several is a note; if nothing could be read, it is the answer.
-    if (read.profiles.empty())
+    if (read.profiles.empty() && read.results.empty())
         return tl::unexpected(read.failures.empty() ? Errors{{"", "no file was given"}} : std::move(read.failures));
     Ingested out;
     const std::vector<Profile> profiles = joined(std::move(read.profiles), out.notes);
     evaluate(profiles, rules, options, out);
+    append(std::move(read.results), out);
     phases_from_files(out.launches);
     out.notes.insert(out.notes.end(), read.failures.begin(), read.failures.end());
     return out;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -31,6 +32,14 @@ std::size_t numbers_by_x(std::string_view text, std::size_t at, std::array<std::
     return count;
 }
 
+// "64x3" at `at`: the k-step and the stages.
+void find_stages(std::string_view text, std::size_t at, KernelName& name) {
+    std::array<std::int32_t, 4> values{};
+    if (numbers_by_x(text, at, values) != 2 || values[1] > 16) return;
+    name.tile.k = values[0];
+    name.stages = values[1];
+}
+
 // The first "MxN" or "MxNxK" whose M is at least 16: "1x3x3x0x1" and "sliced1x4" are none.
 void find_tile(std::string_view text, KernelName& name) {
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -39,15 +48,9 @@ void find_tile(std::string_view text, KernelName& name) {
         const std::size_t count = numbers_by_x(text, at, values);
         if (count < 2 || values[0] < 16 || values[0] > 512 || values[1] < 8 || values[1] > 512) continue;
         name.tile = {values[0], values[1], count >= 3 ? values[2] : 0};
-        // CUTLASS: 256x128_64x3 is the k-step and the stages.
-        std::size_t after = text.find_first_not_of("0123456789x", at);
-        if (count == 2 && after != std::string_view::npos && text[after] == '_') {
-            std::array<std::int32_t, 4> next{};
-            if (numbers_by_x(text, after + 1, next) == 2 && next[1] <= 16) {
-                name.tile.k = next[0];
-                name.stages = next[1];
-            }
-        }
+        // CUTLASS and nvjet: 256x128_64x3 is the k-step and the stages.
+        const std::size_t after = text.find_first_not_of("0123456789x", at);
+        if (count == 2 && after != std::string_view::npos && text[after] == '_') find_stages(text, after + 1, name);
         return;
     }
 }
@@ -56,7 +59,9 @@ std::int32_t number_after(std::string_view text, std::string_view key) {
     const std::size_t found = text.find(key);
     if (found == std::string_view::npos) return 0;
     std::size_t at = found + key.size();
-    return number_at(text, at).value_or(0);
+    // Stages, slices and vectors are small; a larger number is something else.
+    const std::int32_t number = number_at(text, at).value_or(0);
+    return number >= 1 && number <= 16 ? number : 0;
 }
 
 // implicit_convolve_sgemm<float, float, 128, 6, 7, 3, 3, 5, ...>: after the types and a size the logarithms of the
@@ -87,6 +92,14 @@ std::optional<Pass> pass_of(std::string_view text) {
     return std::nullopt;
 }
 
+// By the shape of the instruction in the name. xmma is a code generator that also makes kernels for CUDA cores.
+bool on_matrix_units(std::string_view text) {
+    static constexpr std::array<std::string_view, 11> kMarks = {"884",  "1688",     "8816", "16816", "16832", "hmma",
+                                                                "imma", "tensorop", "xmma", "wgmma", "utcmma"};
+    if (has(text, "simt") || has(text, "ffma")) return false;
+    return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return has(text, mark); });
+}
+
 }  // namespace
 
 KernelName parse_kernel_name(std::string_view text) {
@@ -104,16 +117,18 @@ KernelName parse_kernel_name(std::string_view text) {
         return name;
     }
     const bool convolution = has(text, "cudnn") || has(text, "fprop") || has(text, "dgrad") || has(text, "wgrad");
-    if (!convolution && !has(text, "gemm")) return name;
+    const bool nvjet = has(text, "nvjet");  // cuBLAS from Hopper on
+    if (!convolution && !nvjet && !has(text, "gemm")) return name;
     name.family = convolution ? KernelName::Family::cudnn : KernelName::Family::gemm;
     find_tile(text, name);
     name.pass = convolution ? pass_of(text) : std::nullopt;
     if (const std::int32_t slices = number_after(text, "sliced1x")) name.slices = slices;
     name.vector = number_after(text, "ldg");
     name.split_k = has(text, "splitK") || has(text, "split_k");
-    name.tensor_core = has(text, "s884") || has(text, "h884") || has(text, "s1688") || has(text, "16816") ||
-                       has(text, "hmma") || has(text, "imma") || has(text, "tensorop") || has(text, "xmma") ||
-                       has(text, "wgmma") || has(text, "utcmma");
+    // ampere_..._ldg8_stages_64x4; xmma_..._stage4: one tile of k each.
+    if (const std::size_t at = text.find("stages_"); at != std::string_view::npos) find_stages(text, at + 7, name);
+    if (name.stages == 0) name.stages = number_after(text, "_stage");
+    name.tensor_core = nvjet || on_matrix_units(text);
     if (has(text, "nhwc")) name.nhwc = true;
     if (has(text, "nchw") && !has(text, "nhwc2nchw")) name.nhwc = false;
     return name;

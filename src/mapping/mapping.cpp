@@ -11,6 +11,12 @@ using namespace mapping_detail;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / std::max<std::int64_t>(1, b); }
 
+// A row may say anything. A tile of 1024 is launched nowhere, and its bytes in shared memory still are a number.
+constexpr std::int64_t kLargestTile = 1024, kMostParts = 1 << 20;
+std::int32_t small(std::int64_t hint, std::int64_t most) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(hint, 0, most));
+}
+
 // An engine's name has its tile as (2^a, 2^b): pixels and filters forward, but filters along the longer side of wgrad.
 Tile named_tile(const KernelName& name, Pass pass) {
     Tile tile = name.tile;
@@ -60,7 +66,7 @@ Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const Kern
     if (family == KernelName::Family::engine && layer.hints.kernel.find("wgrad_alg0") != std::string::npos)
         m.split_chunk = 512;
     if (layer.hints.split_k > 0)
-        m.split_k = static_cast<std::int32_t>(layer.hints.split_k);
+        m.split_k = small(layer.hints.split_k, kMostParts);
     else if (view)
         m.split_k = split_by_rule(layer, *view, m, machine, family);
     m.split_k_in_workspace = m.split_k > 1 && (std::holds_alternative<Gemm>(layer.op) || is_tensor(m.pipe));
@@ -142,12 +148,12 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
     const GemmView view = *kernel_view(layer);
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(machine, m.pipe);
-    m.launches = layer.hints.kernels > 0 ? static_cast<std::int32_t>(layer.hints.kernels)
-                                         : (wants_precomputed_offsets(layer) ? 2 : 1);
+    m.launches =
+        layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
     if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
-        m.cta = {static_cast<std::int32_t>(layer.hints.tile_m), static_cast<std::int32_t>(layer.hints.tile_n),
-                 static_cast<std::int32_t>(layer.hints.tile_k)};
+        m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
+                 small(layer.hints.tile_k, kLargestTile)};
     } else if (name.tile.m > 0) {
         m.source = Mapping::Source::kernel_name;
         m.cta = named_tile(name, layer.pass);
@@ -169,7 +175,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
 
 Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile tile) {
     if (m.family != KernelFamily::tiled) return m;
-    m.cta = tile;
+    m.cta = {small(tile.m, kLargestTile), small(tile.n, kLargestTile), small(tile.k, kLargestTile)};
     if (m.cta.k <= 0) m.cta.k = default_k(layer, machine, m.pipe);
     m.stages = default_stages(machine, m.pipe);
     return finish(m, layer, machine, {});

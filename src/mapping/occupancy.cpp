@@ -40,7 +40,7 @@ double carve_out(double used, double array, ComputeCapability cc) {
 Occupancy occupancy(const Machine& machine, const Mapping& m) {
     const Organisation& sm = machine.sm;
     Occupancy o;
-    if (m.threads <= 0) return o;
+    if (m.threads <= 0 || m.registers > 255) return o;
     const double warps = std::ceil(m.threads / 32.0);
     // Registers are dealt to warps in blocks of 256, that is 8 a thread.
     const double registers = warps * 32 * std::ceil(std::max(16, m.registers) / 8.0) * 8 * 4;

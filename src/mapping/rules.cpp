@@ -15,6 +15,8 @@ constexpr std::array<Tile, 6> kAmpere = {
     {{256, 128, 32}, {128, 256, 32}, {128, 128, 32}, {128, 64, 64}, {64, 64, 64}, {64, 32, 64}}};
 constexpr std::array<Tile, 5> kHopper = {{{128, 256, 64}, {256, 128, 64}, {128, 128, 64}, {128, 64, 64}, {64, 64, 64}}};
 
+constexpr double kMostRegisters = 255;  // of a thread
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Pipe tensor_pipe(Precision precision) {
@@ -81,16 +83,31 @@ Tile convolution_simt_tile(std::int64_t filters) {
     return narrow ? kConvolutionSimt[2] : kConvolutionSimt[1];
 }
 
+// Bytes that L2 gives all SMs in a cycle; 0: not known.
+double l2_width(const Machine& machine) {
+    const MemoryLevel* l2 = machine.find(Level::l2);
+    if (!l2 || !l2->width) return 0;
+    return l2->width->value.value() * (l2->per_sm ? sms(machine) : 1);
+}
+
 // The tile whose waves end first: CTAs in whole waves of the machine, each worth its area over what a tile of its size
-// reaches, as larger ones load less for each multiplication.
-Tile shortest_waves(std::span<const Tile> tiles, const GemmView& view, double machine_sms) {
+// reaches, as larger ones load less for each multiplication; and no sooner than L2 has given all of them their
+// operands, which more SMs do not hasten.
+Tile shortest_waves(const Layer& layer, const GemmView& view, const Machine& machine, Pipe pipe) {
+    const std::span<const Tile> tiles = known_tiles(machine, pipe);
+    const double width = l2_width(machine), machine_sms = sms(machine);
+    const Arithmetic& a = machine.pipes[pipe];
+    const double macs = a.dense ? a.dense->value.value() / 2 : 0;
+    // MAC that an SM does while L2 gives an element.
+    const double area_of_element = width > 0 ? macs * element_size(layer.precision).value() / width : 0;
     Tile best = tiles.front();
     double best_time = 0;
     for (const Tile& tile : tiles) {
         const double ctas = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
         const double area = static_cast<double>(tile.m) * tile.n;
         const double reach = area / (area + 4096);
-        const double time = std::ceil(ctas / machine_sms) * area / reach;
+        const double waves = std::ceil(ctas / machine_sms);
+        const double time = std::max(waves * area / reach, ctas * (tile.m + tile.n) * area_of_element);
         if (best_time == 0 || time < best_time) {
             best = tile;
             best_time = time;
@@ -105,7 +122,7 @@ Tile tile_by_rule(const Layer& layer, const GemmView& view, const Machine& machi
         if (layer.pass == Pass::wgrad) return kConvolutionSimt[0];
         return convolution_simt_tile(view.n);
     }
-    return shortest_waves(known_tiles(machine, pipe), view, sms(machine));
+    return shortest_waves(layer, view, machine, pipe);
 }
 
 void give_resources(Mapping& m, const Layer& layer, const Machine& machine, KernelName::Family family) {
@@ -122,14 +139,17 @@ void give_resources(Mapping& m, const Layer& layer, const Machine& machine, Kern
         m.threads = 256;  // 4x4 outputs a thread: launches of sgemm_128x32, 32x128
         if (area <= 1024) m.threads = 128;
     } else {
-        m.threads = std::max(64, area / 64);  // 8x8 outputs a thread
+        m.threads = std::max(64, area * slices / 64);  // 8x8 outputs a thread
     }
     if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
     m.threads = std::min(m.threads, 1024);
     // Accumulators and a third more for fragments and addresses: 57, 82 and 126 registers at 16, 32 and 64 outputs in
     // profiler traces of sgemm kernels; 230 at 128 of a CUTLASS kernel.
     const double outputs = static_cast<double>(area) * slices / m.threads;
-    m.registers = hopper ? 168 : static_cast<std::int32_t>(std::min(255.0, 34 + 1.44 * outputs));
+    const double needed = 34 + 1.44 * outputs;
+    // Addresses may spill, accumulators cannot: such a tile asks for more than a thread can have.
+    m.registers =
+        hopper ? 168 : static_cast<std::int32_t>(outputs > kMostRegisters ? needed : std::min(needed, kMostRegisters));
     const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
     std::int32_t shared = m.stages * (m.cta.m + m.cta.n) * m.cta.k * element;
     // cuDNN's own kernels ask for a power of two; the strided ones always for 32 KiB (launches in profiler traces).
@@ -169,7 +189,7 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
     }
     // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
     if (2 * tiles > static_cast<std::int64_t>(sms(machine))) return 1;
-    const std::int64_t longest = view.k / 256;
+    const std::int64_t longest = view.k / 512;
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>(sms(machine)) / tiles, 1,
                                                               std::max<std::int64_t>(1, longest)));
 }

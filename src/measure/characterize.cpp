@@ -142,7 +142,9 @@ private:
         } else if (c.kind == CeilingKind::bandwidth && probe.level) {
             const MemoryLevel* level = m.find(*probe.level);
             if (!level || (part < 1 && !level->per_sm)) return;
-            // What only a benchmark knows is no theory.
+            // On-chip widths are those of loads; stores have pipes of their own. What only a benchmark knows is no
+            // theory.
+            if (probe.action != Action::load && *probe.level != Level::dram) return;
             if (!level->width && !level->bandwidth) return;
             if (const auto roof = memory_ceiling(m, *probe.level)) {
                 c.theoretical = roof->value.value() * part;

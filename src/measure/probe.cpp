@@ -56,6 +56,12 @@ std::string plain_title(const Probe& probe) {
 
 }  // namespace
 
-std::string title(const Probe& probe) { return plain_title(probe) + (probe.units == 1 ? ", one core" : ""); }
+std::string title(const Probe& probe) {
+    std::string text = plain_title(probe);
+    if (probe.action == Action::load && probe.spread == Spread::whole) text += ", all the same set";
+    if (probe.action == Action::load && probe.spread == Spread::split) text += ", one set divided";
+    if (probe.units == 1 && probe.action != Action::chase) text += ", one core";
+    return text;
+}
 
 }  // namespace gambrel::measure_detail

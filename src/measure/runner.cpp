@@ -13,6 +13,7 @@ constexpr double kDefaultBudget = 45, kQuickBudget = 6;  // seconds
 // Of one sample: hundreds of launch overheads; with little time in all, less.
 // Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
 constexpr double kHostSampleTime = 0.7e-3;
+constexpr double kLongestCalibration = 0.1;  // for want of an undisturbed run
 constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
 
 void note_once(std::vector<std::string>& notes, std::string note) {
@@ -100,17 +101,23 @@ CeilingKind kind_of(const Probe& probe) {
     }
 }
 
-Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session) {
+Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session, std::int64_t guess) {
     const double target = session.sample_time().value();
     Calibration found;
+    found.repetitions = std::max<std::int64_t>(guess, 1);
+    const Seconds overdue = session.device().now() + Seconds{kLongestCalibration};
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
     for (int tries = 0; tries < 60; ++tries) {
         const auto sample = probe.run(working_set, found.repetitions);
         if (!sample) return found.fault = to_text(sample.error()), found;
         if (sample->fault) return found.fault = sample->fault, found;
         // A run that another program held up would promise too few repetitions for all that follow.
-        if (sample->disturbed && tries < 20) continue;
+        if (sample->disturbed && tries < 20 && session.device().now() < overdue) continue;
         const double time = sample->time.value();
+        if (time > 2 * target && found.repetitions > 1) {
+            const double less = static_cast<double>(found.repetitions) * target / time;
+            return found.repetitions = std::max<std::int64_t>(1, static_cast<std::int64_t>(less)), found;
+        }
         if (time >= 0.7 * target || found.repetitions >= kMost) return found;
         // Small steps at first: the first runs are slow (page faults, clocks) and would promise too little.
         const double factor = std::clamp(target / std::max(time, 1e-9), 1.3, 32.0);
@@ -121,11 +128,13 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
 
 Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds deadline, Session& session) {
     Gathered all;
+    const Seconds slice = deadline - session.device().now();
     const Calibration calibration = calibrated(prepared, set, session);
     if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
     while (!session.stopped()) {
         if (!all.take(probe, prepared.run(set, calibration.repetitions))) break;
         if (all.rates.settled()) break;
+        if (session.device().now() >= deadline + slice) break;
         if (all.rates.count() >= kLeastSamples && session.device().now() >= deadline) break;
         session.tell(title(probe));
     }

@@ -37,7 +37,8 @@ struct Calibration {
     std::int64_t repetitions = 1;
     std::optional<std::string> fault;
 };
-Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session);
+// `guess` is where to begin; far too many are cut down.
+Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session, std::int64_t guess = 1);
 
 struct Repeated {
     Statistics value;
@@ -45,7 +46,7 @@ struct Repeated {
     std::optional<std::string> fault;
     std::vector<std::string> notes;
 };
-// Until settled or `deadline` (in Device::now) has passed; at least six samples unless stopped.
+// Until settled or `deadline` (in Device::now) has passed; at least six samples unless stopped or long overdue.
 Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds deadline, Session& session);
 // Without pause for `duration`; the statistics are of the second half, when clock and temperature have settled.
 Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds duration, Session& session);

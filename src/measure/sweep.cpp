@@ -22,7 +22,10 @@ std::vector<Point> calibrated_points(PreparedProbe& prepared, const SweepStep& s
     for (const Bytes set : step.working_sets) {
         if (session.stopped()) break;
         session.tell(step.title);
-        const Calibration c = calibrated(prepared, set, session);
+        // The same bytes as for the set before; a slower level makes that too many, which is seen.
+        const double guess =
+            points.empty() ? 1 : static_cast<double>(points.back().repetitions) * (points.back().set / set);
+        const Calibration c = calibrated(prepared, set, session, static_cast<std::int64_t>(guess));
         if (c.fault)
             faults.push_back(fmt::format("{}: {}", binary_text(set), *c.fault));
         else
@@ -35,9 +38,11 @@ std::vector<Point> calibrated_points(PreparedProbe& prepared, const SweepStep& s
 
 MeasuredSweep run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session) {
     MeasuredSweep sweep{step.title, {}, step.windows, {}, {}};
+    const Seconds slice = deadline - session.device().now();
     auto points = calibrated_points(prepared, step, session, sweep.faults);
     for (std::size_t round = 0; round < kMostRounds && !session.stopped(); ++round) {
-        if (round >= kLeastRounds && session.device().now() >= deadline) break;
+        const bool late = session.device().now() >= deadline;
+        if (late && (round >= kLeastRounds || (round > 0 && session.device().now() >= deadline + slice))) break;
         for (Point& p : points) {
             if (p.rates.settled() || session.stopped()) continue;
             session.tell(step.title);

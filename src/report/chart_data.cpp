@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/chart_roofs.hpp"
 #include "report/numbers.hpp"
 #include "roofline/diagnosis.hpp"
 
@@ -44,7 +45,7 @@ bool positive(double v) { return std::isfinite(v) && v > 0; }
 std::optional<ChartKernel> plottable(const AnalysisRow& row) {
     const auto rate = flop_rate(row.kernel);
     if (!rate || !positive(rate->value())) return std::nullopt;
-    ChartKernel out{&row, row.kernel.time ? row.kernel.time->value.value() : 0, rate->value(), {}};
+    ChartKernel out{&row, row.kernel.time ? row.kernel.time->value.value() : 0, rate->value(), {}, 0, {}};
     const auto above_pipe = std::any_of(row.verdict.pipes.begin(), row.verdict.pipes.end(),
                                         [](const PipeVerdict& p) { return p.of_ceiling > kRoofTolerance; });
     for (const Level level : all_levels()) {
@@ -58,79 +59,6 @@ std::optional<ChartKernel> plottable(const AnalysisRow& row) {
     }
     if (out.points.empty()) return std::nullopt;
     return out;
-}
-
-bool is_used(const Analysis& analysis, std::size_t machine, Pipe pipe) {
-    return std::any_of(analysis.rows.begin(), analysis.rows.end(), [&](const AnalysisRow& row) {
-        return row.machine == machine && row.kernel.work[pipe] && row.kernel.work[pipe]->value.value() > 0;
-    });
-}
-
-// The ceilings that the verdicts used, as one line: their mean over the rows, weighted by time. A profiler's own peaks
-// and different clocks make them differ; where no row has one, the machine is asked at the clock of the run.
-struct MeanCeiling {
-    double sum = 0, weight = 0, any = 0;
-    bool measured = false;
-    void add(double value, Origin origin, const Kernel& kernel) {
-        const double w = kernel.time ? kernel.time->value.value() : 0;
-        sum += value * w, weight += w, any = value;
-        measured = measured || origin == Origin::measured;
-    }
-    [[nodiscard]] double value() const { return weight > 0 ? sum / weight : any; }
-};
-
-std::optional<ChartRoof> slope(const Analysis& analysis, std::size_t machine, Level level,
-                               std::optional<Frequency> clock) {
-    const Machine& m = analysis.machines[machine];
-    MeanCeiling mean;
-    for (const auto& row : analysis.rows)
-        if (row.machine == machine)
-            for (const auto& l : row.verdict.levels)
-                if (l.level == level) mean.add(l.ceiling.value(), l.ceiling_origin, row.kernel);
-    if (mean.any == 0)
-        if (const auto c = memory_ceiling(m, level, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
-    if (!positive(mean.value())) return std::nullopt;
-    // A benchmark's figure carried to the clock of the run counts as derived, but its roof is still an observed one.
-    const MemoryLevel* found = m.find(level);
-    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && found && found->measured);
-    return ChartRoof{level, mean.value(), measured,
-                     fmt::format("{} {}", name(level), to_text(Bandwidth{mean.value()}, 3))};
-}
-
-std::optional<ChartRoof> flat(const Analysis& analysis, std::size_t machine, Pipe pipe,
-                              std::optional<Frequency> clock) {
-    const Machine& m = analysis.machines[machine];
-    MeanCeiling mean;
-    for (const auto& row : analysis.rows)
-        // The ceiling of a kernel with sparse work is a mix of two rates, not a line to draw.
-        if (row.machine == machine && !(row.kernel.sparse_work && row.kernel.sparse_work->value.value() > 0))
-            for (const auto& p : row.verdict.pipes)
-                if (p.pipe == pipe) mean.add(p.ceiling.value(), p.ceiling_origin, row.kernel);
-    if (mean.any == 0)
-        if (const auto c = compute_ceiling(m, pipe, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
-    if (!positive(mean.value())) return std::nullopt;
-    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && m.pipes[pipe].measured);
-    return ChartRoof{pipe, mean.value(), measured,
-                     fmt::format("{} {}", title(pipe), to_text(FlopRate{mean.value()}, 3))};
-}
-
-void add_roofs(ChartData& chart, const Analysis& analysis, std::size_t machine, std::optional<Frequency> clock) {
-    // A machine alone shows all that it has measured; beside kernels, only what concerns them.
-    const bool alone = analysis.rows.empty();
-    const Machine& m = analysis.machines[machine];
-    for (const Level level : all_levels()) {
-        const bool usual = level == Level::l1 || level == Level::l2 || level == Level::dram || alone;
-        if (!usual && std::find(chart.levels.begin(), chart.levels.end(), level) == chart.levels.end()) continue;
-        if (auto roof = slope(analysis, machine, level, clock)) chart.slopes.push_back(std::move(*roof));
-    }
-    for (const Pipe pipe : all_pipes()) {
-        const bool shown = pipe == Pipe::fp32 || (alone && m.pipes[pipe].measured) || is_used(analysis, machine, pipe);
-        if (is_integer(pipe) || !shown) continue;
-        if (auto roof = flat(analysis, machine, pipe, clock)) chart.flats.push_back(std::move(*roof));
-    }
-    const auto falling = [](const ChartRoof& a, const ChartRoof& b) { return a.value > b.value; };
-    std::stable_sort(chart.slopes.begin(), chart.slopes.end(), falling);
-    std::stable_sort(chart.flats.begin(), chart.flats.end(), falling);
 }
 
 struct Extent {
@@ -212,20 +140,22 @@ void describe_clock(ChartData& chart, const Analysis& analysis, std::size_t mach
     const auto add = [&](const std::string& text) { chart.subtitle += (chart.subtitle.empty() ? "" : " · ") + text; };
     if (clock.mean) add(fmt::format("{:.0f} MHz", clock.mean->value() / 1e6));
     add(analysis.roofs == Roofs::measured ? "measured roofs" : "theoretical roofs");
-    if (clock.mean && clock.high > clock.low * 1.0005)
-        chart.caption.push_back(
-            fmt::format("Roofs are time-weighted means over the kernels; their clocks go from {:.0f} to {:.0f} MHz, "
-                        "mean {:.0f} MHz.",
-                        clock.low / 1e6, clock.high / 1e6, clock.mean->value() / 1e6));
+    if (clock.mean && clock.high > clock.low * 1.0005) {
+        chart.clocks_differ = fmt::format(
+            "Roofs are time-weighted means over the kernels; their clocks go from {:.0f} to {:.0f} MHz, "
+            "mean {:.0f} MHz.",
+            clock.low / 1e6, clock.high / 1e6, clock.mean->value() / 1e6);
+        chart.caption.push_back(chart.clocks_differ);
+    }
 }
 
 }  // namespace
 
-ChartData chart_data(const Analysis& analysis, std::size_t max_kernels) {
+ChartData chart_data(const Analysis& analysis, const ChartChoice& choice) {
     ChartData chart;
     chart.title = analysis.title.empty() ? "Hierarchical Roofline" : analysis.title;
     chart.whole_time = known_time(analysis).value();
-    const std::size_t machine = main_machine(analysis);
+    const std::size_t machine = choice.machine.value_or(main_machine(analysis));
     const RunClock clock = run_clock(analysis, machine);
 
     std::size_t unknown = 0, elsewhere = 0;
@@ -241,7 +171,7 @@ ChartData chart_data(const Analysis& analysis, std::size_t max_kernels) {
     std::stable_sort(chart.kernels.begin(), chart.kernels.end(),
                      [](const ChartKernel& a, const ChartKernel& b) { return a.time > b.time; });
     const std::size_t all = chart.kernels.size();
-    if (all > max_kernels) chart.kernels.resize(max_kernels);
+    if (all > choice.max_kernels) chart.kernels.resize(choice.max_kernels);
     for (const Level level : all_levels())
         if (std::any_of(chart.kernels.begin(), chart.kernels.end(), [level](const ChartKernel& k) {
                 return std::any_of(k.points.begin(), k.points.end(), [level](auto& p) { return p.level == level; });
@@ -260,9 +190,26 @@ ChartData chart_data(const Analysis& analysis, std::size_t max_kernels) {
     describe_clock(chart, analysis, machine, clock);
     if (machine < analysis.machines.size()) add_roofs(chart, analysis, machine, clock.mean);
     choose_axes(chart);
-    drop_points_off_the_axes(chart);
+    if (!choice.keep_off_axes) drop_points_off_the_axes(chart);
     for (const auto& k : chart.kernels)
         for (const auto& p : k.points) chart.any_above = chart.any_above || p.above;
+    return chart;
+}
+
+ChartData chart_data(const Comparison& c, const ChartChoice& choice) {
+    ChartData chart = chart_data(c.after, choice);
+    chart.title = fmt::format("{} -> {}", c.before.title, c.after.title);
+    std::vector<const ComparedPair*> pair_of(c.after.rows.size(), nullptr);
+    for (const auto& p : c.pairs)
+        if (p.before && p.after) pair_of[*p.after] = &p;
+    for (auto& k : chart.kernels) {
+        const ComparedPair* pair = pair_of[static_cast<std::size_t>(k.row - c.after.rows.data())];
+        if (!pair) continue;
+        if (const auto was = plottable(c.before.rows[*pair->before]))
+            k.rate_before = was->rate, k.points_before = was->points;
+    }
+    if (c.only_before > 0)
+        chart.caption.push_back(fmt::format("Not drawn, only before: {}.", plural(c.only_before, "kernel")));
     return chart;
 }
 

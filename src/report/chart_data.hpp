@@ -1,5 +1,5 @@
 // What a Roofline chart shows, before any pixel: which roofs, which kernels at which intensities, the axes, the words.
-// Shared by SVG and terminal. Everything comes from the Analysis; what cannot be drawn is counted in the caption.
+// Shared by SVG, terminal and page. Everything comes from the Analysis; what cannot be drawn is counted in the caption.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gambrel/analysis.hpp>
+#include <gambrel/compare.hpp>
 
 namespace gambrel::report_detail {
 
@@ -28,6 +29,9 @@ struct ChartKernel {
     double time = 0;
     double rate = 0;  // FLOP/s
     std::vector<ChartPoint> points;
+    // Where it was before, in a comparison.
+    double rate_before = 0;
+    std::vector<ChartPoint> points_before;
 };
 
 struct LogRange {  // decades: log10 of the ends of an axis
@@ -46,10 +50,22 @@ struct ChartData {
     double whole_time = 0;
     bool any_above = false;
     std::vector<std::string> caption;  // sentences
+    // What the machine gives by the other standard than the verdicts used: measured beside theoretical, or the reverse.
+    // Only the page has room for both.
+    std::vector<ChartRoof> other_roofs;
+    std::string clocks_differ;  // a sentence; empty if all kernels ran at one clock
 };
 
+struct ChartChoice {
+    std::size_t max_kernels = static_cast<std::size_t>(-1);
+    std::optional<std::size_t> machine;  // default: where most of the time was spent
+    bool keep_off_axes = false;          // a page can be moved, a picture cannot
+};
 // Refers to rows of `analysis`, which must outlive it.
-ChartData chart_data(const Analysis& analysis, std::size_t max_kernels);
+ChartData chart_data(const Analysis& analysis, const ChartChoice& choice);
+
+// The side after, with the points of the side before beside them.
+ChartData chart_data(const Comparison& comparison, const ChartChoice& choice);
 
 // "66.3 ms, 33.4 % of time, 83.7 TFLOP/s, AI L1 62.8 L2 85.5 DRAM 937, 70.1 % of the Tensor FP16 roof"
 std::string kernel_summary(const ChartKernel& kernel, double whole_time);

@@ -161,10 +161,16 @@ void add_kernels(Scene& scene, const ChartData& data, const ChartStyle& style, c
     for (std::size_t i = 0; i < data.kernels.size(); ++i) {
         const ChartKernel& k = data.kernels[i];
         SceneKernel out{
-            &k, i < style.max_labels ? static_cast<int>(i) + 1 : 0, mark_radius(k.time, scene.longest), {}, "", {}};
+            &k, i < style.max_labels ? static_cast<int>(i) + 1 : 0, mark_radius(k.time, scene.longest), {}, "", {}, {}};
         for (const auto& p : k.points)
             out.points.push_back({p.level, map.px(std::log10(p.intensity)), map.py(std::log10(k.rate)), p.above});
         std::stable_sort(out.points.begin(), out.points.end(), [](auto& a, auto& b) { return a.x < b.x; });
+        for (const auto& was : k.points_before)
+            for (const auto& p : out.points)
+                if (p.level == was.level && data.x.contains(std::log10(was.intensity)) &&
+                    data.y.contains(std::log10(k.rate_before)))
+                    out.arrows.push_back(
+                        {p.level, {map.px(std::log10(was.intensity)), map.py(std::log10(k.rate_before)), p.x, p.y}});
         scene.kernels.push_back(std::move(out));
     }
 }

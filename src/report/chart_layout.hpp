@@ -34,6 +34,7 @@ struct SceneKernel {
     std::vector<ScenePoint> points;  // by rising x
     std::string label;
     std::optional<PlacedLabel> placed;
+    std::vector<std::pair<Level, Segment>> arrows;  // from before to after
 };
 
 struct Tick {

@@ -131,6 +131,28 @@ void draw_joins(SvgWriter& svg, const Scene& scene, const Palette& colors) {
     svg.close();
 }
 
+// A ring where the point was, a line, and a head at the edge of the mark where it is now.
+void draw_arrows(SvgWriter& svg, const Scene& scene, const Palette& colors) {
+    svg.open("g", {{"class", "arrows"}, {"fill", "none"}, {"stroke-width", 1.3}});
+    for (const auto& k : scene.kernels)
+        for (const auto& [level, a] : k.arrows) {
+            const auto color = colors.level[level];
+            svg.empty("circle", {{"cx", a.x0}, {"cy", a.y0}, {"r", 2.6}, {"stroke", color}});
+            const double length = std::hypot(a.x1 - a.x0, a.y1 - a.y0) - k.radius;
+            if (length < 4) continue;
+            const double ux = (a.x1 - a.x0) / (length + k.radius), uy = (a.y1 - a.y0) / (length + k.radius);
+            const double x = a.x0 + ux * length, y = a.y0 + uy * length, head = std::min(7.0, length / 2);
+            svg.empty("line", {{"x1", a.x0}, {"y1", a.y0}, {"x2", x}, {"y2", y}, {"stroke", color}});
+            svg.empty(
+                "path",
+                {{"d", fmt::format("M{} {}L{} {}L{} {}Z", svg_number(x), svg_number(y),
+                                   svg_number(x - head * (ux + 0.45 * uy)), svg_number(y - head * (uy - 0.45 * ux)),
+                                   svg_number(x - head * (ux - 0.45 * uy)), svg_number(y - head * (uy + 0.45 * ux)))},
+                 {"fill", color}});
+        }
+    svg.close();
+}
+
 void draw_kernel(SvgWriter& svg, const SceneKernel& k, const ChartData& data, const Palette& colors) {
     const bool named = k.number > 0;
     svg.open("g", {{"class", "kernel"}, {"fill-opacity", named ? "0.88" : "0.45"}});
@@ -196,10 +218,7 @@ std::string description(const ChartData& data) {
     return text;
 }
 
-}  // namespace
-
-std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
-    const ChartData data = chart_data(analysis, style.max_kernels);
+std::string svg_of(const ChartData& data, const ChartStyle& style) {
     const Scene scene = chart_scene(data, style);
     const Palette colors = palette(style.theme);
     SvgWriter svg;
@@ -217,6 +236,8 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
     draw_axes(svg, scene, colors);
     draw_roofs(svg, scene, colors);
     draw_joins(svg, scene, colors);
+    if (std::any_of(scene.kernels.begin(), scene.kernels.end(), [](auto& k) { return !k.arrows.empty(); }))
+        draw_arrows(svg, scene, colors);
     svg.open("g", {{"class", "kernels"}});
     // Kernels come by falling time, so small marks lie on large ones; the unnamed go below them all.
     for (const bool named : {false, true})
@@ -228,6 +249,16 @@ std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
     draw_caption(svg, scene, colors);
     svg.close();
     return svg.take();
+}
+
+}  // namespace
+
+std::string roofline_svg(const Analysis& analysis, const ChartStyle& style) {
+    return svg_of(chart_data(analysis, {style.max_kernels, {}}), style);
+}
+
+std::string comparison_svg(const Comparison& comparison, const ChartStyle& style) {
+    return svg_of(chart_data(comparison, {style.max_kernels, {}}), style);
 }
 
 }  // namespace gambrel

@@ -46,12 +46,16 @@ Json kernel_json(const Kernel& k) {
     out["flop"] = amount(flop(k));
     out["tensor_flop"] = amount(tensor_flop(k));
     out["sparse_flop"] = amount(k.sparse_work);
+    out["has_uncounted_work"] = k.has_uncounted_work;
     out["work"] = Json::object();
     for (const Pipe p : all_pipes())
         if (k.work[p]) out["work"][pipe_key(p)] = amount(k.work[p]);
     out["traffic"] = Json::object();
     for (const Level l : all_levels())
         if (k.bytes[l]) out["traffic"][level_key(l) + "_bytes"] = amount(k.bytes[l]);
+    out["reported_peaks"] = Json::object();
+    for (const auto& p : k.pipe_peaks) out["reported_peaks"][std::string(name(p.pipe))] = amount<FlopRate>(p.peak);
+    for (const auto& l : k.level_peaks) out["reported_peaks"][level_key(l.level)] = amount<Bandwidth>(l.peak);
     out["grid"] = k.shape ? Json(k.shape->grid) : Json(nullptr);
     out["block"] = k.shape ? Json(k.shape->block) : Json(nullptr);
     out["reasons"] = Json::array();
@@ -100,6 +104,7 @@ Json machine_json(const Machine& m) {
     Json out{{"id", m.id}, {"name", m.name}, {"architecture", m.architecture}, {"chip", m.chip}};
     out["compute_capability"] = m.compute_capability ? Json(to_text(*m.compute_capability)) : Json(nullptr);
     out["source"] = m.source;
+    out["machine_file"] = Json::parse(to_json(m), nullptr, false);
     return out;
 }
 

@@ -7,17 +7,17 @@
 
 #include <gambrel/report.hpp>
 
+#include "report/ceiling_value.hpp"
 #include "report/csv_fields.hpp"
 #include "report/numbers.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 
 namespace gambrel {
-namespace {
 
-using namespace report_detail;
+namespace report_detail {
 
-std::string value_text(const MeasuredCeiling& c, double value, int digits) {
+std::string ceiling_value(const MeasuredCeiling& c, double value, int digits) {
     switch (c.kind) {
         case CeilingKind::compute: {
             std::string text = to_text(FlopRate{value}, digits);
@@ -33,6 +33,12 @@ std::string value_text(const MeasuredCeiling& c, double value, int digits) {
     }
     return {};
 }
+
+}  // namespace report_detail
+
+namespace {
+
+using namespace report_detail;
 
 std::string percent_of_theory(const MeasuredCeiling& c) {
     return c.theoretical && *c.theoretical > 0 ? fmt::format("{:.1f} %", 100 * c.value.median / *c.theoretical) : "";
@@ -93,10 +99,10 @@ std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
                  {"", false, 90}});
     for (const MeasuredCeiling& c : m.ceilings) {
         const bool rate = c.kind != CeilingKind::latency && c.kind != CeilingKind::launch;
-        table.add({{printable(c.title, !style.unicode), c.fault ? "failed" : value_text(c, c.value.median, 4),
-                    c.theoretical ? value_text(c, *c.theoretical, 4) : "", c.fault ? "" : percent_of_theory(c),
-                    c.sustained ? value_text(c, c.sustained->median, 4) : "", c.fault ? "" : range_text(c),
-                    c.fault ? "" : value_text(c, rate ? c.value.maximum : c.value.minimum, 4),
+        table.add({{printable(c.title, !style.unicode), c.fault ? "failed" : ceiling_value(c, c.value.median, 4),
+                    c.theoretical ? ceiling_value(c, *c.theoretical, 4) : "", c.fault ? "" : percent_of_theory(c),
+                    c.sustained ? ceiling_value(c, c.sustained->median, 4) : "", c.fault ? "" : range_text(c),
+                    c.fault ? "" : ceiling_value(c, rate ? c.value.maximum : c.value.minimum, 4),
                     count_text(c.value.count), c.working_set ? binary_text(*c.working_set) : "",
                     c.clock ? fmt::format("{:.0f} MHz", c.clock->value() / 1e6) : "", c.primary ? "roof" : ""},
                    c.fault ? "31" : "",

@@ -193,7 +193,7 @@ std::string kernel_legend(const ChartData& data, std::size_t lettered, const Tex
 std::string terminal_chart(const Analysis& analysis, const TextStyle& given) {
     TextStyle style = given;
     style.width = std::clamp(given.width, 50, 250);
-    const ChartData data = chart_data(analysis, 400);
+    const ChartData data = chart_data(analysis, {400, {}});
     const int columns = style.width - kMargin - 1;
     const Frame frame{data, columns, std::clamp(columns * 3 / 10, 12, 36)};
     const std::size_t lettered = std::min({data.kernels.size(), kLetters.size(), style.max_rows, std::size_t{12}});

@@ -17,5 +17,6 @@ std::span<const EmbeddedText> embedded_metric_facts();
 std::span<const EmbeddedText> embedded_costs();
 std::span<const EmbeddedText> embedded_cli();
 std::span<const EmbeddedText> embedded_kernels();
+std::span<const EmbeddedText> embedded_page();  // web/: shell (HTML), style (CSS), page (the bundled script)
 
 }  // namespace gambrel

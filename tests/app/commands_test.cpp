@@ -1,10 +1,5 @@
 // Does the real binary do what docs/cli says: exit status, streams, files, filters, bad input?
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,12 +8,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/command_fixture.hpp"
+#include "app/command_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-using gambrel::test::Commands;
 using gambrel::test::Outcome;
 using gambrel::test::text_of;
 using testing::HasSubstr;
@@ -29,11 +23,13 @@ const std::string kData = GAMBREL_SHARED_DATA;
 const std::string kReport = kData + "/ncu_rep/armleth__cuda-mlp-inference--report.ncu-rep";
 const std::string kLog = kData + "/ncu_csv/gpp_rtx4060/output.csv";
 
+class Commands : public gambrel::test::CommandFolder {};
+
 #define NEEDS_SHARED_DATA() \
     if (!fs::exists(kReport)) GTEST_SKIP() << "shared data not found at " << kData
 
 TEST_F(Commands, HelpIsPrintedForEveryCommandAndUnknownOnesGetTheNearestName) {
-    for (const char* command : {"analyze", "machines", "profile", "reproduce"}) {
+    for (const char* command : {"analyze", "check", "compare", "machines", "profile", "reproduce"}) {
         const auto help = run(std::string(command) + " --help");
         EXPECT_EQ(help.status, 0);
         EXPECT_THAT(help.out, StartsWith("gambrel " + std::string(command)));

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/command_fixture.hpp"
+#include "app/command_folder.hpp"
 
 namespace {
 
@@ -21,7 +21,7 @@ using testing::Not;
 using testing::StartsWith;
 namespace fs = std::filesystem;
 
-class ModelCommands : public gambrel::test::Commands {
+class ModelCommands : public gambrel::test::CommandFolder {
 protected:
     std::string table(const std::string& text) {
         std::ofstream(path("t.csv")) << text;

@@ -1,6 +1,7 @@
 // Does the CUDA device call the driver, NVRTC, NVML and cuBLASLt in the right order, and say what went wrong when one
 // fails? There is no GPU: tests/measure/fakes/fake_cuda.cpp stands for all four libraries.
-#include <algorithm>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -219,8 +220,8 @@ TEST_F(CudaDevice, AFailureOfOneCallEndsTheProbeAndNamesTheCall) {
           "cuEventSynchronize", "cuEventElapsedTime", "cuMemcpyDtoH_v2", "nvrtcCreateProgram"}) {
         set("FAKE_FAIL", std::string(call) + ":2");
         const auto sample = run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
-        EXPECT_FALSE(sample) << call;
-        if (!sample) EXPECT_THAT(to_text(sample.error()), HasSubstr("failed")) << call;
+        ASSERT_FALSE(sample) << call;
+        EXPECT_THAT(to_text(sample.error()), HasSubstr("failed")) << call;
         unsetenv("FAKE_FAIL");
     }
     EXPECT_TRUE(run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2)) << "the device lives on";

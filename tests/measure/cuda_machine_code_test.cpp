@@ -198,7 +198,7 @@ TEST_P(CudaMachineCode, HoldsTheIntendedInstructionsAndNoOthers) {
 
 INSTANTIATE_TEST_SUITE_P(Architectures, CudaMachineCode,
                          testing::Values("60", "70", "75", "80", "86", "89", "90a", "100a", "120", "120a"),
-                         [](const auto& info) { return "sm_" + std::string(info.param); });
+                         [](const auto& one) { return "sm_" + std::string(one.param); });
 
 }  // namespace
 }  // namespace gambrel::measure_detail

@@ -109,7 +109,7 @@ TEST(ChartData, LetsNoKernelOfAMicrosecondStretchTheAxes) {
     const auto without = sample::analysis_of(kernels, sample::v100_like(), "");
     kernels.push_back(sample::kernel({"index", 1, 2e-6, 1, 0, 0, 0, 1e5}));
     const auto with = sample::analysis_of(kernels, sample::v100_like(), "");
-    const ChartData a = chart_data(without, 400), b = chart_data(with, 400);
+    const ChartData a = chart_data(without, {400, {}}), b = chart_data(with, {400, {}});
     EXPECT_EQ(a.x.low, b.x.low);
     EXPECT_EQ(a.y.low, b.y.low);
     EXPECT_EQ(b.caption.back(), "Outside the axes: points of 1 kernel (<0.01 % of time).");
@@ -117,7 +117,7 @@ TEST(ChartData, LetsNoKernelOfAMicrosecondStretchTheAxes) {
 
 TEST(ChartData, TakesTheRoofsAtTheTimeWeightedClock) {
     const auto a = sample::training();
-    const ChartData data = chart_data(a, 400);
+    const ChartData data = chart_data(a, {400, {}});
     ASSERT_EQ(data.slopes.size(), 3u);
     double sum = 0, time = 0;
     for (const auto& row : a.rows) {
@@ -133,7 +133,7 @@ TEST(ChartData, TakesTheRoofsAtTheTimeWeightedClock) {
 }
 
 void expect_no_overlap(const Analysis& a, const ChartStyle& style) {
-    const ChartData data = chart_data(a, style.max_kernels);
+    const ChartData data = chart_data(a, {style.max_kernels, {}});
     const Scene scene = chart_scene(data, style);
     std::vector<Box> labels;
     for (const auto& k : scene.kernels) {
@@ -167,7 +167,7 @@ TEST(ChartLayout, LetsNoLabelCoverAnotherAPointOrARoofLabel) {
 
 TEST(ChartLayout, PlacesAllNamesOfARealisticRun) {
     const auto a = sample::training();
-    const ChartData data = chart_data(a, 400);
+    const ChartData data = chart_data(a, {400, {}});
     const Scene scene = chart_scene(data, {});
     for (const auto& k : scene.kernels) {
         ASSERT_TRUE(k.placed) << k.number;
@@ -178,7 +178,7 @@ TEST(ChartLayout, PlacesAllNamesOfARealisticRun) {
 
 TEST(ChartLayout, PutsTheRidgePointWhereSlopeAndFlatMeet) {
     const auto a = sample::toy();
-    const ChartData data = chart_data(a, 400);
+    const ChartData data = chart_data(a, {400, {}});
     const Scene scene = chart_scene(data, {});
     ASSERT_EQ(scene.ridges.size(), 1u);  // 100 GFLOP/s over 10 GB/s: 10 FLOP/B
     const double x = scene.plot.x0 + (1 - data.x.low) / data.x.span() * scene.plot.width();

@@ -10,20 +10,17 @@
 #include "measure/dynamic/library.hpp"
 
 // Each is a member of that name, of the type that the header declares.
-#define GAMBREL_OPENCL_FUNCTIONS(X)                                                                                   \
-    X(clGetPlatformIDs)                                                                                               \
-    X(clGetPlatformInfo)                                                                                              \
-    X(clGetDeviceIDs)                                                                                                 \
-    X(clGetDeviceInfo)                                                                                                \
-    X(clCreateContext)                                                                                                \
-    X(clReleaseContext)                                                                                               \
-    X(clCreateCommandQueue)                                                                                           \
-    X(clReleaseCommandQueue)                                                                                          \
-    X(clCreateProgramWithSource)                                                                                      \
-    X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)               \
-        X(clSetKernelArg) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer)      \
-            X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject) X(clEnqueueNDRangeKernel) X(clFinish) X(clWaitForEvents) \
-                X(clGetEventProfilingInfo) X(clReleaseEvent)
+// clang-format never settles on this macro.
+// clang-format off
+#define GAMBREL_OPENCL_FUNCTIONS(X) \
+    X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) \
+    X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) \
+    X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) \
+    X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clCreateBuffer) \
+    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueMapBuffer) \
+    X(clEnqueueUnmapMemObject) X(clEnqueueNDRangeKernel) X(clFinish) X(clWaitForEvents) \
+    X(clGetEventProfilingInfo) X(clReleaseEvent)
+// clang-format on
 
 namespace gambrel::measure_detail {
 

@@ -1,4 +1,4 @@
-// Runs the real binary in a folder of its own and keeps what it said.
+// A folder of its own for each test, and the real binary run in it.
 #pragma once
 
 #include <sys/wait.h>
@@ -15,16 +15,14 @@
 
 namespace gambrel::test {
 
-namespace fs = std::filesystem;
-
-class Commands : public testing::Test {
+class CommandFolder : public testing::Test {
 protected:
     void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "gambrel_commands_XXXXXX").string();
+        std::string pattern = (std::filesystem::temp_directory_path() / "gambrel_commands_XXXXXX").string();
         ASSERT_NE(mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;
     }
-    void TearDown() override { fs::remove_all(folder_); }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
 
     Outcome run(const std::string& arguments) const {
         const std::string errors = (folder_ / "stderr").string();
@@ -42,7 +40,7 @@ protected:
     }
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-    fs::path folder_;
+    std::filesystem::path folder_;
 };
 
 }  // namespace gambrel::test

@@ -1,0 +1,139 @@
+#include <gambrel/check.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "app/analysis_flags.hpp"
+#include "app/command.hpp"
+#include "units/file_bytes.hpp"
+
+namespace gambrel::app {
+namespace {
+
+struct Flags {
+    AnalysisFlags analysis;
+    std::vector<std::string> files;
+    std::string min_roof, min_share = "1%", max_time = "5%", max_bytes = "2%";
+    std::string baseline, write_baseline, markdown, junit, json;
+    bool quiet = false;
+};
+
+// "60%" and "0.6" are the same; 60 alone would be one or the other.
+std::optional<double> share_of(const std::string& flag, const std::string& text, Errors& errors) {
+    const bool percent = text.ends_with('%');
+    const std::string_view digits = std::string_view(text).substr(0, text.size() - (percent ? 1 : 0));
+    double value = 0;
+    const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool read = ec == std::errc{} && end == digits.data() + digits.size() && std::isfinite(value) && value >= 0;
+    if (read && (percent || value <= 1)) return percent ? value / 100 : value;
+    errors.push_back({flag, fmt::format("\"{}\" is no share; write 60% or 0.6", text)});
+    return std::nullopt;
+}
+
+Result<CheckLimits> limits_of(const Flags& flags) {
+    Errors errors = faults(flags.analysis);
+    CheckLimits limits;
+    if (!flags.min_roof.empty()) limits.min_roof = share_of("--min-roof", flags.min_roof, errors);
+    limits.min_share = share_of("--min-share", flags.min_share, errors).value_or(0);
+    limits.max_time = share_of("--max-time", flags.max_time, errors).value_or(0);
+    limits.max_bytes = share_of("--max-bytes", flags.max_bytes, errors).value_or(0);
+    if (flags.min_roof.empty() && flags.baseline.empty() && flags.write_baseline.empty())
+        errors.push_back({"check", "nothing to check; give --min-roof 60%, --baseline F or --write-baseline F"});
+    if (!flags.baseline.empty() && !flags.write_baseline.empty())
+        errors.push_back({"check", "--baseline checks against a file, --write-baseline makes one; give one of them"});
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+    return limits;
+}
+
+// For a baseline each FILE is a run of its own; for a check they are one run, as for analyze.
+Result<std::vector<Analysis>> runs_of(const Flags& flags) {
+    std::vector<Analysis> runs;
+    Errors errors;
+    const auto add = [&](const std::vector<std::string>& files) {
+        auto run = analysis_of(files, flags.analysis);
+        if (!run) {
+            errors.insert(errors.end(), run.error().begin(), run.error().end());
+            return;
+        }
+        if (!flags.quiet) print_notes(run->notes);
+        runs.push_back(std::move(*run));
+    };
+    if (flags.write_baseline.empty()) add(flags.files);
+    if (!flags.write_baseline.empty())
+        for (const auto& file : flags.files) add({file});
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+    return runs;
+}
+
+int write_baseline(const Flags& flags, const std::vector<Analysis>& runs) {
+    const auto baseline = baseline_of(runs);
+    if (!baseline) return bad_input(baseline.error());
+    if (!write_file(flags.write_baseline, to_json(*baseline))) return kBadInput;
+    if (!flags.quiet)
+        fmt::print(stderr, "wrote {}: {} kernels of {} on {}\n", flags.write_baseline, baseline->kernels.size(),
+                   runs.size() == 1 ? "one run" : fmt::format("{} runs", runs.size()), baseline->machine);
+    return kDone;
+}
+
+bool write_summary(const std::string& where, const std::string& text) {
+    return where.empty() || (where == "-" ? print_result(text) : write_file(where, text));
+}
+
+int run(const Flags& flags) {
+    const auto limits = limits_of(flags);
+    if (!limits) return bad_input(limits.error());
+    const auto runs = runs_of(flags);
+    if (!runs) return bad_input(runs.error());
+    int status = kDone;
+    if (!flags.write_baseline.empty()) status = write_baseline(flags, *runs);
+    if (status != kDone || (!flags.write_baseline.empty() && !limits->min_roof)) return status;
+
+    std::optional<Baseline> baseline;
+    if (!flags.baseline.empty()) {
+        const auto bytes = units_detail::FileBytes::open(flags.baseline);
+        if (!bytes) return bad_input(bytes.error());
+        auto parsed = parse_baseline(bytes->view(), flags.baseline);
+        if (!parsed) return bad_input(parsed.error());
+        baseline = std::move(*parsed);
+    }
+    const Analysis& analysis = runs->front();
+    const auto result = check(analysis, *limits, baseline ? &*baseline : nullptr);
+    if (!result) return bad_input(result.error());
+    bool ok = write_summary(flags.markdown, check_markdown(*result, analysis.title));
+    ok &= write_summary(flags.junit, check_junit(*result, analysis.title));
+    ok &= write_summary(flags.json, check_json(*result, analysis.title));
+    const bool stdout_taken = flags.markdown == "-" || flags.junit == "-" || flags.json == "-";
+    TextStyle style = terminal_style();
+    style.max_rows = flags.analysis.top;
+    if (!stdout_taken && !flags.quiet) ok &= print_result(check_text(*result, style));
+    if (!ok) return kBadInput;
+    // Nothing to judge is not a pass: a gate that looks at an empty profile must not stay green.
+    if (result->items.empty()) return bad_input({{analysis.title, "no kernel could be checked"}});
+    return result->passed() ? kDone : kNo;
+}
+
+}  // namespace
+
+Action setup_check(CLI::App& command) {
+    auto flags = std::make_shared<Flags>();
+    command.add_option("FILE", flags->files)->required();
+    command.add_option("--min-roof", flags->min_roof);
+    command.add_option("--min-share", flags->min_share);
+    command.add_option("--baseline", flags->baseline);
+    command.add_option("--max-time", flags->max_time);
+    command.add_option("--max-bytes", flags->max_bytes);
+    command.add_option("--write-baseline", flags->write_baseline);
+    command.add_option("--markdown", flags->markdown)->expected(0, 1)->default_str("-");
+    command.add_option("--junit", flags->junit)->expected(0, 1)->default_str("-");
+    command.add_option("--json", flags->json)->expected(0, 1)->default_str("-");
+    command.add_option("--top", flags->analysis.top);
+    command.add_flag("--quiet,-q", flags->quiet);
+    flags->analysis.add_reading_to(command);
+    return [flags] { return run(*flags); };
+}
+
+}  // namespace gambrel::app

@@ -1,0 +1,97 @@
+#include "compare/matching.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace gambrel::compare_detail {
+namespace {
+
+using Key = std::pair<std::string, std::string>;
+
+double time_of(const AnalysisRow& row) { return row.kernel.time ? row.kernel.time->value.value() : 0; }
+
+// The n-th row of a key on one side belongs to the n-th on the other: a layer that runs twice is two rows.
+template <class KeyOf>
+std::vector<Match> by_key(const Analysis& before, const Analysis& after, KeyOf key_of) {
+    std::map<Key, std::deque<std::size_t>> waiting;
+    for (std::size_t i = 0; i < after.rows.size(); ++i) waiting[key_of(after.rows[i].kernel)].push_back(i);
+    std::vector<bool> used(after.rows.size(), false);
+    std::vector<Match> out;
+    for (std::size_t i = 0; i < before.rows.size(); ++i) {
+        auto found = waiting.find(key_of(before.rows[i].kernel));
+        if (found == waiting.end() || found->second.empty()) {
+            out.push_back({i, std::nullopt});
+            continue;
+        }
+        out.push_back({i, found->second.front()});
+        used[found->second.front()] = true;
+        found->second.pop_front();
+    }
+    for (std::size_t i = 0; i < after.rows.size(); ++i)
+        if (!used[i]) out.push_back({std::nullopt, i});
+    return out;
+}
+
+// A phase that only one side has (a file's name, where another file was read) must not keep equal names apart.
+bool phases_agree(const Analysis& before, const Analysis& after) {
+    const auto has = [](const Analysis& a, Symbol phase) {
+        return std::any_of(a.rows.begin(), a.rows.end(), [&](const auto& r) { return r.kernel.phase == phase; });
+    };
+    return std::any_of(before.rows.begin(), before.rows.end(),
+                       [&](const auto& r) { return has(after, r.kernel.phase); });
+}
+
+std::vector<Match> by_name(const Analysis& before, const Analysis& after) {
+    const bool phases = phases_agree(before, after);
+    return by_key(before, after, [phases](const Kernel& k) { return Key{k.name.str(), phases ? k.phase.str() : ""}; });
+}
+
+std::vector<Match> by_order(const Analysis& before, const Analysis& after) {
+    std::vector<Match> out;
+    for (std::size_t i = 0; i < std::max(before.rows.size(), after.rows.size()); ++i)
+        out.push_back({i < before.rows.size() ? std::optional(i) : std::nullopt,
+                       i < after.rows.size() ? std::optional(i) : std::nullopt});
+    return out;
+}
+
+bool is_modelled(const Analysis& a) {
+    return std::any_of(a.rows.begin(), a.rows.end(), [](const AnalysisRow& r) {
+        return r.kernel.time &&
+               (r.kernel.time->origin == Origin::modelled || r.kernel.time->origin == Origin::simulated);
+    });
+}
+
+}  // namespace
+
+std::vector<Match> matched(const Analysis& before, const Analysis& after, MatchBy by) {
+    switch (by) {
+        case MatchBy::order:
+            return by_order(before, after);
+        case MatchBy::layer:
+            // A layer is a kernel's name without its phase: models name layers, and a measurement may put them in
+            // ranges.
+            return by_key(before, after, [](const Kernel& k) { return Key{k.name.str(), ""}; });
+        case MatchBy::name:
+        case MatchBy::automatic:
+            break;
+    }
+    return by_name(before, after);
+}
+
+MatchBy chosen(const Analysis& before, const Analysis& after) {
+    if (is_modelled(before) && is_modelled(after)) return MatchBy::layer;
+    double paired = 0, all = 0;
+    for (const auto& m : by_name(before, after)) {
+        const double time =
+            (m.before ? time_of(before.rows[*m.before]) : 0) + (m.after ? time_of(after.rows[*m.after]) : 0);
+        all += time;
+        if (m.before && m.after) paired += time;
+    }
+    // Half of the time without a partner: names that differ by design (two frameworks, two libraries). Order is then
+    // all that is left, and only if it is an order of execution on both sides.
+    const bool ordered = before.grouping == Grouping::launch && after.grouping == Grouping::launch;
+    return paired >= 0.5 * all || !ordered ? MatchBy::name : MatchBy::order;
+}
+
+}  // namespace gambrel::compare_detail

@@ -1,0 +1,212 @@
+#include "ingest/result_json.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gambrel::ingest_detail {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::string_view kSchema = "gambrel-analysis-1";
+
+// A place in the document and where its faults go.
+struct At {
+    std::string path;
+    Errors* errors;
+    void fault(const std::string& key, std::string what) const { errors->push_back({path + key, std::move(what)}); }
+};
+
+const Json* member(const Json& object, const char* key) {
+    if (!object.is_object()) return nullptr;
+    const auto it = object.find(key);
+    return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+std::string short_dump(const Json& value) {
+    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return text.size() > 40 ? text.substr(0, 40) + "..." : text;
+}
+
+std::string text_of(const Json& object, const char* key, const At& at) {
+    const Json* value = member(object, key);
+    if (!value) return {};
+    if (value->is_string()) return value->get<std::string>();
+    at.fault(key, fmt::format("{} found, expected a text", short_dump(*value)));
+    return {};
+}
+
+std::uint64_t count_of(const Json& object, const char* key, std::uint64_t otherwise, const At& at) {
+    const Json* value = member(object, key);
+    if (!value) return otherwise;
+    if (value->is_number_unsigned()) return value->get<std::uint64_t>();
+    at.fault(key, fmt::format("{} found, expected a count", short_dump(*value)));
+    return otherwise;
+}
+
+template <class Q>
+Known<Q> amount_of(const Json* value, const std::string& key, const At& at) {
+    if (!value) return std::nullopt;
+    const Json* number = member(*value, "value");
+    if (!number) return std::nullopt;
+    const double v = number->is_number() ? number->get<double>() : -1;
+    if (!std::isfinite(v) || v < 0) {
+        at.fault(key + ".value", fmt::format("{} found, expected a number of 0 or more", short_dump(*number)));
+        return std::nullopt;
+    }
+    const std::string word = text_of(*value, "origin", {at.path + key + ".", at.errors});
+    const auto origin = origin_from(word);
+    if (!origin) {
+        at.fault(key + ".origin", fmt::format("\"{}\" is no origin; expected measured, modelled or simulated", word));
+        return std::nullopt;
+    }
+    return Amount<Q>{Q{v}, *origin, Symbol(text_of(*value, "rule", {at.path + key + ".", at.errors}))};
+}
+
+std::string level_key(Level level) {
+    std::string key(name(level));
+    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
+    return key;
+}
+
+void read_peaks(const Json& row, Kernel& k, const At& at) {
+    const Json* peaks = member(row, "reported_peaks");
+    if (!peaks) return;
+    for (const Pipe p : all_pipes())
+        if (auto a = amount_of<FlopRate>(member(*peaks, std::string(name(p)).c_str()),
+                                         "reported_peaks." + std::string(name(p)), at))
+            k.pipe_peaks.push_back({p, *a});
+    for (const Level l : all_levels())
+        if (auto a = amount_of<Bandwidth>(member(*peaks, level_key(l).c_str()), "reported_peaks." + level_key(l), at))
+            k.level_peaks.push_back({l, *a});
+}
+
+std::vector<Symbol> symbols_of(const Json& object, const char* key, const At& at) {
+    std::vector<Symbol> out;
+    const Json* list = member(object, key);
+    if (!list) return out;
+    if (!list->is_array()) at.fault(key, "expected a list of texts");
+    if (list->is_array())
+        for (const auto& item : *list) {
+            if (item.is_string())
+                out.emplace_back(item.get<std::string>());
+            else
+                at.fault(key, fmt::format("{} found, expected a text", short_dump(item)));
+        }
+    return out;
+}
+
+std::optional<std::array<std::uint32_t, 3>> triple(const Json* value) {
+    std::array<std::uint32_t, 3> out{};
+    if (!value || !value->is_array() || value->size() != 3) return std::nullopt;
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (!(*value)[i].is_number_unsigned() || (*value)[i].get<std::uint64_t>() > 0xffffffffU) return std::nullopt;
+        out[i] = (*value)[i].get<std::uint32_t>();
+    }
+    return out;
+}
+
+Kernel kernel_of(const Json& row, const At& at, const std::string& source) {
+    Kernel k;
+    k.name = Symbol(text_of(row, "name", at));
+    k.phase = Symbol(text_of(row, "phase", at));
+    k.source = Symbol(source);
+    k.launches = std::max<std::uint64_t>(1, count_of(row, "launches", 1, at));
+    k.zero_flop_launches = std::min(k.launches, count_of(row, "zero_flop_launches", 0, at));
+    k.time = amount_of<Seconds>(member(row, "time_s"), "time_s", at);
+    k.clock = amount_of<Frequency>(member(row, "clock_hz"), "clock_hz", at);
+    k.sparse_work = amount_of<Flops>(member(row, "sparse_flop"), "sparse_flop", at);
+    if (const Json* uncounted = member(row, "has_uncounted_work"))
+        k.has_uncounted_work = uncounted->is_boolean() && uncounted->get<bool>();
+    if (const Json* work = member(row, "work"))
+        for (const Pipe p : all_pipes()) {
+            const std::string key = std::string(name(p)) + (is_integer(p) ? "_op" : "_flop");
+            k.work[p] = amount_of<Flops>(member(*work, key.c_str()), "work." + key, at);
+        }
+    if (const Json* traffic = member(row, "traffic"))
+        for (const Level l : all_levels()) {
+            const std::string key = level_key(l) + "_bytes";
+            k.bytes[l] = amount_of<Bytes>(member(*traffic, key.c_str()), "traffic." + key, at);
+        }
+    read_peaks(row, k, at);
+    const auto grid = triple(member(row, "grid")), block = triple(member(row, "block"));
+    if (grid && block) k.shape = LaunchShape{*grid, *block};
+    k.reasons = symbols_of(row, "reasons", at);
+    k.remedies = symbols_of(row, "remedies", at);
+    return k;
+}
+
+void read_machines(const Json& document, const std::string& source, Ingested& out, Errors& errors) {
+    const Json* list = member(document, "machines");
+    if (!list || !list->is_array()) return;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        const Json& item = (*list)[i];
+        const At at{fmt::format("{}: machines[{}].", source, i), &errors};
+        Machine m;
+        if (const Json* file = member(item, "machine_file")) {
+            auto read =
+                parse_machine(file->dump(-1, ' ', false, Json::error_handler_t::replace), at.path + "machine_file");
+            if (read)
+                m = std::move(*read);
+            else  // the kernels stand all the same; the machine may be named on the command line
+                out.notes.insert(out.notes.end(), read.error().begin(), read.error().end());
+        }
+        m.id = text_of(item, "id", at), m.name = text_of(item, "name", at), m.source = text_of(item, "source", at);
+        out.machines.push_back(std::move(m));
+    }
+}
+
+// The row says its machine by id; analysis finds it by the name of the device.
+Symbol device_of(const Json& row, const std::vector<Machine>& machines, const At& at) {
+    const std::string id = text_of(row, "machine", at);
+    for (const auto& m : machines)
+        if (m.id == id) return Symbol(m.name);
+    return Symbol(text_of(row, "device", at));
+}
+
+}  // namespace
+
+bool is_result_json(std::string_view text) {
+    const auto start = text.find_first_not_of(" \t\r\n");
+    return start != std::string_view::npos && text[start] == '{' &&
+           text.substr(0, 4096).find("\"gambrel-analysis-") != std::string_view::npos;
+}
+
+Result<Ingested> read_result_json(std::string_view text, const std::string& source, const KeepName& keep) {
+    Json document;
+    try {
+        document = Json::parse(text);
+    } catch (const Json::exception& e) {
+        return failure(source, fmt::format("is no JSON: {}", e.what()));
+    }
+    Errors errors;
+    const At top{source + ": ", &errors};
+    if (const std::string schema = text_of(document, "schema", top); schema != kSchema)
+        top.fault("schema", fmt::format("\"{}\" found, expected \"{}\"", schema, kSchema));
+    const Json* rows = member(document, "rows");
+    if (!rows || !rows->is_array()) top.fault("rows", "missing; expected the list of kernels");
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+    Ingested out;
+    read_machines(document, source, out, errors);
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+        const At at{fmt::format("{}: rows[{}].", source, i), &errors};
+        if (!(*rows)[i].is_object()) {
+            at.fault("", "expected an object");
+            continue;
+        }
+        Kernel k = kernel_of((*rows)[i], at, source);
+        if (keep && !keep(k.name.str())) {
+            out.filtered_launches += k.launches;
+            continue;
+        }
+        k.device = device_of((*rows)[i], out.machines, at);
+        out.launches.push_back(std::move(k));
+    }
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+    return out;
+}
+
+}  // namespace gambrel::ingest_detail

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <gambrel/report.hpp>
+#include <gambrel/version.hpp>
+
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+std::string amount(const CheckItem& i, double value) {
+    if (i.what == "roof") return percent_text(value);
+    return i.what == "time" ? to_text(Seconds{value}, 4) : to_text(Bytes{value}, 4);
+}
+
+// "time 1.2 ms, at most 1.1 ms (+9.1 % over it)"
+std::string sentence(const CheckItem& i) {
+    const bool roof = i.what == "roof";
+    std::string text = fmt::format("{} {}, {} {}", roof ? "percent of roof" : i.what, amount(i, i.found),
+                                   roof ? "at least" : "at most", amount(i, i.limit));
+    if (!i.passed && !roof && i.limit > 0) text += fmt::format(" ({:+.1f} % over it)", 100 * (i.found / i.limit - 1));
+    return text;
+}
+
+std::vector<const CheckItem*> failures_first(const CheckResult& result) {
+    std::vector<const CheckItem*> out;
+    for (const auto& i : result.items) out.push_back(&i);
+    std::stable_partition(out.begin(), out.end(), [](const CheckItem* i) { return !i->passed; });
+    return out;
+}
+
+std::string verdict(const CheckResult& r) {
+    if (r.items.empty()) return "nothing was checked";
+    return fmt::format("{}: {} of {} checks failed", r.passed() ? "passed" : "FAILED", count_text(r.failures()),
+                       count_text(r.items.size()));
+}
+
+std::string replaced(std::string_view text, std::initializer_list<std::pair<char, std::string_view>> pairs) {
+    std::string out;
+    for (const char c : printable(text)) {
+        const auto found = std::find_if(pairs.begin(), pairs.end(), [c](auto& p) { return p.first == c; });
+        if (found == pairs.end())
+            out += c;
+        else
+            out += found->second;
+    }
+    return out;
+}
+std::string xml(std::string_view text) {
+    return replaced(text, {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}});
+}
+// A name must not end the cell, start an element, or become emphasis or a link.
+std::string markdown(std::string_view text) {
+    return replaced(text, {{'|', "\\|"},
+                           {'<', "&lt;"},
+                           {'>', "&gt;"},
+                           {'&', "&amp;"},
+                           {'*', "\\*"},
+                           {'_', "\\_"},
+                           {'`', "\\`"},
+                           {'[', "\\["},
+                           {']', "\\]"},
+                           {'\\', "\\\\"}});
+}
+
+std::string kernel_name(const CheckItem& i) {
+    return short_name(i.name, 60) + (i.phase.empty() ? "" : " (" + i.phase + ")");
+}
+
+}  // namespace
+
+std::string check_text(const CheckResult& result, const TextStyle& style) {
+    std::string out;
+    Table table(
+        {{"kernel", false, 100, 16}, {"check", false, 90}, {"found", true, 80}, {"limit", true, 70}, {"", false, 95}});
+    std::size_t shown = 0;
+    for (const auto* i : failures_first(result)) {
+        if (shown++ >= style.max_rows) break;
+        table.add({{printable(kernel_name(*i), !style.unicode), i->what, amount(*i, i->found), amount(*i, i->limit),
+                    i->passed ? "ok" : "FAILED"},
+                   i->passed ? "" : "31",
+                   {}});
+    }
+    if (!result.items.empty()) out += table.text(style);
+    if (result.items.size() > style.max_rows)
+        out += fmt::format("{} more checks; --top N shows them\n", result.items.size() - style.max_rows);
+    for (const auto& note : result.notes)
+        for (auto& line : wrapped(printable("note: " + note, !style.unicode), style.width, 2)) out += line + "\n";
+    return out + painted(verdict(result), result.passed() ? "32" : "31", style.color) + "\n";
+}
+
+std::string check_markdown(const CheckResult& result, std::string_view title) {
+    std::string out = fmt::format("### {}: {}\n\n", markdown(title), verdict(result));
+    if (!result.items.empty()) out += "| | kernel | check | found | limit |\n|---|---|---|---:|---:|\n";
+    std::size_t passed = 0;
+    for (const auto* i : failures_first(result)) {
+        if (i->passed && ++passed > 20) break;  // a pull request shows what is wrong, not ten thousand lines
+        out += fmt::format("| {} | {} | {} | {} | {} |\n", i->passed ? "✅" : "❌", markdown(kernel_name(*i)), i->what,
+                           amount(*i, i->found), amount(*i, i->limit));
+    }
+    if (!result.notes.empty()) out += "\n";
+    for (const auto& note : result.notes) out += fmt::format("- {}\n", markdown(note));
+    return out;
+}
+
+std::string check_junit(const CheckResult& result, std::string_view title) {
+    std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    out += fmt::format(
+        "<testsuites>\n  <testsuite name=\"gambrel check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+        "skipped=\"0\">\n",
+        xml(title), result.items.size(), result.failures());
+    for (const auto& i : result.items) {
+        const std::string head =
+            fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(kernel_name(i)), xml(i.what));
+        out += i.passed
+                   ? head + "/>\n"
+                   : fmt::format("{}>\n      <failure message=\"{}\"/>\n    </testcase>\n", head, xml(sentence(i)));
+    }
+    if (!result.notes.empty()) {
+        out += "    <system-out>";
+        for (const auto& note : result.notes) out += xml(note) + "\n";
+        out += "</system-out>\n";
+    }
+    return out + "  </testsuite>\n</testsuites>\n";
+}
+
+std::string check_json(const CheckResult& result, std::string_view title) {
+    using Json = nlohmann::ordered_json;
+    Json out{{"schema", "gambrel-check-1"},
+             {"version", kVersion},
+             {"title", title},
+             {"passed", result.passed()},
+             {"failures", result.failures()}};
+    out["checks"] = Json::array();
+    for (const auto& i : result.items)
+        out["checks"].push_back({{"name", i.name},
+                                 {"phase", i.phase},
+                                 {"what", i.what},
+                                 {"found", i.found},
+                                 {"limit", i.limit},
+                                 {"passed", i.passed}});
+    out["notes"] = result.notes;
+    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gambrel

@@ -1,0 +1,65 @@
+#include "report/compare_words.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/numbers.hpp"
+
+namespace gambrel::report_detail {
+namespace {
+
+template <class Q>
+SumLine sum_line(std::string_view what, const Change& change, const Comparison& c) {
+    const auto text = [](const std::optional<double>& v) { return v ? to_text(Q{*v}, 3) : std::string{}; };
+    return {std::string(what), text(change.before), text(change.after), change_text(shown_ratio(change, c))};
+}
+
+}  // namespace
+
+std::optional<double> shown_ratio(const Change& change, const Comparison& c) {
+    return c.is_prediction ? Change{change.after, change.before}.ratio() : change.ratio();
+}
+
+std::string change_text(std::optional<double> ratio) {
+    if (!ratio || !std::isfinite(*ratio)) return {};
+    if (*ratio >= 10 || (*ratio > 0 && *ratio <= 0.1)) return fmt::format("x{:.3g}", *ratio);
+    const std::string text = fmt::format("{:+.1f} %", 100 * (*ratio - 1));
+    return text == "-0.0 %" ? "+0.0 %" : text;
+}
+
+std::string explained_text(const ComparedPair& pair) {
+    const auto ratio = pair.time.ratio();
+    if (!ratio || std::fabs(*ratio - 1) <= 1e-3) return {};
+    if (std::holds_alternative<std::monostate>(pair.explained_by)) return "efficiency";
+    return fmt::format("{} ({:.0f} %)", bound_text(pair.explained_by), 100 * pair.explained);
+}
+
+const Kernel& shown_kernel(const ComparedPair& pair, const Comparison& c) {
+    return pair.after ? c.after.rows[*pair.after].kernel : c.before.rows[*pair.before].kernel;
+}
+
+std::vector<std::string> summary_of(const Comparison& c) {
+    std::vector<std::string> out;
+    std::string text = fmt::format("{} matched by {}", plural(c.matched, "pair"), name(c.matched_by));
+    if (c.only_before > 0) text += fmt::format(", {} only in {}", count_text(c.only_before), c.before.title);
+    if (c.only_after > 0) text += fmt::format(", {} only in {}", count_text(c.only_after), c.after.title);
+    out.push_back(text + ".");
+    out.emplace_back(c.is_prediction ? "Figures are errors of the prediction: predicted over measured, less one."
+                                     : "Figures are changes: after over before, less one.");
+    if (!c.before.machines.empty() && !c.after.machines.empty() &&
+        c.before.machines.front().name != c.after.machines.front().name)
+        out.push_back(fmt::format("Two machines: {} and {}; each side is judged by its own roofs.",
+                                  c.before.machines.front().name, c.after.machines.front().name));
+    return out;
+}
+
+std::vector<SumLine> sums_of(const Comparison& c) {
+    std::vector<SumLine> out{sum_line<Seconds>("time", c.total.time, c), sum_line<Flops>("FLOP", c.total.flop, c)};
+    for (const Level l : all_levels())
+        if (c.total.bytes[l].before || c.total.bytes[l].after)
+            out.push_back(sum_line<Bytes>(std::string(name(l)) + " bytes", c.total.bytes[l], c));
+    return out;
+}
+
+}  // namespace gambrel::report_detail

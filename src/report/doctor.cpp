@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include <gambrel/report.hpp>
+
+#include "report/text.hpp"
+
+namespace gambrel {
+
+using namespace report_detail;
+
+std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& wanted) {
+    const int width = std::clamp(wanted.width, 40, 250);
+    const bool ascii = !wanted.unicode;
+    std::string out;
+    const auto lines = [&](const std::string& text, const char* color) {
+        for (auto& line : wrapped(printable(text, ascii), width - 10))
+            out += std::string(10, ' ') + painted(std::move(line), color, wanted.color) + "\n";
+    };
+    for (const Finding& f : findings) {
+        const bool good = f.health == Health::good;
+        const std::string word = good ? "ok" : f.health == Health::poor ? "poor" : "missing";
+        out += painted(aligned(word, 8, false),
+                       good                       ? "32"
+                       : f.health == Health::poor ? "33"
+                                                  : "31",
+                       wanted.color) +
+               "  ";
+        const auto head = wrapped(printable(f.what + ": " + f.found, ascii), width - 10, 2);
+        for (std::size_t i = 0; i < head.size(); ++i) out += (i > 0 ? std::string(10, ' ') : "") + head[i] + "\n";
+        if (!f.follows.empty()) lines(f.follows, "2");
+        if (!f.mend.empty()) lines("> " + f.mend, "1");
+    }
+    return out;
+}
+
+}  // namespace gambrel

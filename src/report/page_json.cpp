@@ -1,0 +1,213 @@
+#include "report/page_json.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include <gambrel/version.hpp>
+
+#include "report/chart_data.hpp"
+#include "report/compare_words.hpp"
+#include "report/machine_facts.hpp"
+#include "report/numbers.hpp"
+#include "report/palette.hpp"
+#include "report/text.hpp"
+
+namespace gambrel::report_detail {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json palette_json(Theme theme) {
+    const Palette p = palette(theme);
+    Json out{{"background", p.background}, {"ink", p.ink},        {"muted", p.muted},
+             {"faint", p.faint},           {"grid", p.grid},      {"minor", p.minor_grid},
+             {"frame", p.frame},           {"warning", p.warning}};
+    for (const Level level : all_levels()) out["level"][std::string(name(level))] = p.level[level];
+    return out;
+}
+
+Json roof_json(const ChartRoof& roof, bool other) {
+    const auto* level = std::get_if<Level>(&roof.what);
+    return {{"kind", level ? "slope" : "flat"},
+            {"what", level ? std::string(name(*level)) : std::string(name(std::get<Pipe>(roof.what)))},
+            {"value", roof.value},
+            {"measured", roof.measured},
+            {"other", other},
+            {"label", roof.label}};
+}
+
+Json chart_json(const Analysis& analysis, std::size_t machine) {
+    ChartChoice choice;
+    choice.machine = machine, choice.keep_off_axes = true;
+    const ChartData data = chart_data(analysis, choice);
+    Json out{{"machine", machine},
+             {"subtitle", printable(data.subtitle)},
+             {"x", {data.x.low, data.x.high}},
+             {"y", {data.y.low, data.y.high}},
+             {"drawn", data.kernels.size()}};
+    out["levels"] = Json::array();
+    for (const Level level : data.levels) out["levels"].push_back(name(level));
+    out["roofs"] = Json::array();
+    for (const auto* roofs : {&data.slopes, &data.flats})
+        for (const auto& roof : *roofs) out["roofs"].push_back(roof_json(roof, false));
+    for (const auto& roof : data.other_roofs) out["roofs"].push_back(roof_json(roof, true));
+    out["caption"] = Json::array();
+    for (const auto& sentence : data.caption) out["caption"].push_back(printable(sentence));
+    out["clocks_differ"] = data.clocks_differ;
+    return out;
+}
+
+Json machine_json(const Machine& m) {
+    Json out{{"id", printable(m.id)},
+             {"name", printable(m.name.empty() ? m.id : m.name)},
+             {"about", printable(machine_about(m))},
+             {"note", printable(m.note)}};
+    out["sections"] = Json::array();
+    for (const auto& section : machine_facts(m)) {
+        Json lines = Json::array();
+        for (const auto& l : section.lines) lines.push_back({l.what, l.value, l.origin, printable(l.cite)});
+        out["sections"].push_back({{"heading", section.heading}, {"lines", std::move(lines)}});
+    }
+    return out;
+}
+
+template <class Q>
+Json text_of(const Known<Q>& known) {
+    return known ? Json(to_text(known->value, 3)) : Json(nullptr);
+}
+
+Json sum_json(std::string_view what, const Kernel& sum, std::uint64_t zero_launches, Seconds zero_time) {
+    Json out{{"name", printable(what)},
+             {"launches", sum.launches},
+             {"time", sum.time ? number(sum.time->value.value()) : Json()},
+             {"time_text", text_of(sum.time)},
+             {"flop_text", text_of(flop(sum))},
+             {"zero_launches", zero_launches},
+             {"zero_time", number(zero_time.value())}};
+    for (const Level level : all_levels())
+        if (sum.bytes[level]) out["bytes"][std::string(name(level))] = to_text(sum.bytes[level]->value, 3);
+    return out;
+}
+
+const char* grouping_noun(Grouping grouping) {
+    switch (grouping) {
+        case Grouping::launch:
+            return "launch";
+        case Grouping::kernel:
+            return "kernel";
+        case Grouping::phase:
+            return "phase";
+    }
+    return "";
+}
+
+void add_analysis(Json& view, const Analysis& a) {
+    view["roofs"] = a.roofs == Roofs::measured ? "measured" : "theoretical";
+    view["grouping"] = grouping_noun(a.grouping);
+    view["whole_time"] = number(known_time(a).value());
+    view["zero_flop"] = {{"text", zero_flop_text(a)}, {"time", number(a.zero_flop_time.value())}};
+    view["total"] = sum_json("total", a.total, a.zero_flop_launches, a.zero_flop_time);
+    view["phases"] = Json::array();
+    for (const auto& p : a.phases)
+        view["phases"].push_back(sum_json(p.phase.str(), p.sum, p.zero_flop_launches, p.zero_flop_time));
+    view["notes"] = Json::array();
+    for (const auto& note : a.notes) view["notes"].push_back(printable(to_text(note)));
+    view["machines"] = Json::array();
+    view["charts"] = Json::array();
+    for (std::size_t i = 0; i < a.machines.size(); ++i) {
+        view["machines"].push_back(machine_json(a.machines[i]));
+        view["charts"].push_back(chart_json(a, i));
+    }
+}
+
+Json axis_json(const PageAxis& a) {
+    return {{"label", a.label}, {"unit", a.unit}, {"log", a.log}, {"binary", a.powers_of_2}};
+}
+
+Json curves_json(const PageChart& chart) {
+    const auto maybe = [](const std::optional<double>& v) { return v ? number(*v) : Json(nullptr); };
+    const auto color = [](const std::optional<Level>& l) { return l ? Json(name(*l)) : Json(nullptr); };
+    Json out{{"title", printable(chart.title)}, {"note", printable(chart.note)}};
+    out["x"] = axis_json(chart.x), out["y"] = axis_json(chart.y);
+    out["series"] = Json::array();
+    for (const auto& s : chart.series) {
+        Json marks = Json::array();
+        for (const auto& m : s.marks)
+            marks.push_back({number(m.x), number(m.y), maybe(m.low), maybe(m.high), printable(m.label)});
+        out["series"].push_back(
+            {{"name", printable(s.name)}, {"line", s.line}, {"level", color(s.level)}, {"marks", std::move(marks)}});
+    }
+    out["guides"] = Json::array();
+    for (const auto& g : chart.guides)
+        out["guides"].push_back({{"label", printable(g.label)},
+                                 {"value", number(g.value)},
+                                 {"from", maybe(g.from)},
+                                 {"to", maybe(g.to)},
+                                 {"level", color(g.level)}});
+    return out;
+}
+
+// Lines are pairs; the columns of the view are the side after, those in "compared" the side before.
+void add_comparison(Json& view, const Comparison& c) {
+    add_analysis(view, c.after);
+    std::vector<std::optional<std::size_t>> before, after;
+    Json explained = Json::array(), side = Json::array();
+    for (const auto& p : c.pairs) {
+        before.push_back(p.before), after.push_back(p.after);
+        explained.push_back(explained_text(p));
+        side.push_back(p.before && p.after ? 0 : p.before ? -1 : 1);
+    }
+    view["rows"] = page_rows(c.after, after);
+    Json out{{"before", printable(c.before.title)},
+             {"after", printable(c.after.title)},
+             {"matched_by", name(c.matched_by)},
+             {"is_prediction", c.is_prediction}};
+    out["summary"] = Json::array();
+    for (const auto& sentence : summary_of(c)) out["summary"].push_back(printable(sentence));
+    out["total"] = Json::array();
+    for (const auto& line : sums_of(c)) out["total"].push_back({line.what, line.before, line.after, line.change});
+    out["rows"] = page_rows(c.before, before);
+    out["explained"] = std::move(explained), out["side"] = std::move(side);
+    view["compared"] = std::move(out);
+}
+
+Json view_json(const PageView& v) {
+    Json out;
+    out["title"] = printable(v.title);
+    if (v.analysis) {
+        add_analysis(out, *v.analysis);
+        std::vector<std::optional<std::size_t>> order;
+        for (std::size_t i = 0; i < v.analysis->rows.size(); ++i) order.emplace_back(i);
+        out["rows"] = page_rows(*v.analysis, order);
+    }
+    if (v.comparison) add_comparison(out, *v.comparison);
+    out["layers"] = Json::array();
+    for (const auto& l : v.layers)
+        out["layers"].push_back({printable(l.name), printable(l.detail), number(l.time.value()),
+                                 printable(l.bottleneck), l.row ? Json(*l.row) : Json(nullptr)});
+    out["curves"] = Json::array();
+    for (const auto& chart : v.charts) out["curves"].push_back(curves_json(chart));
+    return out;
+}
+
+}  // namespace
+
+Json page_json(const PageInput& input) {
+    Json out;
+    out["version"] = kVersion;
+    out["title"] = printable(input.title);
+    out["command"] = printable(input.command);
+    out["dark"] = input.dark;
+    out["palette"] = {{"light", palette_json(Theme::light)}, {"dark", palette_json(Theme::dark)}};
+    out["pipes"] = Json::object();
+    for (const Pipe pipe : all_pipes())
+        out["pipes"][std::string(name(pipe))] = {{"title", title(pipe)}, {"integer", is_integer(pipe)}};
+    out["views"] = Json::array();
+    for (const auto& v : input.views) out["views"].push_back(view_json(v));
+    return out;
+}
+
+}  // namespace gambrel::report_detail

@@ -1,0 +1,17 @@
+// The data of a page: one JSON document that the scripts in web/ draw from. Rows are columns of numbers, because ten
+// thousand kernels as objects would be twice the bytes. docs/formats.md does not describe it: page and data are one
+// file.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <gambrel/page.hpp>
+
+namespace gambrel::report_detail {
+
+nlohmann::ordered_json page_json(const PageInput& input);
+// The rows of an analysis as columns; page_rows.cpp. `order` gives, for each line of the page, the row of the analysis;
+// absent: a line without one (unmatched in a comparison).
+nlohmann::ordered_json page_rows(const Analysis& analysis, const std::vector<std::optional<std::size_t>>& order);
+
+}  // namespace gambrel::report_detail

@@ -1,0 +1,58 @@
+// One line of memory as a warp's request or a cache's miss touches it: line number, sectors, what is done. Packed into
+// 64 bits, because a layer makes a thousand million of them. Invariant: tensors never share a line: each has its own
+// region.
+#pragma once
+
+#include <cstdint>
+
+namespace gambrel::sim_detail {
+
+inline constexpr unsigned kLineShift = 7;    // 128-byte lines ...
+inline constexpr unsigned kSectorShift = 5;  // ... of four 32-byte sectors, on every GPU since Maxwell
+inline constexpr unsigned kSectorsPerLine = 4;
+inline constexpr unsigned kAllSectors = 0xF;
+
+// Of a mask of four. A table, because the portable instruction set has no popcount and a call costs as much as a hit in
+// L1.
+constexpr unsigned sector_count(unsigned sectors) {
+    constexpr std::uint64_t kCounts = 0x4332322132212110ULL;
+    return static_cast<unsigned>(kCounts >> 4U * sectors & 0xFU);
+}
+
+// read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one.
+enum class Action : std::uint8_t { read, read_step, write, atomic };
+enum class Tensor : std::uint8_t { input, filter, output, workspace };
+inline constexpr unsigned kTensors = 4;
+
+inline constexpr unsigned kTensorShift = 42;  // of a byte address: 4 TB for each tensor
+constexpr std::uint64_t base_address(Tensor tensor) { return static_cast<std::uint64_t>(tensor) << kTensorShift; }
+
+class Access {
+public:
+    constexpr Access() = default;
+    constexpr Access(std::uint64_t line, unsigned sectors, Action action)
+        : bits_(line << 8U | static_cast<std::uint64_t>(action) << 4U | sectors) {}
+    [[nodiscard]] constexpr std::uint64_t line() const { return bits_ >> 8U; }
+    [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
+    [[nodiscard]] constexpr unsigned count() const { return sector_count(sectors()); }
+    [[nodiscard]] constexpr Action action() const { return static_cast<Action>(bits_ >> 4U & 0xFU); }
+    constexpr void add_sectors(unsigned sectors) { bits_ |= sectors; }
+    bool operator==(const Access&) const = default;
+
+private:
+    std::uint64_t bits_ = 0;
+};
+
+constexpr unsigned tensor_of(std::uint64_t line) { return static_cast<unsigned>(line >> (kTensorShift - kLineShift)); }
+
+// Spreads lines over sets and slices: strides of powers of two, which tensors have, must not fall on few sets. GPUs
+// hash too; which function is not published, so this is a well-mixing one (the finaliser of MurmurHash3).
+constexpr std::uint64_t mixed(std::uint64_t line) {
+    line ^= line >> 33U;
+    line *= 0xff51afd7ed558ccdULL;
+    line ^= line >> 33U;
+    line *= 0xc4ceb9fe1a85ec53ULL;
+    return line ^ line >> 33U;
+}
+
+}  // namespace gambrel::sim_detail

@@ -1,0 +1,203 @@
+#include "sim/hierarchy.hpp"
+
+#include <algorithm>
+
+#include "sim/parallel.hpp"
+
+namespace gambrel::sim_detail {
+namespace {
+
+unsigned bits(unsigned sectors) { return sector_count(sectors); }
+
+}  // namespace
+
+void MergeTable::clear() {
+    if (++round_ == 0) {
+        std::fill(entries_.begin(), entries_.end(), Entry{});
+        round_ = 1;
+    }
+    used_ = 0;
+}
+
+unsigned MergeTable::add(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+    if (2 * used_ >= entries_.size()) grow();
+    const std::size_t mask = entries_.size() - 1;
+    std::size_t at = (hash >> 16U) & mask;
+    while (entries_[at].round == round_ && entries_[at].line != line) at = (at + 1) & mask;
+    Entry& entry = entries_[at];
+    if (entry.round != round_) {
+        entry = {line, round_, 0};
+        ++used_;
+    }
+    const unsigned missing = sectors & ~entry.sectors;
+    entry.sectors |= sectors;
+    return missing;
+}
+
+void MergeTable::grow() {
+    std::vector<Entry> old(entries_.size() * 2);
+    old.swap(entries_);
+    const std::uint32_t round = round_;
+    used_ = 0;
+    for (const Entry& entry : old)
+        if (entry.round == round) add(entry.line, mixed(entry.line), entry.sectors);
+}
+
+Counts& Counts::operator+=(const Counts& o) {
+    l1_read += o.l1_read;
+    l1_write += o.l1_write;
+    l1_hit += o.l1_hit;
+    l2_read += o.l2_read;
+    l2_write += o.l2_write;
+    l2_hit += o.l2_hit;
+    fabric += o.fabric;
+    dram_read += o.dram_read;
+    dram_write += o.dram_write;
+    return *this;
+}
+
+Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_t ctas_per_sm, unsigned threads)
+    : stream_(stream), shape_(shape), threads_(std::max(1U, threads)) {
+    sms_.reserve(shape.sms);
+    for (std::uint32_t i = 0; i < shape.sms; ++i) {
+        sms_.emplace_back(SectorCache(shape.l1_lines, shape.l1_ways));
+        sms_.back().has_l1 = shape.l1_lines > 0;
+        sms_.back().partition = shape.partitions > 1 && i >= shape.sms / 2 ? 1 : 0;
+        sms_.back().slots.resize(ctas_per_sm);
+    }
+    const unsigned partitions = std::max(1U, shape.partitions);
+    const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / partitions);
+    slices_.resize(kSlices);
+    for (Slice& slice : slices_) {
+        slice.cursor.resize(shape.sms);
+        for (unsigned p = 0; p < partitions; ++p) slice.partitions.emplace_back(lines, shape.l2_ways);
+    }
+}
+
+void Hierarchy::run(std::span<const Event> events, std::int64_t counted_from) {
+    for (Sm& sm : sms_) sm.events.clear();
+    for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
+    parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted_from); });
+    parallel_for(slices_.size(), threads_,
+                 [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted_from); });
+}
+
+void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const {
+    for (unsigned s = 0; s < kSlices; ++s) {
+        sm.misses[s].clear();
+        sm.ends[s].clear();
+    }
+    TensorCounts uncounted{};
+    for (const std::uint32_t i : sm.events) {
+        const Event& event = events[i];
+        CtaState& state = sm.slots[event.slot];
+        TensorCounts& counts = event.cta >= counted_from ? sm.counts : uncounted;
+        sm.requests.clear();
+        sm.merged.clear();
+        if (event.step == 0) stream_.open(event.cta, state);
+        if (event.step < stream_.steps(event.cta))
+            stream_.step(state, event.step, sm.requests);
+        else
+            stream_.close(state, sm.requests);
+        for (const Access access : sm.requests) {
+            const std::uint64_t line = access.line(), hash = mixed(line);
+            Counts& count = counts[tensor_of(line)];
+            unsigned missing = access.sectors();
+            if (access.action() == Action::read) {
+                count.l1_read += access.count();
+                if (sm.has_l1) missing = sm.l1.touch(line, hash, missing, false).missing;
+                count.l1_hit += access.count() - bits(missing);
+            } else if (access.action() == Action::read_step) {
+                count.l1_read += access.count();
+                missing = sm.merged.add(line, hash, missing);
+                count.l1_hit += access.count() - bits(missing);
+            } else {
+                // Written through without allocation; a copy that is there is updated.
+                count.l1_write += access.count();
+            }
+            if (missing != 0) sm.misses[hash % kSlices].emplace_back(line, missing, access.action());
+        }
+        for (unsigned s = 0; s < kSlices; ++s) sm.ends[s].push_back(static_cast<std::uint32_t>(sm.misses[s].size()));
+    }
+}
+
+void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from) {
+    std::fill(slice.cursor.begin(), slice.cursor.end(), 0U);
+    for (const Event& event : events) {
+        const Sm& sm = sms_[event.sm];
+        const std::uint32_t at = slice.cursor[event.sm]++;
+        const std::uint32_t first = at == 0 ? 0 : sm.ends[index][at - 1], end = sm.ends[index][at];
+        TensorCounts& counts = slice.counts[event.cta >= counted_from ? 1 : 0];
+        for (std::uint32_t i = first; i < end; ++i) access_l2(slice, sm.partition, sm.misses[index][i], counts);
+    }
+}
+
+void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
+    const std::uint64_t line = access.line();
+    const std::uint64_t hash = mixed(line);
+    Counts& count = counts[tensor_of(line)];
+    const bool reads = access.action() == Action::read || access.action() == Action::read_step;
+    (reads ? count.l2_read : count.l2_write) += access.count();
+    const auto touch = [&](SectorCache& cache, unsigned sectors) {
+        const SectorCache::Outcome outcome = cache.touch(line, hash, sectors, !reads);
+        if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
+        return outcome.missing;
+    };
+    const unsigned home = slice.partitions.size() > 1 ? static_cast<unsigned>(hash >> 31U & 1U) : 0;
+    unsigned missing = access.sectors();
+    if (home != partition && slice.partitions.size() > 1) {
+        // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
+        SectorCache& near = slice.partitions[partition];
+        if (reads) {
+            missing = near.touch(line, hash, missing, false).missing;
+        } else {
+            near.invalidate(line, hash);
+        }
+        count.fabric += bits(missing);
+        if (reads) count.l2_hit += access.count() - bits(missing);
+        if (missing == 0) return;
+        const unsigned absent = touch(slice.partitions[home], missing);
+        if (reads) count.l2_hit += bits(missing) - bits(absent);
+        if (access.action() != Action::write) count.dram_read += bits(absent);
+        return;
+    }
+    if (!reads && slice.partitions.size() > 1) slice.partitions[1 - home].invalidate(line, hash);
+    const unsigned absent = touch(slice.partitions[home], missing);
+    if (reads) count.l2_hit += access.count() - bits(absent);
+    if (access.action() != Action::write) count.dram_read += bits(absent);
+}
+
+void Hierarchy::flush(bool counted) {
+    for (Slice& slice : slices_)
+        for (SectorCache& cache : slice.partitions)
+            cache.flush([&](std::uint64_t line, unsigned dirty) {
+                slice.counts[counted ? 1 : 0][tensor_of(line)].dram_write += bits(dirty);
+            });
+}
+
+void Hierarchy::end_kernel() {
+    for (Sm& sm : sms_) sm.l1.clear();
+}
+
+void Hierarchy::clear() {
+    end_kernel();
+    for (Slice& slice : slices_)
+        for (SectorCache& cache : slice.partitions) cache.clear();
+    clear_counts();
+}
+
+void Hierarchy::clear_counts() {
+    for (Sm& sm : sms_) sm.counts = {};
+    for (Slice& slice : slices_) slice.counts = {};
+}
+
+TensorCounts Hierarchy::counts() const {
+    TensorCounts total{};
+    for (unsigned t = 0; t < kTensors; ++t) {
+        for (const Sm& sm : sms_) total[t] += sm.counts[t];
+        for (const Slice& slice : slices_) total[t] += slice.counts[1][t];
+    }
+    return total;
+}
+
+}  // namespace gambrel::sim_detail

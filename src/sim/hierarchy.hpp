@@ -1,0 +1,102 @@
+// L1 of every SM, the slices of L2 and the DRAM behind them. Events go in in order of time, a batch at a time; SMs work
+// in parallel up to their L1, slices of L2 after that. Invariant: the same counts for any number of threads, because an
+// SM and a slice each see their accesses in one order that only the events give.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/schedule.hpp"
+#include "sim/sector_cache.hpp"
+#include "sim/stream.hpp"
+
+namespace gambrel::sim_detail {
+
+struct CacheShape {
+    std::uint32_t sms = 1;
+    std::uint64_t l1_lines = 0;  // of an SM; 0: none
+    unsigned l1_ways = 16;
+    std::uint64_t l2_lines = 1024;
+    unsigned l2_ways = 16;
+    // 2 where each half of L2 keeps copies for the SMs nearest to it (A100 and later data centre chips).
+    unsigned partitions = 1;
+};
+
+// Sectors. Atomics count as writes; what L2 must read from DRAM to do one is in dram_read.
+struct Counts {
+    std::uint64_t l1_read = 0, l1_write = 0, l1_hit = 0;
+    std::uint64_t l2_read = 0, l2_write = 0, l2_hit = 0;  // from SMs; hits of reads
+    std::uint64_t fabric = 0;                             // from one partition of L2 to the other
+    std::uint64_t dram_read = 0, dram_write = 0;
+    Counts& operator+=(const Counts& other);
+};
+using TensorCounts = std::array<Counts, kTensors>;
+
+// Sectors that one step has asked for: a hash table that is emptied by counting rounds.
+class MergeTable {
+public:
+    void clear();
+    // The sectors that were not there yet.
+    unsigned add(std::uint64_t line, std::uint64_t hash, unsigned sectors);
+
+private:
+    struct Entry {
+        std::uint64_t line = 0;
+        std::uint32_t round = 0;
+        unsigned sectors = 0;
+    };
+    void grow();
+
+    std::vector<Entry> entries_ = std::vector<Entry>(1024);
+    std::size_t used_ = 0;
+    std::uint32_t round_ = 1;
+};
+
+class Hierarchy {
+public:
+    Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_t ctas_per_sm, unsigned threads);
+
+    // CTAs below `counted_from` fill caches but are not counted.
+    void run(std::span<const Event> events, std::int64_t counted_from = 0);
+    void flush(bool counted = true);  // dirty lines go to DRAM and stay, clean
+    void end_kernel();                // L1 does not outlive a kernel
+    void clear();                     // all caches and counts
+    void clear_counts();
+    [[nodiscard]] TensorCounts counts() const;
+
+private:
+    // Fixed, so that results do not depend on how many threads share the slices out.
+    static constexpr unsigned kSlices = 16;
+    struct Sm {
+        explicit Sm(SectorCache cache) : l1(std::move(cache)) {}
+        SectorCache l1;
+        MergeTable merged;
+        bool has_l1 = true;
+        unsigned partition = 0;
+        std::vector<CtaState> slots;
+        std::vector<Access> requests;
+        std::array<std::vector<Access>, kSlices> misses;
+        std::array<std::vector<std::uint32_t>, kSlices> ends;  // of each event in `misses`
+        std::vector<std::uint32_t> events;                     // of this batch, by index
+        TensorCounts counts{};
+    };
+    struct Slice {
+        std::vector<SectorCache> partitions;
+        std::vector<std::uint32_t> cursor;  // next event of each SM
+        std::array<TensorCounts, 2> counts{};
+    };
+    void run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const;
+    void run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from);
+    void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
+
+    const AddressStream& stream_;
+    CacheShape shape_;
+    unsigned threads_;
+    std::vector<Sm> sms_;
+    std::vector<Slice> slices_;
+};
+
+}  // namespace gambrel::sim_detail

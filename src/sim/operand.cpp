@@ -1,0 +1,201 @@
+#include "sim/operand.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+
+namespace gambrel::sim_detail {
+namespace {
+
+std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+// Collects the lines of one warp instruction at the end of `out`.
+class Request {
+public:
+    Request(std::vector<Access>& out, Action action) : out_(out), begin_(out.size()), action_(action) {}
+
+    void add_bytes(std::uint64_t first, std::uint64_t last) {
+        const std::uint64_t first_sector = first >> kSectorShift, last_sector = last >> kSectorShift;
+        for (std::uint64_t sector = first_sector; sector <= last_sector;) {
+            const std::uint64_t line = sector / kSectorsPerLine;
+            const std::uint64_t stop = std::min(last_sector, line * kSectorsPerLine + kSectorsPerLine - 1);
+            const auto low = static_cast<unsigned>(sector % kSectorsPerLine);
+            const auto high = static_cast<unsigned>(stop % kSectorsPerLine);
+            add_line(line, (2U << high) - (1U << low));
+            sector = stop + 1;
+        }
+    }
+    void add_progression(std::uint64_t address, std::int64_t count, std::int64_t step, std::int64_t element) {
+        const std::int64_t last = (count - 1) * step;
+        if (std::abs(step) <= std::int64_t{1} << kSectorShift || count == 1) {
+            // No sector between the ends is stepped over.
+            const auto low = address + static_cast<std::uint64_t>(std::min<std::int64_t>(0, last));
+            const auto high = address + static_cast<std::uint64_t>(std::max<std::int64_t>(0, last) + element - 1);
+            add_bytes(low, high);
+            return;
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::uint64_t first = address + static_cast<std::uint64_t>(i * step);
+            add_bytes(first, first + static_cast<std::uint64_t>(element - 1));
+        }
+    }
+
+private:
+    void add_line(std::uint64_t line, unsigned sectors) {
+        for (std::size_t i = out_.size(); i > begin_; --i) {
+            if (out_[i - 1].line() == line) {
+                out_[i - 1].add_sectors(sectors);
+                return;
+            }
+        }
+        out_.emplace_back(line, sectors, action_);
+    }
+
+    std::vector<Access>& out_;
+    std::size_t begin_;
+    Action action_;
+};
+
+// The part of a run inside [first, end), renumbered from 0 at `first` of the tile.
+void clip(std::span<const Run> runs, std::int32_t first, std::int32_t end, std::vector<Run>& pieces) {
+    pieces.clear();
+    for (const Run& run : runs) {
+        const std::int32_t from = std::max(run.first, first), to = std::min(run.first + run.count, end);
+        if (from >= to) continue;
+        const std::int32_t skip = from - run.first;
+        pieces.push_back(
+            {from, to - from, run.offset + skip * run.step, run.step, run.y, run.x + skip * run.x_step, run.x_step});
+    }
+}
+
+// Of `count` points from x on in steps of x_step, the first and the number of those in [0, width).
+struct Inside {
+    std::int64_t first, count;
+};
+Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int64_t width) {
+    if (x_step == 0) return {0, x >= 0 && x < width ? count : 0};
+    if (x_step < 0) {
+        const Inside mirrored = inside(x + x_step * (count - 1), -x_step, count, width);
+        return {count - mirrored.first - mirrored.count, mirrored.count};
+    }
+    const std::int64_t first = x >= 0 ? 0 : (-x + x_step - 1) / x_step;
+    const std::int64_t end = x >= width ? 0 : std::min(count, (width - 1 - x) / x_step + 1);
+    return {first, std::max<std::int64_t>(0, end - first)};
+}
+
+void add_piece(const Operand& operand, std::uint64_t base, const Run& piece, const Point& point, Request& request) {
+    std::int64_t first = 0, count = piece.count;
+    if (operand.height > 0) {
+        const std::int64_t y = piece.y + point.y;
+        if (y < 0 || y >= operand.height) return;
+        const Inside part = inside(piece.x + point.x, piece.x_step, count, operand.width);
+        first = part.first;
+        count = part.count;
+    }
+    if (count == 0) return;
+    const std::int64_t offset = piece.offset + point.offset + first * piece.step;
+    request.add_progression(base + static_cast<std::uint64_t>(offset * operand.element), count,
+                            piece.step * operand.element, operand.element);
+}
+
+// Strided dgrad: most taps fall between the outputs, so elements are visited one by one.
+void add_strided_piece(const Operand& operand, std::uint64_t base, const Run& piece, const Point& point,
+                       Request& request) {
+    const std::int64_t y = piece.y + point.y;
+    if (y < 0 || y >= operand.height || y % operand.stride_y != 0) return;
+    for (std::int32_t i = 0; i < piece.count; ++i) {
+        const std::int64_t x = piece.x + point.x + std::int64_t{i} * piece.x_step;
+        if (x < 0 || x >= operand.width || x % operand.stride_x != 0) continue;
+        const std::int64_t offset = piece.offset + point.offset + i * piece.step + y / operand.stride_y * operand.row +
+                                    x / operand.stride_x * operand.column;
+        request.add_progression(base + static_cast<std::uint64_t>(offset * operand.element), 1, 0, operand.element);
+    }
+}
+
+}  // namespace
+
+std::int64_t Index::size() const {
+    std::int64_t size = 1;
+    for (const Digit& digit : digits) size *= digit.radix;
+    return size;
+}
+
+void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count) {
+    points.clear();
+    runs.clear();
+    count = std::max<std::int64_t>(0, std::min(count, index.size() - first));
+    std::array<std::int64_t, 5> at{};
+    for (std::size_t d = at.size(), rest = static_cast<std::size_t>(first); d-- > 0;) {
+        at[d] = static_cast<std::int64_t>(rest) % index.digits[d].radix;
+        rest /= static_cast<std::size_t>(index.digits[d].radix);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+        Point point{index.offset, index.y, index.x};
+        for (std::size_t d = 0; d < at.size(); ++d) {
+            point.offset += at[d] * index.digits[d].offset;
+            point.y += narrow(at[d]) * index.digits[d].y;
+            point.x += narrow(at[d]) * index.digits[d].x;
+        }
+        points.push_back(point);
+        for (std::size_t d = at.size(); d-- > 0;) {
+            if (++at[d] < index.digits[d].radix) break;
+            at[d] = 0;
+        }
+        const bool second = !runs.empty() && runs.back().count == 1 && point.y == runs.back().y;
+        if (!runs.empty() && point.y == runs.back().y) {
+            Run& run = runs.back();
+            const Point& before = points[points.size() - 2];
+            const std::int64_t step = point.offset - before.offset;
+            const std::int32_t x_step = point.x - before.x;
+            if (second || (step == run.step && x_step == run.x_step)) {
+                run.step = step;
+                run.x_step = x_step;
+                ++run.count;
+                continue;
+            }
+        }
+        runs.push_back({narrow(i), 1, point.offset, 0, point.y, point.x, 0});
+    }
+}
+
+bool Operand::side_is_inner() const {
+    const auto stride = [](const Index& index) {
+        for (std::size_t d = index.digits.size(); d-- > 0;)
+            if (index.digits[d].radix > 1) return std::abs(index.digits[d].offset) + std::abs(index.digits[d].x);
+        return std::int64_t{0};
+    };
+    const std::int64_t side_stride = stride(side), depth_stride = stride(depth);
+    if (side_stride == 0) return false;
+    return depth_stride == 0 || side_stride <= depth_stride;
+}
+
+void append_requests(const Operand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
+                     RequestShape shape, Action action, std::vector<Access>& out) {
+    thread_local std::vector<Run> pieces;
+    const bool side_inner = operand.side_is_inner();
+    const Stretch &inner = side_inner ? side : depth, &outer = side_inner ? depth : side;
+    const auto inner_size = narrow(static_cast<std::int64_t>(inner.points.size()));
+    const auto outer_size = narrow(static_cast<std::int64_t>(outer.points.size()));
+    const std::int32_t inner_step = side_inner ? shape.side : shape.depth;
+    const std::int32_t outer_step = side_inner ? shape.depth : shape.side;
+    const std::uint64_t base =
+        base_address(operand.tensor) + static_cast<std::uint64_t>(batch * operand.batch_offset * operand.element);
+    for (std::int32_t i = 0; i < inner_size; i += inner_step) {
+        clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
+        for (std::int32_t o = 0; o < outer_size; o += outer_step) {
+            Request request(out, action);
+            const std::int32_t end = std::min(outer_size, o + outer_step);
+            for (std::int32_t p = o; p < end; ++p) {
+                const Point& point = outer.points[static_cast<std::size_t>(p)];
+                for (const Run& piece : pieces) {
+                    if (operand.stride_y > 0)
+                        add_strided_piece(operand, base, piece, point, request);
+                    else
+                        add_piece(operand, base, piece, point, request);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace gambrel::sim_detail

@@ -1,0 +1,68 @@
+// An operand of an implicit GEMM as addresses. Element (side i, depth k) lies at offset(i) + offset(k), and exists
+// where its coordinates y(i) + y(k), x(i) + x(k) are inside the picture: padding has no address. Knows no cache and no
+// CTA.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/access.hpp"
+
+namespace gambrel::sim_detail {
+
+// A digit of an index in mixed radix, and how far one step of it goes in memory (elements) and in the picture.
+struct Digit {
+    std::int64_t radix = 1;
+    std::int64_t offset = 0;
+    std::int32_t y = 0, x = 0;
+};
+struct Index {
+    std::array<Digit, 5> digits;  // the slowest first; unused ones have radix 1
+    std::int64_t offset = 0;
+    std::int32_t y = 0, x = 0;
+    [[nodiscard]] std::int64_t size() const;
+};
+struct Point {
+    std::int64_t offset;
+    std::int32_t y, x;
+};
+// Points in arithmetic progression, all at one y.
+struct Run {
+    std::int32_t first, count;
+    std::int64_t offset, step;
+    std::int32_t y, x, x_step;
+};
+
+// A stretch of an Index: its points and, where they are in progression, its runs.
+struct Stretch {
+    std::vector<Point> points;
+    std::vector<Run> runs;
+    void assign(const Index& index, std::int64_t first, std::int64_t count);
+};
+
+struct Operand {
+    Tensor tensor = Tensor::input;
+    std::int64_t element = 4;  // bytes
+    Index side, depth;
+    std::int64_t batch_offset = 0;  // elements from one GEMM of the batch to the next
+    // Coordinates must be in [0, height) x [0, width). Zero height: every point exists.
+    std::int32_t height = 0, width = 0;
+    // Of a strided dgrad only: coordinates must be multiples of these, and the element is at
+    // (y / stride_y) * row + (x / stride_x) * column beyond the offsets.
+    std::int32_t stride_y = 0, stride_x = 0;
+    std::int64_t row = 0, column = 0;
+    [[nodiscard]] bool side_is_inner() const;  // side is the more contiguous of the two
+};
+
+// What one instruction of a warp covers: so many of the side by so many of the depth.
+struct RequestShape {
+    std::int32_t side = 32, depth = 1;
+};
+
+// Appends what a warp requests, instruction by instruction, to load or store the block side x depth: every sector once
+// for each instruction that touches it.
+void append_requests(const Operand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
+                     RequestShape shape, Action action, std::vector<Access>& out);
+
+}  // namespace gambrel::sim_detail

@@ -1,0 +1,229 @@
+#include "sim/operands.hpp"
+
+#include <algorithm>
+
+namespace gambrel::sim_detail {
+namespace {
+
+std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
+struct Strides {
+    std::int64_t n, c, h, w;
+};
+Strides image_strides(std::int64_t c, std::int64_t h, std::int64_t w, Layout layout) {
+    return layout == Layout::nchw ? Strides{c * h * w, h * w, w, 1} : Strides{h * w * c, 1, w * c, c};
+}
+// n is the filter, h and w its taps.
+Strides filter_strides(const Convolution& v, Layout layout) { return image_strides(v.c / v.groups, v.r, v.s, layout); }
+
+// The indices of a convolution: pixels (n, y, x) and channels with taps (c, r, s; in NHWC r, s, c).
+Index pixels(std::int64_t n, std::int64_t p, std::int64_t q, Digit image, Digit y, Digit x) {
+    image.radix = n;
+    y.radix = p;
+    x.radix = q;
+    return {{Digit{}, Digit{}, image, y, x}};
+}
+Index taps(const Convolution& v, std::int64_t channels, std::int64_t step, Digit channel, Digit r, Digit s) {
+    channel.radix = channels;
+    r.radix = v.r;
+    s.radix = v.s;
+    if (step == 0) return {{Digit{}, Digit{}, channel, r, s}};
+    if (channels % step != 0) return {{Digit{}, Digit{}, r, s, channel}};
+    Digit chunk = channel;
+    chunk.radix = channels / step;
+    chunk.offset *= step;
+    channel.radix = step;
+    return {{Digit{}, chunk, r, s, channel}};
+}
+Index channels(std::int64_t count, std::int64_t stride) {
+    return {{Digit{}, Digit{}, Digit{}, Digit{}, {count, stride}}};
+}
+
+class ConvolutionOperands {
+public:
+    ConvolutionOperands(const Convolution& v, Pass pass, std::int64_t element, Layout layout, std::int64_t step)
+        : v_(v),
+          pass_(pass),
+          element_(element),
+          step_(layout == Layout::nchw ? 0 : step),
+          in_(image_strides(v.c, v.h, v.w, layout)),
+          out_(image_strides(v.k, v.p(), v.q(), layout)),
+          filter_(filter_strides(v, layout)) {}
+
+    [[nodiscard]] Operands operands() const {
+        Operands result;
+        result.view = gemm_view(v_, pass_);
+        switch (pass_) {
+            case Pass::fwd:
+                result.a = image(Tensor::input, convolved_pixels(), input_taps());
+                bound_to_input(result.a);
+                result.b = filter(channels(v_.k / v_.groups, filter_.n), filter_taps());
+                result.c = image(Tensor::output, output_pixels(), channels(v_.k / v_.groups, out_.c));
+                break;
+            case Pass::dgrad:
+                result.a = gradient();
+                result.b = filter(channels(v_.c / v_.groups, filter_.c), filter_rows());
+                result.c = image(Tensor::input, input_pixels(), channels(v_.c / v_.groups, in_.c));
+                break;
+            case Pass::wgrad:
+                result.a = image(Tensor::output, channels(v_.k / v_.groups, out_.c), output_pixels());
+                result.b = image(Tensor::input, input_taps(), convolved_pixels());
+                bound_to_input(result.b);
+                result.c = filter(channels(v_.k / v_.groups, filter_.n), filter_taps());
+                result.images = v_.n;
+                break;
+        }
+        return result;
+    }
+
+private:
+    [[nodiscard]] Operand image(Tensor tensor, const Index& side, const Index& depth) const {
+        const bool input = tensor == Tensor::input;
+        Operand o{tensor, element_, side, depth};
+        o.batch_offset = input ? v_.c / v_.groups * in_.c : v_.k / v_.groups * out_.c;
+        return o;
+    }
+    [[nodiscard]] Operand filter(const Index& side, const Index& depth) const {
+        Operand o{Tensor::filter, element_, side, depth};
+        o.batch_offset = v_.k / v_.groups * filter_.n;
+        return o;
+    }
+    // The input pixel of tap (0, 0) of each output.
+    [[nodiscard]] Index convolved_pixels() const {
+        const auto sh = narrow(v_.stride_h), sw = narrow(v_.stride_w);
+        Index index = pixels(v_.n, v_.p(), v_.q(), {1, in_.n}, {1, sh * in_.h, sh, 0}, {1, sw * in_.w, 0, sw});
+        index.offset = -v_.pad_top * in_.h - v_.pad_left * in_.w;
+        index.y = -narrow(v_.pad_top);
+        index.x = -narrow(v_.pad_left);
+        return index;
+    }
+    [[nodiscard]] Index input_taps() const {
+        const auto dh = narrow(v_.dilation_h), dw = narrow(v_.dilation_w);
+        return taps(v_, v_.c / v_.groups, step_, {1, in_.c}, {1, dh * in_.h, dh, 0}, {1, dw * in_.w, 0, dw});
+    }
+    [[nodiscard]] Index filter_taps() const {
+        return taps(v_, v_.c / v_.groups, step_, {1, filter_.c}, {1, filter_.h}, {1, filter_.w});
+    }
+    [[nodiscard]] Index filter_rows() const {
+        return taps(v_, v_.k / v_.groups, step_, {1, filter_.n}, {1, filter_.h}, {1, filter_.w});
+    }
+    [[nodiscard]] Index output_pixels() const {
+        return pixels(v_.n, v_.p(), v_.q(), {1, out_.n}, {1, out_.h}, {1, out_.w});
+    }
+    [[nodiscard]] Index input_pixels() const { return input_order({1, in_.n}, {1, in_.h}, {1, in_.w}); }
+    // Pixels of a strided dgrad that the same taps reach stand together, so that tiles need only those taps.
+    [[nodiscard]] Index input_order(Digit image, Digit y, Digit x) const {
+        const std::int64_t sh = v_.stride_h, sw = v_.stride_w;
+        if ((sh == 1 && sw == 1) || v_.h % sh != 0 || v_.w % sw != 0) return pixels(v_.n, v_.h, v_.w, image, y, x);
+        image.radix = v_.n;
+        const auto strided = [](Digit digit, std::int64_t radix, std::int64_t step) {
+            return Digit{radix, digit.offset * step, narrow(digit.y * step), narrow(digit.x * step)};
+        };
+        y.radix = sh;
+        x.radix = sw;
+        return {{y, x, image, strided(y, v_.h / sh, sh), strided(x, v_.w / sw, sw)}};
+    }
+    // Without padding every tap of every output is inside, and whole planes become one run.
+    void bound_to_input(Operand& o) const {
+        if (v_.pad_top + v_.pad_bottom + v_.pad_left + v_.pad_right > 0) {
+            o.height = narrow(v_.h);
+            o.width = narrow(v_.w);
+            return;
+        }
+        drop_coordinates(o);
+    }
+    static void drop_coordinates(Operand& o) {
+        for (Index* index : {&o.side, &o.depth}) {
+            index->y = index->x = 0;
+            for (Digit& digit : index->digits) digit.y = digit.x = 0;
+        }
+    }
+    // dgrad's A: the gradient of output (h + pad - r dilation) / stride, where that is whole.
+    [[nodiscard]] Operand gradient() const {
+        const auto dh = narrow(v_.dilation_h), dw = narrow(v_.dilation_w);
+        const bool strided = v_.stride_h > 1 || v_.stride_w > 1;
+        const std::int64_t row = strided ? 0 : out_.h, column = strided ? 0 : out_.w;
+        Index side = input_order({1, out_.n}, {1, row, 1, 0}, {1, column, 0, 1});
+        side.offset = v_.pad_top * row + v_.pad_left * column;
+        side.y = narrow(v_.pad_top);
+        side.x = narrow(v_.pad_left);
+        const Index depth =
+            taps(v_, v_.k / v_.groups, step_, {1, out_.c}, {1, -dh * row, -dh, 0}, {1, -dw * column, 0, -dw});
+        Operand o = image(Tensor::output, side, depth);
+        o.height = narrow((v_.p() - 1) * v_.stride_h + 1);
+        o.width = narrow((v_.q() - 1) * v_.stride_w + 1);
+        if (strided) {
+            o.stride_y = narrow(v_.stride_h);
+            o.stride_x = narrow(v_.stride_w);
+            o.row = out_.h;
+            o.column = out_.w;
+        } else if (v_.r == 1 && v_.s == 1 && v_.p() == v_.h && v_.q() == v_.w) {
+            o.height = o.width = 0;
+            drop_coordinates(o);
+        }
+        return o;
+    }
+
+    const Convolution& v_;
+    Pass pass_;
+    std::int64_t element_;
+    std::int64_t step_;  // channels that NHWC takes together; 0: NCHW
+    Strides in_, out_, filter_;
+};
+
+// rows x columns, row-major unless transposed: the index of one of its two sides.
+std::int64_t row_stride(std::int64_t rows, std::int64_t columns, bool transposed, bool of_rows) {
+    if (of_rows) return transposed ? 1 : columns;
+    return transposed ? rows : 1;
+}
+
+}  // namespace
+
+Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step) {
+    const auto element = static_cast<std::int64_t>(element_size(precision).value());
+    return ConvolutionOperands(convolution, pass, element, layout, std::max<std::int64_t>(1, step)).operands();
+}
+
+Operands operands(const Gemm& g, Pass pass, Precision precision) {
+    const auto element = static_cast<std::int64_t>(element_size(precision).value());
+    Operands result;
+    result.view = gemm_view(g, pass);
+    // A batch with one B is one GEMM of more rows: rows then step from matrix to matrix.
+    const bool folded = result.view.batch != g.batch;
+    const std::int64_t copies = folded ? g.batch : 1;
+    const std::int64_t a_batch = folded || g.a_shared ? 0 : g.m * g.k, b_batch = g.b_shared ? 0 : g.k * g.n;
+    const std::int64_t c_batch = folded ? 0 : g.m * g.n;
+    const auto index = [](std::int64_t size, std::int64_t stride) { return channels(size, stride); };
+    const Index a_m{
+        {Digit{}, Digit{}, Digit{}, {copies, g.m * g.k}, {g.m, row_stride(g.m, g.k, g.a_transposed, true)}}};
+    const Index a_k = index(g.k, row_stride(g.m, g.k, g.a_transposed, false));
+    const Index b_k = index(g.k, row_stride(g.k, g.n, g.b_transposed, true));
+    const Index b_n = index(g.n, row_stride(g.k, g.n, g.b_transposed, false));
+    const Index c_m{{Digit{}, Digit{}, Digit{}, {copies, g.m * g.n}, {g.m, g.n}}};
+    const Index c_n = index(g.n, 1);
+    const auto make = [&](Tensor tensor, const Index& side, const Index& depth, std::int64_t batch) {
+        Operand o{tensor, element, side, depth};
+        o.batch_offset = batch;
+        return o;
+    };
+    switch (pass) {
+        case Pass::fwd:
+            result.a = make(Tensor::input, a_m, a_k, a_batch);
+            result.b = make(Tensor::filter, b_n, b_k, b_batch);
+            result.c = make(Tensor::output, c_m, c_n, c_batch);
+            break;
+        case Pass::dgrad:
+            result.a = make(Tensor::output, c_m, c_n, c_batch);
+            result.b = make(Tensor::filter, b_k, b_n, b_batch);
+            result.c = make(Tensor::input, a_m, a_k, a_batch);
+            break;
+        case Pass::wgrad:
+            result.a = make(Tensor::output, c_n, c_m, c_batch);
+            result.b = make(Tensor::input, a_k, a_m, a_batch);
+            result.c = make(Tensor::filter, b_n, b_k, b_batch);
+            break;
+    }
+    return result;
+}
+
+}  // namespace gambrel::sim_detail

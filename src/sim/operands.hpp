@@ -1,0 +1,23 @@
+// The three operands of a layer's GEMM as addresses: which tensor is A, B and C in each pass, and how its indices step
+// through memory in NCHW (filters k, c, r, s) or NHWC (filters k, r, s, c). Follows gemm_view(); knows no tile.
+#pragma once
+
+#include <gambrel/network.hpp>
+
+#include "sim/operand.hpp"
+
+namespace gambrel::sim_detail {
+
+struct Operands {
+    GemmView view;
+    Operand a, b;             // sides m and n; depth k
+    Operand c;                // side m, depth n
+    std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
+};
+
+// NHWC kernels walk through the taps of one k-step's channels before the next channels, so that neighbouring pixels
+// meet in L1; that is why `step` matters here.
+Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step = 1);
+Operands operands(const Gemm& gemm, Pass pass, Precision precision);
+
+}  // namespace gambrel::sim_detail

@@ -1,0 +1,52 @@
+// Streams of kernels that have no tiles: depthwise convolutions, one thread an output, and layers that stream tensors
+// once.
+#pragma once
+
+#include "sim/operands.hpp"
+#include "sim/stream.hpp"
+
+namespace gambrel::sim_detail {
+
+// Forward and dgrad: a CTA makes `threads` consecutive pixels of one image and channel, tap by tap. wgrad: a CTA makes
+// the taps of one channel, and walks over all its pixels, `threads` at a time.
+class DepthwiseStream final : public AddressStream {
+public:
+    DepthwiseStream(const Convolution& convolution, Pass pass, Precision precision, const Mapping& mapping);
+    [[nodiscard]] std::int64_t ctas() const override { return ctas_; }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return steps_; }
+    void open(std::int64_t cta, CtaState& state) const override;
+    void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override;
+    void close(CtaState& state, std::vector<Access>& out) const override;
+    [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
+
+private:
+    Operands operands_;
+    Pass pass_;
+    Action action_a_, action_b_;
+    std::int64_t threads_, tiles_, steps_, ctas_;
+};
+
+// Each CTA has its share of every tensor: `threads` elements of what is written, and as large a part of what is read.
+class PlainStream final : public AddressStream {
+public:
+    PlainStream(const Streaming& streaming, Pass pass, Precision precision, const Mapping& mapping);
+    [[nodiscard]] std::int64_t ctas() const override { return ctas_; }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 1; }
+    void open(std::int64_t cta, CtaState& state) const override { state.cta = cta; }
+    void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override;
+    void close(CtaState& state, std::vector<Access>& out) const override;
+    [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
+
+private:
+    struct Part {
+        std::uint64_t address, bytes;
+    };
+    void append(const Part& part, std::int64_t cta, Action action, std::vector<Access>& out) const;
+
+    std::vector<Part> read_;
+    Part written_;
+    std::int64_t ctas_;
+    Action action_;
+};
+
+}  // namespace gambrel::sim_detail

@@ -1,0 +1,103 @@
+#include "sim/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace gambrel::sim_detail {
+namespace {
+
+// std::normal_distribution is not the same in every standard library; results must be.
+double gaussian(std::mt19937_64& random) {
+    const auto uniform = [&] { return (static_cast<double>(random() >> 11U) + 0.5) * 0x1p-53; };
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
+}  // namespace
+
+bool Schedule::later(const Turn& a, const Turn& b) { return a.time != b.time ? a.time > b.time : a.sm > b.sm; }
+
+Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contention, std::uint64_t seed,
+                   std::int64_t first, std::int64_t end)
+    : stream_(stream),
+      contention_(contention),
+      keep_(std::exp(-1 / std::max(1e-3, contention.memory))),
+      next_(first),
+      end_(end),
+      sms_(shape.sms),
+      random_(seed) {
+    // Each competitor adds its variance; alone on its SM a CTA has nobody to lose slots to.
+    contention_.spread *= std::sqrt(static_cast<double>(shape.ctas_per_sm) - 1);
+    for (Sm& sm : sms_) sm.slots.resize(shape.ctas_per_sm);
+    for (std::uint32_t slot = 0; slot < shape.ctas_per_sm; ++slot)
+        for (std::uint32_t sm = 0; sm < shape.sms && next_ < end_; ++sm) launch(sm, slot);
+    for (std::uint32_t sm = 0; sm < shape.sms; ++sm)
+        if (sms_[sm].residents > 0) push(turn_of(sm));
+}
+
+void Schedule::launch(std::uint32_t sm, std::uint32_t slot) {
+    Sm& where = sms_[sm];
+    where.slots[slot] = {next_, 0, stream_.steps(next_), where.clock, 0};
+    ++where.residents;
+    ++next_;
+}
+
+void Schedule::advance(Sm& sm, double time) const {
+    if (sm.residents > 0) sm.clock += (time - sm.since) / sm.residents;
+    sm.since = time;
+}
+
+Schedule::Turn Schedule::turn_of(std::uint32_t sm) const {
+    const Sm& where = sms_[sm];
+    Turn turn{std::numeric_limits<double>::infinity(), sm, 0};
+    double due = turn.time;
+    for (std::uint32_t slot = 0; slot < where.slots.size(); ++slot) {
+        if (where.slots[slot].cta >= 0 && where.slots[slot].due < due) {
+            due = where.slots[slot].due;
+            turn.slot = slot;
+        }
+    }
+    turn.time = where.since + std::max(0.0, due - where.clock) * where.residents;
+    return turn;
+}
+
+void Schedule::push(Turn turn) {
+    heap_.push_back(turn);
+    std::push_heap(heap_.begin(), heap_.end(), later);
+}
+
+void Schedule::take_step(Resident& resident) {
+    ++resident.step;
+    resident.due += 1;
+    if (contention_.spread > 0) {
+        const double lead =
+            keep_ * resident.lead + std::sqrt(1 - keep_ * keep_) * contention_.spread * gaussian(random_);
+        resident.due -= lead - resident.lead;
+        resident.lead = lead;
+    }
+}
+
+void Schedule::next(std::size_t limit, std::vector<Event>& events) {
+    events.clear();
+    while (events.size() < limit && !heap_.empty()) {
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        const Turn turn = heap_.back();
+        heap_.pop_back();
+        Sm& sm = sms_[turn.sm];
+        advance(sm, turn.time);
+        Resident& resident = sm.slots[turn.slot];
+        events.push_back({resident.cta, resident.step, turn.sm, turn.slot});
+        if (resident.step < resident.steps) {
+            take_step(resident);
+        } else {
+            resident.cta = -1;
+            --sm.residents;
+            if (next_ < end_) launch(turn.sm, turn.slot);
+        }
+        if (sm.residents > 0) push(turn_of(turn.sm));
+    }
+}
+
+}  // namespace gambrel::sim_detail

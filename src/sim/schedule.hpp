@@ -1,0 +1,69 @@
+// When each CTA takes each of its steps, and on which SM. CTAs are dealt in launch order, one to every SM in turn, then
+// to whichever SM ends one; those on one SM share it. Invariant: depends on the seed, never on what the caches did or
+// on threads. docs/model.md, "How far CTAs drift", has the mechanism and where its two constants come from.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "sim/stream.hpp"
+
+namespace gambrel::sim_detail {
+
+// CTAs on one SM compete for its issue slots. The schedulers are fair in the long run but not in the short one: a CTA
+// is ahead of or behind its share by a mean-reverting random walk of this standard deviation for one competitor, and
+// this correlation length, in steps.
+struct Contention {
+    double spread = 0, memory = 20;
+};
+
+struct Event {
+    std::int64_t cta;
+    std::int64_t step;  // steps(cta): the end, where results are stored
+    std::uint32_t sm, slot;
+};
+
+class Schedule {
+public:
+    struct Shape {
+        std::uint32_t sms = 1, ctas_per_sm = 1;
+    };
+    // Runs the CTAs [first, end) of `stream`.
+    Schedule(const AddressStream& stream, Shape shape, Contention contention, std::uint64_t seed, std::int64_t first,
+             std::int64_t end);
+    // The next events in order of time; at most `limit`, none after the last.
+    void next(std::size_t limit, std::vector<Event>& events);
+
+private:
+    struct Resident {
+        std::int64_t cta = -1, step = 0, steps = 0;
+        double due = 0;   // in the SM's own time, which runs at 1 / residents
+        double lead = 0;  // steps ahead of its share
+    };
+    struct Sm {
+        std::vector<Resident> slots;
+        std::uint32_t residents = 0;
+        double clock = 0, since = 0;  // its own time, and the common time at which that was
+    };
+    struct Turn {
+        double time;
+        std::uint32_t sm, slot;
+    };
+    void launch(std::uint32_t sm, std::uint32_t slot);
+    void advance(Sm& sm, double time) const;
+    [[nodiscard]] Turn turn_of(std::uint32_t sm) const;
+    void push(Turn turn);
+    static bool later(const Turn& a, const Turn& b);
+    void take_step(Resident& resident);
+
+    const AddressStream& stream_;
+    Contention contention_;
+    double keep_;  // of the lead from step to step
+    std::int64_t next_, end_;
+    std::vector<Sm> sms_;
+    std::vector<Turn> heap_;  // one for each SM that has residents
+    std::mt19937_64 random_;
+};
+
+}  // namespace gambrel::sim_detail

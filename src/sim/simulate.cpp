@@ -1,0 +1,132 @@
+#include <gambrel/simulate.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/run.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace sim_detail;
+
+template <class T>
+double value(const Fact<T>& fact, double otherwise) {
+    if (!fact) return otherwise;
+    if constexpr (std::is_same_v<T, double>)
+        return fact->value;
+    else
+        return fact->value.value();
+}
+
+// docs/model.md, "How far CTAs drift".
+Contention contention(const Mapping& mapping) {
+    // Kernels that wait for memory at every step keep together: who is ahead misses L2 and waits, who follows hits.
+    constexpr Contention kWaiting{.spread = 1, .memory = 20};
+    constexpr Contention kIssuing{.spread = 4.3, .memory = 20};
+    const bool waits = is_tensor(mapping.pipe) || mapping.stages < 2 || mapping.family != KernelFamily::tiled;
+    return waits ? kWaiting : kIssuing;
+}
+
+Device device(const Machine& machine, const Mapping& mapping, const Occupancy& o) {
+    constexpr double kLine = 1U << kLineShift;
+    Device d;
+    d.ctas_per_sm = static_cast<std::uint32_t>(o.ctas_per_sm);
+    d.caches.sms = static_cast<std::uint32_t>(std::max(1.0, value(machine.sm.sms, 80)));
+    d.caches.l1_lines = static_cast<std::uint64_t>(o.l1.value() / kLine);
+    const MemoryLevel* l2 = machine.find(Level::l2);
+    d.caches.l2_lines = static_cast<std::uint64_t>((l2 ? value(l2->capacity, 4 << 20) : 4 << 20) / kLine);
+    d.caches.partitions = l2 && value(l2->partitions, 1) > 1 ? 2 : 1;
+    d.contention = contention(mapping);
+    return d;
+}
+
+SimulatedTraffic traffic(const Counts& counts, double scale) {
+    const auto bytes = [&](std::uint64_t sectors) {
+        return Bytes{std::round(static_cast<double>(sectors) * scale) * (1U << kSectorShift)};
+    };
+    return {.l1_read = bytes(counts.l1_read),
+            .l1_written = bytes(counts.l1_write),
+            .l2_read = bytes(counts.l2_read),
+            .l2_written = bytes(counts.l2_write),
+            .dram_read = bytes(counts.dram_read),
+            .dram_written = bytes(counts.dram_write),
+            .l1_hits = bytes(counts.l1_hit),
+            .l2_hits = bytes(counts.l2_hit),
+            .l2_fabric = bytes(counts.fabric)};
+}
+
+const Counts& of(const TensorCounts& counts, Tensor tensor) { return counts[static_cast<std::size_t>(tensor)]; }
+
+}  // namespace
+
+SimulatedTraffic operator+(const SimulatedTraffic& a, const SimulatedTraffic& b) {
+    return {.l1_read = a.l1_read + b.l1_read,
+            .l1_written = a.l1_written + b.l1_written,
+            .l2_read = a.l2_read + b.l2_read,
+            .l2_written = a.l2_written + b.l2_written,
+            .dram_read = a.dram_read + b.dram_read,
+            .dram_written = a.dram_written + b.dram_written,
+            .l1_hits = a.l1_hits + b.l1_hits,
+            .l2_hits = a.l2_hits + b.l2_hits,
+            .l2_fabric = a.l2_fabric + b.l2_fabric};
+}
+
+Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Mapping& mapping,
+                            const SimulationOptions& options) {
+    Errors errors;
+    for (const std::string& fault : faults(layer)) errors.push_back({layer.name, fault});
+    if (!errors.empty()) return tl::unexpected(errors);
+    const Occupancy o = occupancy(machine, mapping);
+    if (o.ctas_per_sm <= 0)
+        return failure(layer.name,
+                       fmt::format("a CTA of {}x{}x{} with {} threads, {} registers each and {} of shared memory "
+                                   "does not fit on an SM of {}; give a smaller tile",
+                                   mapping.cta.m, mapping.cta.n, mapping.cta.k, mapping.threads, mapping.registers,
+                                   binary_text(mapping.shared_memory), machine.name));
+    const std::unique_ptr<AddressStream> stream = make_stream(layer, mapping);
+    const RunResult result = run(*stream, device(machine, mapping, o), options);
+    Simulation simulation;
+    simulation.input = traffic(of(result.counts, Tensor::input), result.scale);
+    simulation.filter = traffic(of(result.counts, Tensor::filter), result.scale);
+    simulation.output = traffic(of(result.counts, Tensor::output), result.scale);
+    simulation.workspace = traffic(of(result.counts, Tensor::workspace), result.scale);
+    simulation.shared_memory = Bytes{result.shared_memory_bytes * result.scale};
+    for (const Counts& counts : result.counts) simulation.sector_accesses += counts.l1_read + counts.l1_write;
+    simulation.ctas = stream->ctas();
+    simulation.ctas_simulated = result.ctas_done;
+    simulation.occupancy = o;
+    simulation.error = result.error;
+    simulation.partial = result.partial;
+    return simulation;
+}
+
+Kernel to_kernel(const Layer& layer, const Machine& machine, const Mapping& mapping, const Simulation& simulation,
+                 const RooflineOptions& options) {
+    Kernel kernel;
+    kernel.name = Symbol(layer.name);
+    kernel.device = Symbol(machine.name);
+    const auto bytes = [](Bytes amount) {
+        return Known<Bytes>({amount, Origin::simulated, Symbol("sim: every address")});
+    };
+    const SimulatedTraffic total = simulation.total();
+    kernel.bytes[Level::shared] = bytes(simulation.shared_memory);
+    kernel.bytes[Level::l1] = bytes(total.l1());
+    kernel.bytes[Level::l2] = bytes(total.l2());
+    kernel.bytes[Level::dram] = bytes(total.dram());
+    kernel.work[mapping.pipe] = {flop(layer), Origin::derived, Symbol("network: FLOP of the layer")};
+    const auto ctas = static_cast<std::uint32_t>(std::min<std::int64_t>(simulation.ctas, 0x7fffffff));
+    kernel.shape = LaunchShape{{ctas, 1, 1}, {static_cast<std::uint32_t>(std::max(1, mapping.threads)), 1, 1}};
+    if (options.clock) kernel.clock = {*options.clock, Origin::assumed, Symbol("given")};
+    const Seconds shortest = roofline(machine, kernel, options).shortest;
+    if (shortest > Seconds{}) kernel.time = {shortest, Origin::simulated, Symbol("sim: shortest time of the roofs")};
+    if (simulation.partial)
+        kernel.reasons.emplace_back(fmt::format("simulation stopped after {} of {} CTAs: the bytes are of those only",
+                                                simulation.ctas_simulated, simulation.ctas));
+    return kernel;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,41 @@
+// What a kernel asks of memory, CTA by CTA and step by step, as warps' requests. Invariant: what a CTA asks does not
+// depend on when it runs, so SMs can be simulated apart. It knows no cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gambrel/mapping.hpp>
+
+#include "sim/access.hpp"
+#include "sim/operand.hpp"
+
+namespace gambrel::sim_detail {
+
+// What a running CTA keeps between steps; which of it is used is its stream's business.
+struct CtaState {
+    std::int64_t cta = 0;
+    std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
+    Stretch rows, columns, depth;
+};
+
+class AddressStream {
+public:
+    AddressStream() = default;
+    AddressStream(const AddressStream&) = delete;
+    AddressStream& operator=(const AddressStream&) = delete;
+    virtual ~AddressStream() = default;
+
+    [[nodiscard]] virtual std::int64_t ctas() const = 0;
+    [[nodiscard]] virtual std::int64_t steps(std::int64_t cta) const = 0;
+    virtual void open(std::int64_t cta, CtaState& state) const = 0;
+    virtual void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const = 0;
+    virtual void close(CtaState& state, std::vector<Access>& out) const = 0;  // what the CTA stores at its end
+    [[nodiscard]] virtual double shared_memory_bytes(std::int64_t cta) const = 0;
+};
+
+// The kernel that `mapping` makes of a layer without faults().
+std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping);
+
+}  // namespace gambrel::sim_detail

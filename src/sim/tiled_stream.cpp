@@ -1,0 +1,155 @@
+#include "sim/tiled_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gambrel::sim_detail {
+namespace {
+
+constexpr std::int32_t kWarp = 32;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+RequestShape request_shape(const WarpLoad& load) {
+    const std::int32_t lanes = std::clamp(load.lanes, 1, kWarp), vector = std::max(1, load.vector);
+    return load.k_major ? RequestShape{lanes, kWarp / lanes * vector} : RequestShape{lanes * vector, kWarp / lanes};
+}
+
+Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
+
+// Stores run along what is contiguous: 128 bytes an instruction, or 32 elements in runs as short as the mapping says.
+RequestShape store_shape(const Operand& c, std::int32_t store_run) {
+    const bool whole = store_run >= kWarp;
+    const std::int32_t run = whole ? static_cast<std::int32_t>(128 / c.element) : std::max(1, store_run);
+    const std::int32_t runs = whole ? 1 : kWarp / run;
+    return c.side_is_inner() ? RequestShape{run, runs} : RequestShape{runs, run};
+}
+
+constexpr std::int64_t kPartialSum = 4;  // bytes: partial sums are FP32 even of FP16 kernels
+
+// Partial sums are stored as the output is, one copy after the other.
+Operand workspace_of(const Operands& o) {
+    Operand w = o.c;
+    w.tensor = Tensor::workspace;
+    w.element = std::max(kPartialSum, o.c.element);
+    w.batch_offset = 1;  // the caller counts elements: copies of the output, and GEMMs in a copy
+    return w;
+}
+
+}  // namespace
+
+TiledStream::TiledStream(Operands operands, const Mapping& mapping)
+    : operands_(std::move(operands)), mapping_(mapping) {
+    if (mapping.transposed_view) {
+        std::swap(operands_.a, operands_.b);
+        std::swap(operands_.view.m, operands_.view.n);
+        std::swap(operands_.c.side, operands_.c.depth);
+    }
+    const GemmView& view = operands_.view;
+    rows_ = ceil_div(view.m, mapping.cta.m);
+    columns_ = ceil_div(view.n, mapping.cta.n);
+    splits_ = std::max(1, mapping.split_k);
+    // Splits that would have no k are not launched.
+    while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
+    load_a_ = request_shape(mapping.a);
+    load_b_ = request_shape(mapping.b);
+    action_a_ = load_action(mapping.a);
+    action_b_ = load_action(mapping.b);
+    workspace_ = workspace_of(operands_);
+    if (splits_ > 1 && !mapping.split_k_in_workspace) operands_.c.element = workspace_.element;
+    store_ = store_shape(operands_.c, mapping.store_run);
+}
+
+TiledStream::Place TiledStream::place(std::int64_t cta) const {
+    const std::int64_t tiles = rows_ * columns_, slice = cta / tiles, tile = cta % tiles;
+    const bool down = mapping_.order == CtaOrder::rows_first;
+    // `along` is walked to its end for every band of `across`.
+    const std::int64_t along = down ? rows_ : columns_, across = down ? columns_ : rows_;
+    const std::int64_t band = std::clamp<std::int64_t>(mapping_.band, 1, across);
+    const std::int64_t which = tile / (along * band), first = which * band;
+    const std::int64_t width = std::min(band, across - first), rest = tile - which * along * band;
+    const std::int64_t i = rest / width, j = first + rest % width;
+    return {down ? i : j, down ? j : i, slice % operands_.view.batch, slice / operands_.view.batch};
+}
+
+TiledStream::Range TiledStream::depth_of(std::int64_t split) const {
+    const std::int64_t k = operands_.view.k, images = operands_.images;
+    const std::int64_t all = std::max(1, mapping_.split_k);
+    if (mapping_.split_chunk > 0) {
+        // Chunks end at images: none holds pixels of two.
+        const std::int64_t pixels = k / images, length = std::min(pixels, mapping_.split_chunk);
+        const std::int64_t chunks = ceil_div(pixels, length);
+        const std::int64_t image = split / chunks, first = split % chunks * length;
+        return {std::min(k, image * pixels + first), std::min(k, image * pixels + std::min(first + length, pixels))};
+    }
+    const std::int64_t steps = ceil_div(ceil_div(k, mapping_.cta.k), all), length = steps * mapping_.cta.k;
+    return {std::min(k, split * length), std::min(k, (split + 1) * length)};
+}
+
+std::int64_t TiledStream::steps(std::int64_t cta) const {
+    const Range range = depth_of(place(cta).split);
+    return ceil_div(range.end - range.first, mapping_.cta.k);
+}
+
+void TiledStream::open(std::int64_t cta, CtaState& state) const {
+    const Place at = place(cta);
+    const Range range = depth_of(at.split);
+    state.cta = cta;
+    state.batch = at.batch;
+    state.split = at.split;
+    state.first_k = range.first;
+    state.end_k = range.end;
+    state.rows.assign(operands_.a.side, at.row * mapping_.cta.m, mapping_.cta.m);
+    state.columns.assign(operands_.b.side, at.column * mapping_.cta.n, mapping_.cta.n);
+}
+
+void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
+    const std::int64_t first = state.first_k + step * mapping_.cta.k;
+    const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
+    state.depth.assign(operands_.a.depth, first, count);
+    const std::size_t before = out.size();
+    append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
+    // Of a strided dgrad: no tap of this step reaches a pixel of the tile.
+    if (operands_.a.stride_y > 0 && out.size() == before) return;
+    state.depth.assign(operands_.b.depth, first, count);
+    append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
+}
+
+void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
+    const Place at = place(state.cta);
+    state.rows.assign(operands_.c.side, at.row * mapping_.cta.m, mapping_.cta.m);
+    state.columns.assign(operands_.c.depth, at.column * mapping_.cta.n, mapping_.cta.n);
+    if (splits_ > 1 && mapping_.split_k_in_workspace) {
+        reduce(state, out);
+        return;
+    }
+    const Action action = splits_ > 1 ? Action::atomic : Action::write;
+    append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
+}
+
+// Every split but the last leaves its partial sums; the last reads them all and writes the result.
+void TiledStream::reduce(CtaState& state, std::vector<Access>& out) const {
+    const auto partial = [&](std::int64_t split, Action action) {
+        const std::int64_t copy = operands_.view.m * operands_.view.n * operands_.view.batch;
+        const std::int64_t first = split * copy + state.batch * operands_.c.batch_offset;
+        append_requests(workspace_, first, state.rows, state.columns, store_, action, out);
+    };
+    if (state.split + 1 < splits_) {
+        partial(state.split, Action::write);
+        return;
+    }
+    for (std::int64_t split = 0; split + 1 < splits_; ++split) partial(split, Action::read_step);
+    append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::write, out);
+}
+
+double TiledStream::shared_memory_bytes(std::int64_t cta) const {
+    const Tile& tile = mapping_.cta;
+    const Tile& warp = mapping_.warp;
+    const double element = static_cast<double>(operands_.a.element), k = tile.k;
+    const double stored = (tile.m + tile.n) * k * element;
+    const double warps = static_cast<double>(mapping_.threads) / kWarp;
+    const double loaded = warps * (warp.m + warp.n) * (warp.k > 0 ? warp.k : k) * element;
+    return static_cast<double>(steps(cta)) * (stored + loaded);
+}
+
+}  // namespace gambrel::sim_detail

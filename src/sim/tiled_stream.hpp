@@ -1,0 +1,41 @@
+// The address stream of a tiled GEMM: which tile a CTA has (order, band, batch, split of k), what it loads at each
+// k-step and what it stores at its end.
+#pragma once
+
+#include "sim/operands.hpp"
+#include "sim/stream.hpp"
+
+namespace gambrel::sim_detail {
+
+class TiledStream final : public AddressStream {
+public:
+    TiledStream(Operands operands, const Mapping& mapping);
+
+    struct Place {
+        std::int64_t row, column, batch, split;
+    };
+    [[nodiscard]] Place place(std::int64_t cta) const;
+
+    [[nodiscard]] std::int64_t ctas() const override { return rows_ * columns_ * operands_.view.batch * splits_; }
+    [[nodiscard]] std::int64_t steps(std::int64_t cta) const override;
+    void open(std::int64_t cta, CtaState& state) const override;
+    void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override;
+    void close(CtaState& state, std::vector<Access>& out) const override;
+    [[nodiscard]] double shared_memory_bytes(std::int64_t cta) const override;
+
+private:
+    struct Range {
+        std::int64_t first, end;
+    };
+    [[nodiscard]] Range depth_of(std::int64_t split) const;
+    void reduce(CtaState& state, std::vector<Access>& out) const;
+
+    Operands operands_;  // a is of the tile's rows and b of its columns: swapped where the mapping looks transposed
+    Mapping mapping_;
+    Operand workspace_;
+    std::int64_t rows_, columns_, splits_;
+    RequestShape load_a_, load_b_, store_;
+    Action action_a_, action_b_;
+};
+
+}  // namespace gambrel::sim_detail

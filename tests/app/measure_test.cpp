@@ -1,0 +1,123 @@
+// Does `gambrel measure` keep its promises on the command line: files, exit status, Ctrl-C, ranks?
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gambrel/ert.hpp>
+#include <gambrel/machine.hpp>
+#include <nlohmann/json.hpp>
+
+#include "app/profile_folder.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using gambrel::test::Outcome;
+using gambrel::test::text_of;
+using testing::HasSubstr;
+using testing::Not;
+
+class Measure : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "gambrel_measure_XXXXXX").string();
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+    Outcome run(const std::string& arguments, const std::string& before = "") const {
+        const std::string errors = (folder_ / "stderr").string();
+        const std::string command =
+            "cd '" + folder_.string() + "' && " + before + " '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
+        Outcome outcome;
+        FILE* pipe = popen(command.c_str(), "r");
+        std::array<char, 4096> buffer{};
+        while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+            outcome.out.append(buffer.data(), got);
+        const int status = pclose(pipe);
+        outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        outcome.err = text_of(errors);
+        return outcome;
+    }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    fs::path folder_;
+};
+
+TEST_F(Measure, a_simulated_gpu_gives_table_machine_charts_and_an_ert_file) {
+    const Outcome o = run("measure -d sim:v100 -o m.json -o m.svg --sweep-chart s.svg --ert r.json");
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("Tensor FP16, mma"));
+    EXPECT_THAT(o.out, HasSubstr("roof"));
+    EXPECT_THAT(o.err, HasSubstr("wrote m.json"));
+    EXPECT_THAT(o.err, Not(HasSubstr("\x1b")));  // no progress bar where there is no terminal
+    const auto machine = gambrel::load_machine_file(path("m.json"));
+    ASSERT_TRUE(machine) << to_text(machine.error());
+    const auto dram = memory_ceiling(*machine, gambrel::Level::dram, {}, gambrel::Roofs::measured);
+    ASSERT_TRUE(dram);
+    EXPECT_NEAR(dram->value.value(), 828.758e9, 9e9);
+    EXPECT_THAT(text_of(path("m.svg")), HasSubstr("Measured Roofline"));
+    EXPECT_THAT(text_of(path("s.svg")), HasSubstr("L1 ends, 128 KiB"));
+    const auto ert = gambrel::parse_ert_json(text_of(path("r.json")), "r.json");
+    ASSERT_TRUE(ert) << to_text(ert.error());
+    EXPECT_NEAR(ert->gbytes.back().second, 828.76, 9);
+    EXPECT_EQ(run("machines m.json").status, 0);
+}
+
+TEST_F(Measure, csv_has_a_row_for_every_ceiling_and_nothing_else_on_stdout) {
+    const Outcome o = run("measure -d sim:a100 --csv -");
+    EXPECT_EQ(o.status, 0);
+    EXPECT_THAT(o.out, testing::StartsWith("title,kind,action,pipe,level,units,"));
+    EXPECT_THAT(o.out, HasSubstr("FP64 FMA,compute,fma,fp64,,108,"));
+}
+
+TEST_F(Measure, wrong_flags_are_told_before_anything_runs) {
+    EXPECT_EQ(run("measure -o m.txt").status, 2);
+    EXPECT_THAT(run("measure -o m.txt").err, HasSubstr("expected .json .svg .png or .pdf"));
+    EXPECT_THAT(run("measure --budget soon").err, HasSubstr("\"soon\" is no time"));
+    EXPECT_THAT(run("measure -d gpu").err, HasSubstr("is no kind of device"));
+    EXPECT_THAT(run("measure --import-ert nowhere").err, HasSubstr("nowhere"));
+}
+
+TEST_F(Measure, the_host_in_a_short_run_and_ctrl_c_keeps_what_is_done) {
+    const Outcome o = run("measure --quick -o m.json", "timeout -s INT 2");
+    EXPECT_TRUE(o.status == 0 || o.status == 124) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("FP64 FMA"));
+    EXPECT_THAT(o.out, HasSubstr("Interrupted"));
+    const auto machine = gambrel::load_machine_file(path("m.json"));
+    ASSERT_TRUE(machine) << to_text(machine.error());
+    EXPECT_TRUE(machine->pipes[gambrel::Pipe::fp64].measured);
+}
+
+TEST_F(Measure, four_ranks_name_the_one_with_slow_memory) {
+    if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun not found";
+    ASSERT_EQ(run("machines v100 --json node0.json").status, 0);
+    for (const char* other : {"node1.json", "node3.json"}) fs::copy_file(path("node0.json"), path(other));
+    auto slow = nlohmann::json::parse(text_of(path("node0.json")));
+    for (auto& level : slow["memory"]["levels"])
+        if (level["name"] == "DRAM") level["measured"]["value"] = "700 GB/s";
+    std::ofstream(path("node2.json")) << slow;
+    const Outcome o = run("measure -d 'sim:node{rank}.json,seed={rank}' -o all.json",
+                          "mpirun --oversubscribe --allow-run-as-root -np 4");
+    if (o.out.find("ranks") == std::string::npos)
+        GTEST_SKIP() << "built without MPI, or mpirun cannot start: " << o.err;
+    EXPECT_EQ(o.status, 1);
+    EXPECT_THAT(o.out, HasSubstr("Outlier: rank 2"));
+    for (const char* innocent : {"Outlier: rank 0", "Outlier: rank 1", "Outlier: rank 3"})
+        EXPECT_THAT(o.out, Not(HasSubstr(innocent)));
+    EXPECT_TRUE(gambrel::load_machine_file(path("all.json")));
+}
+
+TEST_F(Measure, doctor_tells_findings_and_consequences) {
+    const Outcome o = run("doctor");
+    EXPECT_EQ(o.status, 0);
+    for (const char* word : {"NVIDIA driver", "NVRTC", "NVML", "Nsight Compute", "OpenCL", "MPI", "device cpu"})
+        EXPECT_THAT(o.out, HasSubstr(word));
+}
+
+}  // namespace

@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <gambrel/compare.hpp>
+
+#include "report/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using sample::Spec;
+
+Analysis side(const std::vector<Spec>& specs, Origin origin = Origin::measured, Grouping grouping = Grouping::launch) {
+    std::vector<Kernel> kernels;
+    for (const auto& s : specs) {
+        kernels.push_back(sample::kernel(s));
+        kernels.back().time->origin = origin;
+    }
+    AnalysisOptions options;
+    options.grouping = grouping;
+    return analysis(
+        kernels, {sample::toy_machine()}, [](const Kernel&) { return std::size_t{0}; }, options);
+}
+// The toy machine gives 100 GFLOP/s and 10 GB/s.
+Spec spec(const char* name, double time, double flop, double dram) { return {name, 1, time, flop, 0, 0, 0, dram, 1e9}; }
+
+TEST(Comparison, PairsByNameAndShowsWhatHasNoPartner) {
+    const auto c = comparison(side({spec("a", 1, 1e9, 8e9), spec("gone", 0.5, 1e9, 1e9)}),
+                              side({spec("new", 0.1, 1e9, 1e9), spec("a", 0.5, 1e9, 4e9)}), {MatchBy::name});
+    ASSERT_EQ(c.pairs.size(), 3u);
+    EXPECT_EQ(c.matched, 1u);
+    EXPECT_EQ(c.only_before, 1u);
+    EXPECT_EQ(c.only_after, 1u);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].time.ratio(), 0.5);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].bytes[Level::dram].ratio(), 0.5);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].intensity[Level::dram].ratio(), 2);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].flop.ratio(), 1);
+    EXPECT_FALSE(c.pairs[1].after.has_value());
+    EXPECT_FALSE(c.pairs[1].time.ratio().has_value());
+}
+
+TEST(Comparison, TheSecondOfANameBelongsToTheSecond) {
+    const auto c =
+        comparison(side({spec("a", 1, 1, 1e9), spec("a", 2, 1, 1e9)}),
+                   side({spec("a", 3, 1, 1e9), spec("a", 4, 1, 1e9), spec("a", 5, 1, 1e9)}), {MatchBy::name});
+    ASSERT_EQ(c.matched, 2u);
+    for (const auto& p : c.pairs)
+        if (p.before) {
+            EXPECT_DOUBLE_EQ(*p.time.after - *p.time.before, 2);
+        }
+}
+
+TEST(Comparison, FallsBackToOrderWhereNamesDiffer) {
+    const auto c = comparison(side({spec("tf_conv", 1, 1e9, 1e9), spec("tf_relu", 1, 1e9, 1e9)}),
+                              side({spec("pt_conv", 2, 1e9, 1e9), spec("pt_relu", 3, 1e9, 1e9)}));
+    EXPECT_EQ(c.matched_by, MatchBy::order);
+    EXPECT_EQ(c.matched, 2u);
+    const auto same = comparison(side({spec("x", 1, 1e9, 1e9)}), side({spec("x", 2, 1e9, 1e9)}));
+    EXPECT_EQ(same.matched_by, MatchBy::name);
+}
+
+TEST(Comparison, OrderIsNotGuessedFromRowsSortedByTime) {
+    const auto c = comparison(side({spec("tf", 1, 1e9, 1e9)}, Origin::measured, Grouping::kernel),
+                              side({spec("pt", 2, 1e9, 1e9)}, Origin::measured, Grouping::kernel));
+    EXPECT_EQ(c.matched_by, MatchBy::name);
+    EXPECT_EQ(c.matched, 0u);
+}
+
+TEST(Comparison, TwoModelsAreMatchedByLayerWhateverThePhase) {
+    auto before = side({spec("conv1", 1, 1e9, 1e9)}, Origin::modelled);
+    auto after = side({spec("conv1", 2, 1e9, 1e9)}, Origin::simulated);
+    after.rows[0].kernel.phase = Symbol("forward");
+    const auto c = comparison(before, after);
+    EXPECT_EQ(c.matched_by, MatchBy::layer);
+    EXPECT_EQ(c.matched, 1u);
+    EXPECT_FALSE(c.is_prediction);
+}
+
+TEST(Comparison, AModelAgainstAMeasurementIsAPrediction) {
+    EXPECT_TRUE(comparison(side({spec("a", 1, 1, 1e9)}, Origin::modelled), side({spec("a", 1, 1, 1e9)})).is_prediction);
+    EXPECT_FALSE(
+        comparison(side({spec("a", 1, 1, 1e9)}), side({spec("a", 1, 1, 1e9)}, Origin::modelled)).is_prediction);
+}
+
+// 8e9 B at 10 GB/s take 0.8 s at least; it took 1 s. Half the bytes explain half the time, wholly.
+TEST(Comparison, NamesTheLevelThatExplainsTheTime) {
+    const auto c = comparison(side({spec("a", 1, 1e9, 8e9)}), side({spec("a", 0.5, 1e9, 4e9)}));
+    EXPECT_EQ(c.pairs[0].explained_by, Bound{Level::dram});
+    EXPECT_DOUBLE_EQ(c.pairs[0].explained, 1);
+}
+
+TEST(Comparison, EqualBytesAndWorkExplainNothing) {
+    const auto c = comparison(side({spec("a", 1, 1e9, 8e9)}), side({spec("a", 0.9, 1e9, 8e9)}));
+    EXPECT_EQ(c.pairs[0].explained_by, Bound{});
+    EXPECT_EQ(c.pairs[0].explained, 0);
+}
+
+TEST(Comparison, ChangedBytesThatDoNotBindExplainNothing) {
+    // 90e9 FLOP at 100 GFLOP/s: bound by compute before and after; DRAM bytes double and are still far below.
+    const auto c = comparison(side({spec("a", 1, 90e9, 1e9)}), side({spec("a", 1.5, 90e9, 2e9)}));
+    EXPECT_EQ(c.pairs[0].explained_by, Bound{});
+}
+
+TEST(Comparison, APartIsStatedAsAPart) {
+    // Bytes go from 8 to 6 (time 1 to 0.75 by them), but the time went to 0.5: half of the change.
+    const auto c = comparison(side({spec("a", 1, 1e9, 8e9)}), side({spec("a", 0.5, 1e9, 6e9)}));
+    EXPECT_EQ(c.pairs[0].explained_by, Bound{Level::dram});
+    EXPECT_DOUBLE_EQ(c.pairs[0].explained, 0.5);
+}
+
+TEST(Comparison, EveryRowIsInExactlyOnePair) {
+    for (const MatchBy by : {MatchBy::name, MatchBy::order, MatchBy::layer}) {
+        const auto c = comparison(sample::many(50), sample::many(37), {by});
+        std::vector<int> before(50), after(37);
+        for (const auto& p : c.pairs) {
+            if (p.before) ++before[*p.before];
+            if (p.after) ++after[*p.after];
+        }
+        EXPECT_EQ(before, std::vector<int>(50, 1));
+        EXPECT_EQ(after, std::vector<int>(37, 1));
+        EXPECT_EQ(c.matched + c.only_before + c.only_after, c.pairs.size());
+    }
+}
+
+}  // namespace
+}  // namespace gambrel

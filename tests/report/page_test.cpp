@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <gambrel/page.hpp>
+
+#include "report/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+std::string page(const Analysis& analysis, std::string title = "page") {
+    PageInput input;
+    input.title = std::move(title), input.command = "gambrel analyze x -o page.html";
+    input.views = {{"view", &analysis, nullptr, {}, {}}};
+    return html_page(input);
+}
+
+nlohmann::json data_of(const std::string& html) {
+    const std::string open = "id=\"data\">";
+    const auto from = html.find(open) + open.size();
+    return nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+TEST(Page, EqualInputGivesEqualBytes) { EXPECT_EQ(page(sample::training()), page(sample::training())); }
+
+TEST(Page, IsSmallWithoutData) { EXPECT_LT(html_page({}).size(), 1'500'000u); }
+
+TEST(Page, NamesNoAddressToFetchFrom) {
+    const std::string html = page(sample::toy());
+    for (const char* part : {"src=\"", "href=\"http", "@import", "fetch(", "XMLHttpRequest", "sendBeacon"})
+        EXPECT_EQ(count_of(html, part), 0u) << part;
+    EXPECT_EQ(count_of(html, "default-src 'none'"), 1u);
+}
+
+TEST(Page, NoNameCanEndTheScriptItIsIn) {
+    std::vector<Kernel> kernels{sample::kernel({"</script><script>alert(1)</script>", 1, 1, 1e9, 0, 0, 0, 1e9}),
+                                sample::kernel({"<!-- <script>", 1, 1, 1e9, 0, 0, 0, 1e9})};
+    const auto a = sample::analysis_of(kernels, sample::toy_machine(), "</title><script>alert(2)</script>");
+    const std::string html = page(a, a.title), plain = page(sample::toy());
+    EXPECT_EQ(count_of(html, "<script"), count_of(plain, "<script"));
+    EXPECT_EQ(count_of(html, "</script"), count_of(plain, "</script"));
+    EXPECT_EQ(count_of(html, "</title"), count_of(plain, "</title"));
+    EXPECT_EQ(data_of(html)["views"][0]["rows"]["texts"][0], "</script><script>alert(1)</script>");
+}
+
+TEST(Page, CarriesTheFiguresOfTheAnalysis) {
+    const auto data = data_of(page(sample::training()));
+    const auto& rows = data["views"][0]["rows"];
+    ASSERT_EQ(rows["time"].size(), 12u);
+    EXPECT_EQ(rows["time"][0], 66.2e-3);
+    EXPECT_EQ(rows["bytes"]["DRAM"][0], 5.9e9);
+    EXPECT_EQ(rows["work"]["tensor_fp16"][0], 5.54e12);
+    EXPECT_EQ(rows["texts"][rows["bound"][0].get<std::size_t>()], "tensor_fp16");
+    EXPECT_EQ(data["command"], "gambrel analyze x -o page.html");
+    EXPECT_EQ(data["views"][0]["machines"][0]["name"], "Tesla V100-SXM2-16GB");
+}
+
+TEST(Page, AnUnknownIsNullAndNeverZero) {
+    auto a = sample::toy();
+    a.rows[0].kernel.time.reset();
+    a.rows[0].verdict = {};
+    const auto rows = data_of(page(a))["views"][0]["rows"];
+    for (const char* column : {"time", "of_roof", "of_compute", "headroom", "clock"})
+        EXPECT_TRUE(rows[column][0].is_null()) << column;
+    EXPECT_FALSE(rows["bytes"].contains("L1")) << "a level that no kernel has needs no column";
+}
+
+TEST(Page, BytesThatAreNotTextAndNumbersThatAreNotFiniteAreShownAllTheSame) {
+    auto a =
+        sample::analysis_of({sample::kernel({"bad \xff\xc3", 1, 1, 1e9, 0, 0, 0, 1e9})}, sample::toy_machine(), "t");
+    a.rows[0].verdict.of_roof = std::nan("");
+    const auto rows = data_of(page(a))["views"][0]["rows"];
+    EXPECT_TRUE(rows["of_roof"][0].is_null());
+}
+
+TEST(Page, DrawsTheOtherStandardOfRoofsBesideTheOneUsed) {
+    auto a = sample::training();
+    a.machines[0].at(Level::dram).measured = AtClock<Bandwidth>{{Bandwidth{829e9}, Origin::measured, "x"}, {}};
+    std::vector<std::string> labels;
+    const auto data = data_of(page(a));
+    for (const auto& roof : data["views"][0]["charts"][0]["roofs"])
+        if (roof["what"] == "DRAM")
+            labels.push_back(roof["label"].get<std::string>() + (roof["measured"] ? " solid" : " dashed"));
+    EXPECT_EQ(labels, (std::vector<std::string>{"DRAM 897 GB/s dashed", "DRAM 829 GB/s measured solid"}));
+}
+
+TEST(Page, AComparisonHasALineForEachPair) {
+    const Comparison c = comparison(sample::toy(), sample::training());
+    PageInput input;
+    input.views = {{"c", nullptr, &c, {}, {}}};
+    const auto view = data_of(html_page(input))["views"][0];
+    EXPECT_EQ(view["rows"]["name"].size(), c.pairs.size());
+    EXPECT_EQ(view["compared"]["rows"]["name"].size(), c.pairs.size());
+    EXPECT_EQ(view["compared"]["side"].size(), c.pairs.size());
+}
+
+}  // namespace
+}  // namespace gambrel

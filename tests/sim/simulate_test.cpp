@@ -1,0 +1,224 @@
+// Are bytes counted right through the whole hierarchy? Compulsory traffic, LRU at its edge, sums between levels, and
+// that neither threads nor sampling nor a stop change what is said.
+#include <gambrel/simulate.hpp>
+
+#include <gtest/gtest.h>
+
+#include "sim/run.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace sim_detail;
+
+const Machine& v100() { return *find_in_catalogue("v100-sxm2-16gb"); }
+
+Layer layer(Convolution v, Pass pass = Pass::fwd, Precision precision = Precision::fp32) {
+    Layer l;
+    l.name = "test";
+    l.op = v;
+    l.pass = pass;
+    l.precision = precision;
+    return l;
+}
+
+Simulation simulated(const Layer& l, const SimulationOptions& options = {}, const Machine& machine = v100()) {
+    const Result<Simulation> result = simulate(l, machine, mapping_for(l, machine), options);
+    EXPECT_TRUE(result.has_value());
+    return result.value_or(Simulation{});
+}
+
+TEST(Simulate, LayerThatFitsInL2MovesItsCompulsoryBytesOnly) {
+    const Convolution v{.n = 2,
+                        .c = 64,
+                        .h = 28,
+                        .w = 32,
+                        .k = 64,
+                        .r = 3,
+                        .s = 3,
+                        .pad_top = 1,
+                        .pad_bottom = 1,
+                        .pad_left = 1,
+                        .pad_right = 1};
+    for (const Pass pass : {Pass::fwd, Pass::dgrad}) {
+        const Layer l = layer(v, pass);
+        const Simulation s = simulated(l);
+        const OperandBytes expected = compulsory_bytes(l);
+        EXPECT_EQ(s.input.dram(), expected.input);
+        EXPECT_EQ(s.filter.dram(), expected.filter);
+        EXPECT_EQ(s.output.dram(), expected.output);
+        EXPECT_EQ(s.total().dram_written, expected.written);
+    }
+}
+
+TEST(Simulate, StreamingAndDepthwiseLayersMoveTheirCompulsoryBytes) {
+    Layer relu;
+    relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
+    EXPECT_EQ(simulated(relu).total().dram(), compulsory_bytes(relu).read + compulsory_bytes(relu).written);
+    const Convolution v{.n = 4,
+                        .c = 32,
+                        .h = 32,
+                        .w = 32,
+                        .k = 32,
+                        .r = 3,
+                        .s = 3,
+                        .pad_top = 1,
+                        .pad_bottom = 1,
+                        .pad_left = 1,
+                        .pad_right = 1,
+                        .groups = 32};
+    for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
+        const Layer l = layer(v, pass);
+        const Simulation s = simulated(l);
+        EXPECT_EQ(s.input.dram(), compulsory_bytes(l).input) << name(pass);
+        EXPECT_EQ(s.output.dram(), compulsory_bytes(l).output) << name(pass);
+    }
+}
+
+// Reads `lines` lines in order, `rounds` times, in one CTA without L1.
+class Cyclic final : public AddressStream {
+public:
+    Cyclic(std::uint64_t lines, std::int64_t rounds) : lines_(lines), rounds_(rounds) {}
+    [[nodiscard]] std::int64_t ctas() const override { return 1; }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return rounds_; }
+    void open(std::int64_t, CtaState&) const override {}
+    void step(CtaState&, std::int64_t, std::vector<Access>& out) const override {
+        for (std::uint64_t line = 0; line < lines_; ++line) out.emplace_back(line, kAllSectors, Action::read);
+    }
+    void close(CtaState&, std::vector<Access>&) const override {}
+    [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
+
+private:
+    std::uint64_t lines_;
+    std::int64_t rounds_;
+};
+
+TEST(Simulate, OneLineMoreThanTheCacheHitsNothingUnderLru) {
+    // An L1 of one set, so that hashing does not blur the edge.
+    Device device;
+    device.caches = {.sms = 1, .l1_lines = 64, .l1_ways = 64, .l2_lines = 4096};
+    const auto counts = [&](std::uint64_t lines) {
+        const Cyclic stream(lines, 10);
+        return sim_detail::run(stream, device, {.threads = 1}).counts[0];
+    };
+    const Counts fits = counts(64), over = counts(65);
+    EXPECT_EQ(fits.l1_hit, 9U * 64 * 4);
+    EXPECT_EQ(fits.l2_read, 64U * 4);
+    EXPECT_EQ(over.l1_hit, 0U);
+    EXPECT_EQ(over.l2_read, 10U * 65 * 4);
+    EXPECT_EQ(over.dram_read, 65U * 4);
+}
+
+TEST(Simulate, TotalsAreConservedBetweenLevels) {
+    const Convolution v{.n = 8,
+                        .c = 96,
+                        .h = 30,
+                        .w = 30,
+                        .k = 200,
+                        .r = 3,
+                        .s = 3,
+                        .pad_top = 1,
+                        .pad_bottom = 1,
+                        .pad_left = 1,
+                        .pad_right = 1,
+                        .stride_h = 2,
+                        .stride_w = 2};
+    for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
+        const Simulation s = simulated(layer(v, pass));
+        for (const SimulatedTraffic& t : {s.input, s.filter, s.output, s.workspace}) {
+            EXPECT_EQ(t.l2_read, t.l1_read - t.l1_hits);
+            EXPECT_EQ(t.l2_written, t.l1_written);
+            if (t.l2_written == Bytes{}) {
+                EXPECT_EQ(t.dram_read, t.l2_read - t.l2_hits);
+            }
+            EXPECT_LE(t.dram_written, t.l2_written);
+        }
+    }
+}
+
+TEST(Simulate, SameResultForAnyNumberOfThreads) {
+    const Layer l = layer({.n = 4, .c = 128, .h = 56, .w = 56, .k = 256});
+    const Simulation one = simulated(l, {.threads = 1}), three = simulated(l, {.threads = 3});
+    EXPECT_EQ(one.total().l1(), three.total().l1());
+    EXPECT_EQ(one.total().l2(), three.total().l2());
+    EXPECT_EQ(one.total().dram(), three.total().dram());
+    EXPECT_EQ(one.input.l2_hits, three.input.l2_hits);
+}
+
+TEST(Simulate, WarmCachesReadLessFromDram) {
+    const Layer l = layer({.n = 1, .c = 64, .h = 32, .w = 32, .k = 64});
+    const Simulation cold = simulated(l), warm = simulated(l, {.warm = true});
+    EXPECT_EQ(cold.input.dram_read, compulsory_bytes(l).input);
+    EXPECT_EQ(warm.input.dram_read, Bytes{});
+    EXPECT_EQ(warm.total().l2(), cold.total().l2());
+    EXPECT_EQ(warm.output.dram_written, compulsory_bytes(l).output);
+}
+
+TEST(Simulate, SampleIsWithinTheBoundItStates) {
+    const Layer l = layer({.n = 32, .c = 64, .h = 112, .w = 112, .k = 128});
+    const Simulation whole = simulated(l), sample = simulated(l, {.sample = 4});
+    EXPECT_EQ(whole.ctas_simulated, whole.ctas);
+    EXPECT_LT(sample.ctas_simulated, whole.ctas / 3);
+    const auto expect_near = [](Bytes estimate, Bytes truth, double bound) {
+        EXPECT_NEAR(estimate / truth, 1, bound + 0.01);
+    };
+    expect_near(sample.total().l1(), whole.total().l1(), sample.error.l1);
+    expect_near(sample.total().l2(), whole.total().l2(), sample.error.l2);
+    expect_near(sample.total().dram(), whole.total().dram(), sample.error.dram);
+    EXPECT_LT(sample.error.dram, 0.2);
+}
+
+TEST(Simulate, StopGivesWhatWasDoneAndSaysSo) {
+    std::stop_source source;
+    SimulationOptions options;
+    options.stop = source.get_token();
+    double last = 0;
+    options.progress = [&](double fraction) {
+        last = fraction;
+        if (fraction > 0.3) source.request_stop();
+    };
+    const Layer l = layer({.n = 32, .c = 64, .h = 56, .w = 56, .k = 256});
+    const Simulation s = simulated(l, options);
+    EXPECT_TRUE(s.partial);
+    EXPECT_GT(s.ctas_simulated, 0);
+    EXPECT_LT(s.ctas_simulated, s.ctas);
+    EXPECT_LT(last, 0.9);
+    const Kernel kernel = to_kernel(l, v100(), mapping_for(l, v100()), s);
+    ASSERT_EQ(kernel.reasons.size(), 1U);
+    EXPECT_NE(kernel.reasons[0].str().find("stopped after"), std::string::npos);
+}
+
+TEST(Simulate, PartitionsOfL2HoldCopiesAndPassThemOn) {
+    const Layer l = layer({.n = 8, .c = 64, .h = 56, .w = 56, .k = 64});
+    EXPECT_EQ(simulated(l).total().l2_fabric, Bytes{});
+    const Simulation a100 = simulated(l, {}, *find_in_catalogue("a100-sxm4-40gb"));
+    EXPECT_GT(a100.total().l2_fabric, Bytes{});
+    // 40 MB hold even two copies: nothing is read twice.
+    EXPECT_EQ(a100.input.dram_read, compulsory_bytes(l).input);
+}
+
+TEST(Simulate, KernelCarriesSimulatedBytesOfEveryLevel) {
+    const Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
+    const Simulation s = simulated(l);
+    const Kernel kernel = to_kernel(l, v100(), mapping_for(l, v100()), s);
+    for (const Level level : {Level::shared, Level::l1, Level::l2, Level::dram}) {
+        ASSERT_TRUE(kernel.bytes[level].has_value());
+        EXPECT_EQ(kernel.bytes[level]->origin, Origin::simulated);
+        EXPECT_GT(kernel.bytes[level]->value, Bytes{});
+    }
+    // Nothing can be faster than the DRAM's peak.
+    EXPECT_GE(kernel.time->value, s.total().dram() / memory_ceiling(v100(), Level::dram)->value);
+    EXPECT_EQ(flop(kernel)->value, flop(l));
+}
+
+TEST(Simulate, CtaThatDoesNotFitIsAnErrorWithNumbers) {
+    const Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
+    Mapping mapping = mapping_for(l, v100());
+    mapping.shared_memory = Bytes{200.0 * 1024};
+    const Result<Simulation> result = simulate(l, v100(), mapping);
+    ASSERT_FALSE(result.has_value());
+    EXPECT_NE(result.error()[0].what.find("200 KiB of shared memory"), std::string::npos) << result.error()[0].what;
+}
+
+}  // namespace
+}  // namespace gambrel

@@ -1,0 +1,235 @@
+// Are the addresses right? Cases that can be counted by hand, and every element of random layers visited one by one.
+#include "sim/stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "sim/operands.hpp"
+#include "sim/tiled_stream.hpp"
+
+namespace gambrel::sim_detail {
+namespace {
+
+constexpr WarpLoad kPixels{.lanes = 32};
+constexpr WarpLoad kFilters{.lanes = 4, .vector = 1, .k_major = true};
+
+Mapping tile(std::int32_t m, std::int32_t n, std::int32_t k) {
+    Mapping mapping;
+    mapping.cta = {m, n, k};
+    mapping.warp = {m, n, k};
+    mapping.threads = 32;
+    mapping.a = kPixels;
+    mapping.b = kFilters;
+    return mapping;
+}
+
+Layer layer(Convolution v, Pass pass = Pass::fwd, Precision precision = Precision::fp32) {
+    Layer l;
+    l.op = v;
+    l.pass = pass;
+    l.precision = precision;
+    return l;
+}
+
+// Sectors by tensor over all CTAs, every request counted.
+std::map<Tensor, std::uint64_t> requested(const Layer& l, const Mapping& mapping) {
+    const auto stream = make_stream(l, mapping);
+    std::vector<Access> out;
+    CtaState state;
+    for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) {
+        stream->open(cta, state);
+        for (std::int64_t step = 0; step < stream->steps(cta); ++step) stream->step(state, step, out);
+        stream->close(state, out);
+    }
+    std::map<Tensor, std::uint64_t> sectors;
+    for (const Access access : out) sectors[static_cast<Tensor>(tensor_of(access.line()))] += access.count();
+    return sectors;
+}
+
+TEST(Stream, OneAlignedWarpLoadIsFourSectors) {
+    // 32 pixels of one channel, one filter: 128 bytes in, one weight, 128 bytes out.
+    const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 32, .k = 1}), tile(32, 1, 1));
+    EXPECT_EQ(sectors.at(Tensor::input), 4U);
+    EXPECT_EQ(sectors.at(Tensor::filter), 1U);
+    EXPECT_EQ(sectors.at(Tensor::output), 4U);
+}
+
+TEST(Stream, MisalignedWarpLoadIsFiveSectors) {
+    // Rows of 33 input pixels, 2 taps beside each other: the second tap begins 4 bytes further on.
+    const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 33, .k = 1, .r = 1, .s = 2}), tile(32, 1, 1));
+    EXPECT_EQ(sectors.at(Tensor::input), 4U + 5U);
+}
+
+TEST(Stream, StrideTwoTouchesTwiceTheSectors) {
+    const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 64, .k = 1, .stride_w = 2}), tile(32, 1, 1));
+    EXPECT_EQ(sectors.at(Tensor::input), 8U);  // 63 floats from the first to the last
+}
+
+TEST(Stream, PaddingHasNoAddress) {
+    // 3x3, pad 1 on a row of 32: only the middle row of taps exists. Left tap: pixels 0..30, 4 sectors; middle 4;
+    // right 4.
+    const auto sectors = requested(layer({.n = 1,
+                                          .c = 1,
+                                          .h = 1,
+                                          .w = 32,
+                                          .k = 1,
+                                          .r = 3,
+                                          .s = 3,
+                                          .pad_top = 1,
+                                          .pad_bottom = 1,
+                                          .pad_left = 1,
+                                          .pad_right = 1}),
+                                   tile(32, 1, 1));
+    EXPECT_EQ(sectors.at(Tensor::input), 12U);
+}
+
+TEST(Stream, FilterLoadsOfFourTakeHalfASectorTwice) {
+    // 4 filters of 8 weights each. 8 lanes along k: one sector a filter. 4 along k: two requests, each the same sector.
+    const Layer l = layer({.n = 1, .c = 8, .h = 1, .w = 1, .k = 4});
+    Mapping mapping = tile(32, 4, 8);
+    EXPECT_EQ(requested(l, mapping).at(Tensor::filter), 4U);
+    mapping.b.lanes = 8;
+    EXPECT_EQ(requested(l, mapping).at(Tensor::filter), 8U);
+}
+
+TEST(Stream, AtomicsOfOneElementTakeASectorEach) {
+    const Layer l = layer({.n = 2, .c = 8, .h = 4, .w = 8, .k = 4}, Pass::wgrad);
+    Mapping mapping = tile(4, 8, 8);
+    mapping.split_k = 2;
+    mapping.store_run = 1;
+    EXPECT_EQ(requested(l, mapping).at(Tensor::filter), 2U * 32);
+    mapping.store_run = 2;
+    EXPECT_EQ(requested(l, mapping).at(Tensor::filter), 2U * 16);
+    // In a workspace: one copy written, read once, and the result: 32 floats are 4 sectors each.
+    mapping.store_run = 32;
+    mapping.split_k_in_workspace = true;
+    const auto sectors = requested(l, mapping);
+    EXPECT_EQ(sectors.at(Tensor::workspace), 8U);
+    EXPECT_EQ(sectors.at(Tensor::filter), 4U);
+}
+
+TEST(Stream, BandsWalkThroughSuperColumns) {
+    const Layer l = layer({.n = 1, .c = 1, .h = 1, .w = 3, .k = 5});
+    Mapping mapping = tile(1, 1, 1);
+    mapping.band = 2;
+    const TiledStream stream(operands(std::get<Convolution>(l.op), Pass::fwd, Precision::fp32, Layout::nchw), mapping);
+    std::vector<std::pair<std::int64_t, std::int64_t>> order;
+    for (std::int64_t cta = 0; cta < stream.ctas(); ++cta)
+        order.emplace_back(stream.place(cta).row, stream.place(cta).column);
+    const std::vector<std::pair<std::int64_t, std::int64_t>> expected{{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0},
+                                                                      {2, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3},
+                                                                      {2, 2}, {2, 3}, {0, 4}, {1, 4}, {2, 4}};
+    EXPECT_EQ(order, expected);
+}
+
+// What a pass reads and writes, from the definition of convolution, element by element.
+struct Touched {
+    std::set<std::uint64_t> input, filter, output;
+};
+Touched touched(const Convolution& v, std::int64_t element, Layout layout) {
+    Touched t;
+    const std::int64_t cg = v.c / v.groups, kg = v.k / v.groups, p = v.p(), q = v.q();
+    const auto image = [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x, std::int64_t channels,
+                           std::int64_t height, std::int64_t width) {
+        return layout == Layout::nchw ? ((n * channels + c) * height + y) * width + x
+                                      : ((n * height + y) * width + x) * channels + c;
+    };
+    const auto sector = [&](Tensor tensor, std::int64_t index) {
+        return (base_address(tensor) + static_cast<std::uint64_t>(index * element)) >> kSectorShift;
+    };
+    for (std::int64_t n = 0; n < v.n; ++n)
+        for (std::int64_t k = 0; k < v.k; ++k)
+            for (std::int64_t y = 0; y < p; ++y)
+                for (std::int64_t x = 0; x < q; ++x)
+                    for (std::int64_t c = 0; c < cg; ++c)
+                        for (std::int64_t r = 0; r < v.r; ++r)
+                            for (std::int64_t s = 0; s < v.s; ++s) {
+                                const std::int64_t h = y * v.stride_h - v.pad_top + r * v.dilation_h;
+                                const std::int64_t w = x * v.stride_w - v.pad_left + s * v.dilation_w;
+                                t.output.insert(sector(Tensor::output, image(n, k, y, x, v.k, p, q)));
+                                t.filter.insert(sector(Tensor::filter, image(k, c, r, s, cg, v.r, v.s)));
+                                if (h < 0 || h >= v.h || w < 0 || w >= v.w) continue;
+                                t.input.insert(sector(Tensor::input, image(n, k / kg * cg + c, h, w, v.c, v.h, v.w)));
+                            }
+    return t;
+}
+
+TEST(Stream, TouchesWhatTheDefinitionOfConvolutionDoes) {
+    std::mt19937_64 random(5);
+    const auto pick = [&](std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+    };
+    int tried = 0;
+    while (tried < 150) {
+        Convolution v{.n = pick(1, 2),
+                      .c = pick(1, 6),
+                      .h = pick(1, 9),
+                      .w = pick(1, 12),
+                      .k = pick(1, 5),
+                      .r = pick(1, 3),
+                      .s = pick(1, 3),
+                      .pad_top = pick(0, 1),
+                      .pad_bottom = pick(0, 1),
+                      .pad_left = pick(0, 2),
+                      .pad_right = pick(0, 2),
+                      .stride_h = pick(1, 2),
+                      .stride_w = pick(1, 3),
+                      .dilation_h = pick(1, 2),
+                      .dilation_w = pick(1, 2),
+                      .groups = 1};
+        if (pick(0, 3) == 0) {
+            v.groups = 2;
+            v.c *= 2;
+            v.k *= 2;
+        }
+        if (!faults(v).empty()) continue;
+        ++tried;
+        const Layout layout = pick(0, 1) == 0 ? Layout::nchw : Layout::nhwc;
+        const Precision precision = std::array{Precision::int8, Precision::fp16, Precision::fp32,
+                                               Precision::fp64}[static_cast<std::size_t>(pick(0, 3))];
+        Mapping mapping = tile(static_cast<std::int32_t>(pick(3, 40)), static_cast<std::int32_t>(pick(2, 9)),
+                               static_cast<std::int32_t>(pick(1, 9)));
+        mapping.layout = layout;
+        mapping.transposed_view = pick(0, 1) == 1;
+        const Touched expected = touched(v, static_cast<std::int64_t>(element_size(precision).value()), layout);
+        for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
+            const auto stream = make_stream(layer(v, pass, precision), mapping);
+            std::vector<Access> out;
+            CtaState state;
+            for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) {
+                stream->open(cta, state);
+                for (std::int64_t step = 0; step < stream->steps(cta); ++step) stream->step(state, step, out);
+                stream->close(state, out);
+            }
+            std::map<unsigned, std::set<std::uint64_t>> sectors;
+            for (const Access access : out)
+                for (unsigned s = 0; s < kSectorsPerLine; ++s)
+                    if ((access.sectors() >> s & 1U) != 0)
+                        sectors[tensor_of(access.line())].insert(access.line() * kSectorsPerLine + s);
+            SCOPED_TRACE(testing::Message() << "layer " << tried << " pass " << name(pass));
+            const bool strided = v.stride_h > 1 || v.stride_w > 1;
+            if (pass == Pass::dgrad) {
+                // Written whole, zeros too. A strided dgrad skips filters of steps that reach no pixel.
+                EXPECT_EQ(sectors[0].size(), (static_cast<std::uint64_t>(v.n * v.c * v.h * v.w) *
+                                                  static_cast<std::uint64_t>(element_size(precision).value()) +
+                                              31) /
+                                                 32);
+            } else {
+                EXPECT_EQ(sectors[0], expected.input);
+            }
+            if (pass != Pass::dgrad || !strided) {
+                EXPECT_EQ(sectors[1], expected.filter);
+            }
+            if (pass != Pass::dgrad) {
+                EXPECT_EQ(sectors[2], expected.output);
+            }
+            for (const std::uint64_t sector : sectors[2]) ASSERT_TRUE(expected.output.contains(sector));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace gambrel::sim_detail

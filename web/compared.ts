@@ -1,0 +1,12 @@
+// The head of a comparison: what was compared, how kernels were matched, and how each sum changed.
+import type { Compared } from "./data";
+import { el, nameOf } from "./dom";
+import { card } from "./summary";
+
+export function compareCard(c: Compared): HTMLElement {
+  const head = ["Sum", c.before, c.after, c.is_prediction ? "error" : "change"];
+  return card("compared", c.is_prediction ? "Prediction and measurement" : "Before and after",
+    ...c.summary.map((text) => el("p", {}, nameOf(text))),
+    el("table", { class: "small" }, el("thead", {}, el("tr", {}, ...head.map((t) => el("th", { scope: "col" }, nameOf(t))))),
+      el("tbody", {}, ...c.total.map(([what, a, b, change]) => el("tr", {}, el("th", { scope: "row" }, what), el("td", {}, a), el("td", {}, b), el("td", {}, change))))));
+}

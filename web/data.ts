@@ -1,0 +1,112 @@
+// The page's data, as src/report/page_json.cpp writes it, and rows made from its columns. An unknown is null, never zero.
+
+export type Num = number | null;
+
+export interface Palette {
+  background: string; ink: string; muted: string; faint: string; grid: string; minor: string; frame: string;
+  warning: string; level: Record<string, string>;
+}
+export interface Roof {
+  kind: "slope" | "flat"; what: string; value: number; measured: boolean; other: boolean; label: string;
+}
+export interface Chart {
+  machine: number; subtitle: string; x: [number, number]; y: [number, number]; drawn: number; levels: string[];
+  roofs: Roof[]; caption: string[]; clocks_differ: string;
+}
+export interface Sum {
+  name: string; launches: number; time: Num; time_text: string | null; flop_text: string | null;
+  zero_launches: number; zero_time: number; bytes?: Record<string, string>;
+}
+export interface MachineFacts {
+  id: string; name: string; about: string; note: string;
+  sections: { heading: string; lines: [string, string, string, string][] }[];
+}
+export interface Axis { label: string; unit: string; log: boolean; binary: boolean }
+export type CurveMark = [Num, Num, Num, Num, string];
+export interface Curves {
+  title: string; note: string; x: Axis; y: Axis;
+  series: { name: string; line: boolean; level: string | null; marks: CurveMark[] }[];
+  guides: { label: string; value: Num; from: Num; to: Num; level: string | null }[];
+}
+export type Layer = [string, string, Num, string, Num];
+export interface Compared {
+  before: string; after: string; matched_by: string; is_prediction: boolean; summary: string[];
+  rows: any; explained: (string | null)[]; side: number[]; total: [string, string, string, string][];
+}
+export interface View {
+  title: string; roofs?: string; grouping?: string; whole_time?: number;
+  zero_flop?: { text: string; time: number }; total?: Sum; phases?: Sum[]; notes?: string[];
+  machines?: MachineFacts[]; charts?: Chart[]; rows?: any; layers: Layer[]; curves: Curves[]; compared?: Compared;
+}
+export interface PageData {
+  version: string; title: string; command: string; dark: boolean; palette: { light: Palette; dark: Palette };
+  pipes: Record<string, { title: string; integer: boolean }>; views: View[];
+}
+
+export interface Point { level: string; x: number; y: number }  // decades
+export interface Row {
+  index: number; name: string; shown: string; short: string; phase: string; origin: string; reason: string;
+  bound: string; machine: number; launches: number; time: Num; flop: Num; clock: Num; ofRoof: Num; ofCompute: Num;
+  above: boolean; incomplete: boolean; headroom: Num; bytes: Record<string, Num>; ofCeiling: Record<string, Num>;
+  work: Record<string, Num>; rate: Num; intensity: Record<string, Num>; precision: string; points: Point[];
+  was: Row | null; side: number; explained: string;
+}
+
+export const NO_FLOP = "no FLOP";
+export const UNKNOWN = "unknown";
+
+export function positive(v: Num | undefined): v is number {
+  return v !== null && v !== undefined && isFinite(v) && v > 0;
+}
+
+// The pipe that did most of the FLOP; a kernel belongs to one precision, so that filters add up.
+function precisionOf(row: Row, pipes: PageData["pipes"]): string {
+  if (row.flop === null) return UNKNOWN;
+  if (row.flop === 0) return NO_FLOP;
+  let best = UNKNOWN, most = 0;
+  for (const [pipe, work] of Object.entries(row.work))
+    if (work !== null && work > most && !pipes[pipe].integer) (best = pipe), (most = work);
+  return best;
+}
+
+function pick<T>(columns: Record<string, T[]>, i: number): Record<string, T> {
+  const out: Record<string, T> = {};
+  for (const key of Object.keys(columns)) out[key] = columns[key][i];
+  return out;
+}
+
+function decodeColumns(c: any, pipes: PageData["pipes"]): (Row | null)[] {
+  const text = (i: number) => c.texts[i] as string;
+  return c.name.map((name: Num, i: number): Row | null => {
+    if (name === null) return null;
+    const row: Row = {
+      index: i, name: text(name), shown: text(c.shown[i]), short: text(c.short[i]), phase: text(c.phase[i]),
+      origin: text(c.origin[i]), reason: text(c.reason[i]), bound: text(c.bound[i]), machine: c.machine[i],
+      launches: c.launches[i], time: c.time[i], flop: c.flop[i], clock: c.clock[i], ofRoof: c.of_roof[i],
+      ofCompute: c.of_compute[i], above: c.above[i] === 1, incomplete: c.incomplete[i] === 1, headroom: c.headroom[i],
+      bytes: pick<Num>(c.bytes, i), ofCeiling: pick<Num>(c.of_ceiling, i), work: pick<Num>(c.work, i),
+      rate: null, intensity: {}, precision: "", points: [], was: null, side: 0, explained: "",
+    };
+    if (row.flop !== null && positive(row.time)) row.rate = row.flop / row.time;
+    for (const [level, bytes] of Object.entries(row.bytes)) {
+      row.intensity[level] = positive(row.flop) && positive(bytes) ? row.flop / bytes : null;
+      const ai = row.intensity[level];
+      if (positive(ai) && positive(row.rate)) row.points.push({ level, x: Math.log10(ai), y: Math.log10(row.rate) });
+    }
+    row.points.sort((a, b) => a.x - b.x);
+    row.precision = precisionOf(row, pipes);
+    return row;
+  });
+}
+
+// One row for each line of the table. In a comparison a row that has only a side before is shown by that side.
+export function decodeRows(view: View, pipes: PageData["pipes"]): Row[] {
+  if (!view.rows) return [];
+  const now = decodeColumns(view.rows, pipes);
+  if (!view.compared) return now as Row[];
+  const was = decodeColumns(view.compared.rows, pipes);
+  return now.map((row, i) => {
+    const shown = row ?? was[i]!;
+    return { ...shown, index: i, was: row ? was[i] : null, side: view.compared!.side[i], explained: view.compared!.explained[i] ?? "" };
+  });
+}
