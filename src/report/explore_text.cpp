@@ -14,6 +14,13 @@ namespace {
 
 using namespace report_detail;
 
+// A line of words over a table, as narrow as the style asks.
+std::string heading(const std::string& text, const TextStyle& style) {
+    std::string out;
+    for (const std::string& line : wrapped(printable(text, !style.unicode), style.width)) out += line + "\n";
+    return out;
+}
+
 std::string share_text(double part, double whole) {
     const double percent = 100 * part / whole;
     return percent < 0.05 ? "" : fmt::format("{:.1f}", percent);
@@ -69,7 +76,10 @@ void add_sensitivities(std::string& out, const Conclusions& c, const TextStyle& 
                    "",
                    {}});
     }
-    out += "\nWhat matters to the start: elasticity is 1 where time follows the resource, 0 where it does not matter\n";
+    out += "\n" + heading(
+                      "What matters to the start: elasticity is 1 where time follows the resource, 0 where it does not "
+                      "matter",
+                      style);
     out += table.text(style);
 }
 
@@ -121,22 +131,25 @@ void add_front(std::string& out, const Conclusions& c, const TextStyle& style) {
                    "",
                    {}});
     }
-    out += fmt::format("\nNone is both cheaper and faster than these ({} of {} designs of the front)\n", shown,
-                       c.front.size());
+    out += "\n" + heading(fmt::format("None is both cheaper and faster than these ({} of {} designs of the front)",
+                                      shown, c.front.size()),
+                          style);
     out += table.text(style);
 }
 
 }  // namespace
 
 std::string explore_text(const Conclusions& c, const TextStyle& style) {
-    std::string out = printable(fmt::format("{} on {}, modelled", c.title, c.machine), !style.unicode) + "\n";
+    std::string out = heading(fmt::format("{} on {}, modelled", c.title, c.machine), style);
     if (!c.search.empty())
-        out += fmt::format("{} search: {} of {} designs looked at, {} within the limits\n", c.search,
-                           count_text(c.evaluated), count_text(c.space), count_text(c.kept));
+        out += heading(fmt::format("{} search: {} of {} designs looked at, {} within the limits", c.search,
+                                   count_text(c.evaluated), count_text(c.space), count_text(c.kept)),
+                       style);
     out += "\n";
     add_designs(out, c, style);
     if (c.target && (c.designs.size() < 2 || c.designs.back().name != "cheapest"))
-        out += fmt::format("No design that was looked at is {:g} times as fast within the limits.\n", *c.target);
+        out += heading(fmt::format("No design that was looked at is {:g} times as fast within the limits.", *c.target),
+                       style);
     add_networks(out, c, style);
     add_sensitivities(out, c, style);
     add_layers(out, c, style);
