@@ -30,7 +30,7 @@ void all_groups(const Case& c, Prediction& p) {
         t->c *= c.groups;
     }
     p.traffic.dram_uneven *= c.groups;
-    p.grid.batch = static_cast<std::int64_t>(c.groups);
+    if (c.groups > 1) p.grid.batch = static_cast<std::int64_t>(c.groups);
 }
 
 }  // namespace

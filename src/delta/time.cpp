@@ -109,7 +109,7 @@ Term longest(const TimeTerms& t) {
 
 // A table that counts the kernels of a call timed a framework's call, host work included (docs/model.md).
 double framework_call(const Layer& layer, const Hardware& h) {
-    if (std::holds_alternative<Gemm>(layer.op)) return 30e-6;
+    if (std::holds_alternative<Gemm>(layer.op)) return h.cc.major == 7 ? 40e-6 : 25e-6;
     return h.cc.major >= 7 ? 170e-6 : 300e-6;
 }
 
