@@ -53,7 +53,6 @@ const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapp
         const Tile& tile = mapping.cta;
         c.padded_flop =
             2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.fixed.grid.ctas() * c.fixed.grid.k_steps);
-        c.unique_bytes = c.fixed.geometry.a.unique + c.fixed.geometry.b.unique;
     } else {
         c.fixed.mapping = mapping;
     }

@@ -19,12 +19,12 @@ struct Candidate {
     delta_detail::Case fixed;  // its hardware and occupancy are of no design
     OperandTraffic shared, l1;
     double flop = 0;
-    double padded_flop = 0, unique_bytes = 0;  // of whole tiles; of A and B together
-    // No model of it can be faster: all multiplications at peak, or all bytes once at full bandwidth.
+    double padded_flop = 0;  // of whole tiles
+    // No model of it can be faster: all multiplications, or all bytes of L1, at their peak.
     [[nodiscard]] double least_time(const Hardware& h) const {
         const double cycles = h.sms * h.clock;
-        return std::max({padded_flop / (std::max(1.0, h.flop_per_cycle[fixed.mapping.pipe]) * cycles),
-                         l1.total() / (h.l1_width * cycles), unique_bytes / h.dram_bandwidth});
+        return std::max(padded_flop / (std::max(1.0, h.flop_per_cycle[fixed.mapping.pipe]) * cycles),
+                        l1.total() / (h.l1_width * cycles));
     }
 };
 

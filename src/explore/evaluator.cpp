@@ -97,28 +97,42 @@ double run(const Candidate& c, const Occupancy& occupancy, const Layer& layer, d
     return p.time;
 }
 
+Term longest(const TimeTerms& terms, std::initializer_list<Term> of) {
+    Term found = *of.begin();
+    for (const Term t : of)
+        if (terms[t] > terms[found]) found = t;
+    return found;
+}
+
+// What fills an SM; latency only where nothing else does, as the model names it.
+Term busy_term(const TimeTerms& terms) {
+    const Term filling = longest(terms, {Term::compute, Term::issue, Term::shared});
+    return terms[filling] > 0.9 * terms[Term::latency] ? filling : Term::latency;
+}
+
 // What a prediction waits for, second by second: the longest term, then what nothing hides.
 std::array<double, kTerms> exposed_of(const Prediction& p, const Hardware& h) {
     std::array<double, kTerms> exposed{};
     const auto part = [&](Term t) -> double& { return exposed[static_cast<std::size_t>(t)]; };
-    Term longest = p.bound;
-    if (longest == Term::launch) {
-        longest = Term::compute;
-        for (const Term t : {Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram})
-            if (p.terms[t] > p.terms[longest]) longest = t;
-    }
-    part(Term::launch) = std::min(p.terms[Term::launch], p.time);
-    double around = p.terms.prologue + p.terms.epilogue, waiting = around;
+    const TimeTerms& t = p.terms;
+    const Term memory = longest(t, {Term::l1, Term::l2, Term::dram});
+    part(Term::launch) = std::min(t[Term::launch], p.time);
+    double around = t.prologue + t.epilogue, waiting = around;
+    Term most = longest(t, {Term::compute, memory});
     if (p.mapping.family == KernelFamily::tiled) {
-        const double per_sm = std::max(1, p.occupancy.ctas_per_sm), ctas = static_cast<double>(p.grid.ctas());
-        const double resident = std::clamp(std::ceil(ctas / h.sms), 1.0, per_sm);
-        const double rounds = std::ceil(ctas / (per_sm * h.sms));
-        waiting = std::min(around, rounds * (2 * h.dram_latency + h.l2_latency) / h.clock / resident);
+        const double per_sm = std::max(1, p.occupancy.ctas_per_sm);
+        const double once = (h.dram_latency + h.l2_latency) / h.clock;
+        waiting = std::ceil(t.waves) * (once + h.dram_latency / h.clock) / per_sm;
+        // As time() has it: asynchronous copies hide what is around the busy time under that of the memory.
+        const bool hidden = p.mapping.a.asynchronous && t[Term::latency] + around < t[memory] + once;
+        if (hidden) around = waiting = once;
+        const bool by_memory = p.mapping.a.asynchronous ? hidden : t[memory] > t[Term::latency];
+        most = by_memory ? memory : busy_term(t);
     }
     around = std::min(around, p.time - part(Term::launch));
     part(Term::latency) += std::min(waiting, around);
     part(Term::dram) += around - std::min(waiting, around);
-    part(longest) += p.time - part(Term::launch) - around;
+    part(most) += p.time - part(Term::launch) - around;
     return exposed;
 }
 
