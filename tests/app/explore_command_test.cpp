@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/command_fixture.hpp"
+#include "app/command_folder.hpp"
 
 namespace {
 
@@ -22,7 +22,7 @@ const std::string kQuestion =
     "explore alexnet --batch 64 --gpu titan-xp --search grid -q --vary "
     "sms=1:4,macs=1:2,l2.bandwidth=1:4,l2.capacity=1:4,dram.bandwidth=1:4 --limit 'cost<=2.5' ";
 
-class ExploreCommand : public gambrel::test::Commands {
+class ExploreCommand : public gambrel::test::CommandFolder {
 protected:
     // As root and with more ranks than cores, which is what test machines have.
     static std::string mpirun(int ranks) {
