@@ -103,10 +103,11 @@ TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
     EXPECT_GE(e.base_time() / r.findings.cheapest->time, 1.3);
     for (const Design& d : r.designs) {
         EXPECT_LE(d.cost, 1.8);
-        if (e.base_time() / d.time >= 1.3) EXPECT_GE(d.cost, r.findings.cheapest->cost); {
+        if (e.base_time() / d.time >= 1.3) {
+            EXPECT_GE(d.cost, r.findings.cheapest->cost);
+        }
     }
     EXPECT_LT(r.findings.kept, r.findings.evaluated);
-        }
 }
 
 TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
@@ -180,13 +181,14 @@ TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
         if (s.resource == Resource::sms) continue;  // waves make steps
         EXPECT_GE(s.elasticity, -1e-9) << name(s.resource);
         EXPECT_LE(s.elasticity, 1 + 1e-9) << name(s.resource);
-        if (s.resource == Resource::macs) EXPECT_GT(s.elasticity, 0.8); {
+        if (s.resource == Resource::macs) {
+            EXPECT_GT(s.elasticity, 0.8);
+        }
     }
 }
 
 TEST(Conclusions, OptionsOfTheStudyGoFromComputeAloneToBalanced) {
     const Evaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
-        }
     const auto options = scaling_options();
     const Conclusions c = conclusions(e, default_costs(), options);
     ASSERT_EQ(c.designs.size(), 10u);
