@@ -99,7 +99,7 @@ TEST_F(ExploreCommand, RanksAndThreadsDoNotChangeAByte) {
 // The state is on disk after a part of the work; then a rank is killed, and with it, as MPI has it, all.
 TEST_F(ExploreCommand, AfterARankIsKilledResumeGivesTheSameBytes) {
     if (!has_mpi()) GTEST_SKIP() << "mpirun not found";
-    const std::string longer = kQuestion + "--points 9 --samples 5000000 ";
+    const std::string longer = kQuestion + "--points 14 --samples 1000000 ";
     ASSERT_EQ(run(longer + "--designs whole.csv --json whole.json").status, 0);
     const std::string ours = binary() + longer + "--designs part.csv --json part.json --resume state";
     // Each rank leaves its process id, so that only a process of this test is killed.
