@@ -24,10 +24,11 @@ protected:
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
-    Outcome run(const std::string& arguments) const {
+    // `before` stands in front of the binary: variables, mpirun.
+    Outcome run(const std::string& arguments, const std::string& before = "") const {
         const std::string errors = (folder_ / "stderr").string();
         const std::string command =
-            "cd '" + folder_.string() + "' && '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
+            "cd '" + folder_.string() + "' && " + before + " '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
         Outcome outcome;
         FILE* pipe = popen(command.c_str(), "r");
         std::array<char, 4096> buffer{};

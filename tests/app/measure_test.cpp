@@ -13,7 +13,7 @@
 #include <gambrel/machine.hpp>
 #include <nlohmann/json.hpp>
 
-#include "app/profile_folder.hpp"
+#include "app/command_folder.hpp"
 
 namespace {
 
@@ -23,31 +23,7 @@ using gambrel::test::text_of;
 using testing::HasSubstr;
 using testing::Not;
 
-class Measure : public testing::Test {
-protected:
-    void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "gambrel_measure_XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-    }
-    void TearDown() override { fs::remove_all(folder_); }
-    Outcome run(const std::string& arguments, const std::string& before = "") const {
-        const std::string errors = (folder_ / "stderr").string();
-        const std::string command =
-            "cd '" + folder_.string() + "' && " + before + " '" GAMBREL_BINARY "' " + arguments + " 2>'" + errors + "'";
-        Outcome outcome;
-        FILE* pipe = popen(command.c_str(), "r");
-        std::array<char, 4096> buffer{};
-        while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
-            outcome.out.append(buffer.data(), got);
-        const int status = pclose(pipe);
-        outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        outcome.err = text_of(errors);
-        return outcome;
-    }
-    std::string path(const std::string& name) const { return (folder_ / name).string(); }
-    fs::path folder_;
-};
+class Measure : public gambrel::test::CommandFolder {};
 
 TEST_F(Measure, a_simulated_gpu_gives_table_machine_charts_and_an_ert_file) {
     const Outcome o = run("measure -d sim:v100 -o m.json -o m.svg --sweep-chart s.svg --ert r.json");
