@@ -8,7 +8,7 @@ FUZZ_TEST_SECONDS ?= 30
 DEPS ?= yes
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo bench fuzz format lint install clean
+.PHONY: help deps build test demo bench accuracy fuzz format lint install clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -28,6 +28,9 @@ demo: build  ## analyse something real and say where the report is
 bench: deps  ## build and run the benchmarks
 	@JOBS=$(JOBS) tools/build.sh bench all
 	@for b in build/bench/bench/*_bench; do $$b || exit 1; done
+
+accuracy: build  ## write docs/accuracy.md anew from the measured rows in ../shared: minutes
+	@cd docs && ../build/gambrel validate ../../shared/data/measured/conv_traffic_v100_deepcam.csv --simulate -o accuracy.md
 
 fuzz: deps  ## fuzz each target for SECONDS=600
 	@JOBS=$(JOBS) tools/build.sh fuzz fuzz_all

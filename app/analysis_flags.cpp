@@ -20,10 +20,8 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
     return std::optional<Frequency>{*parsed};
 }
 
-namespace {
-
 // Accepts full and shortened names, because the table shows the short ones.
-Result<std::function<bool(const std::string&)>> filter_of(const std::string& pattern) {
+Result<std::function<bool(const std::string&)>> kernel_filter(const std::string& pattern) {
     if (pattern.empty()) return std::function<bool(const std::string&)>{};
     const auto regex = std::make_shared<re2::RE2>(pattern, re2::RE2::Quiet);
     if (!regex->ok())
@@ -32,6 +30,8 @@ Result<std::function<bool(const std::string&)>> filter_of(const std::string& pat
         return re2::RE2::PartialMatch(name, *regex) || re2::RE2::PartialMatch(short_name(name, 200), *regex);
     }};
 }
+
+namespace {
 
 // The machines of the files: from the flag, else from the catalogue by name, else as the files describe them.
 Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described, const std::string& flag,
@@ -116,14 +116,19 @@ Errors faults(const AnalysisFlags& flags) {
     Errors wrong = faults(flags.output);
     if (const auto clock = clock_of(flags.clock); !clock)
         wrong.insert(wrong.end(), clock.error().begin(), clock.error().end());
-    if (const auto keep = filter_of(flags.kernel); !keep)
+    if (const auto keep = kernel_filter(flags.kernel); !keep)
         wrong.insert(wrong.end(), keep.error().begin(), keep.error().end());
     return wrong;
 }
 
+Grouping grouping_of(const AnalysisFlags& flags) {
+    if (flags.group == "launch") return Grouping::launch;
+    return flags.group == "phase" ? Grouping::phase : Grouping::kernel;
+}
+
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags) {
     const auto clock = clock_of(flags.clock);
-    const auto keep = filter_of(flags.kernel);
+    const auto keep = kernel_filter(flags.kernel);
     if (!clock || !keep) return tl::unexpected(faults(flags));
 
     IngestOptions ingest_options;
@@ -140,9 +145,7 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     if (!machines) return tl::unexpected(machines.error());
 
     AnalysisOptions options;
-    options.grouping = flags.group == "launch"  ? Grouping::launch
-                       : flags.group == "phase" ? Grouping::phase
-                                                : Grouping::kernel;
+    options.grouping = grouping_of(flags);
     options.time_sum = flags.flop_rule == "paper" ? TimeSum::mean_rate : TimeSum::exact;
     options.roofline.clock = *clock;
     options.roofline.roofs = roofs_for(flags.roofs, *machines);

@@ -1,6 +1,7 @@
 // The flags that every command with profiler files takes, and the path from files to output that they share.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct AnalysisFlags {
 Result<std::optional<Frequency>> clock_of(const std::string& text);
 // What is wrong with the flags themselves, for commands that have long work to do before the analysis.
 Errors faults(const AnalysisFlags& flags);
+// Which kernels --kernel keeps; no function: all.
+Result<std::function<bool(const std::string&)>> kernel_filter(const std::string& pattern);
+Grouping grouping_of(const AnalysisFlags& flags);
 // Files to Analysis; what is wrong with the flags or the files comes back as errors.
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags);
 int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags);

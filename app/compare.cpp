@@ -4,14 +4,19 @@
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
+#include "app/interrupt.hpp"
+#include "app/layer_runs.hpp"
 
 namespace gambrel::app {
 namespace {
 
 struct Flags {
     AnalysisFlags analysis;
+    NetworkFlags network;
+    SimulationOptions simulation;
+    bool predict = false, simulate = false;
     std::string match = "auto";
-    std::vector<std::string> files;
+    std::vector<std::string> files;  // if layers are asked for, the first is a network, unless --layers is
 };
 
 MatchBy match_by(const std::string& flag) {
@@ -30,25 +35,97 @@ std::string page(const std::vector<Comparison>& all, Theme theme) {
     return page_of(std::move(title), std::move(views), theme);
 }
 
-int run(const Flags& flags) {
-    if (flags.files.size() < 2)
-        return bad_input({{"compare", "one file is nothing to compare; give two or more: gambrel compare A B"}});
-    if (const auto wrong = faults(flags.analysis); !wrong.empty()) return bad_input(wrong);
+// A network's layers as one side of the comparison.
+Result<Analysis> side_of(LayerResults results, std::string_view made, const AnalysisFlags& flags) {
+    const auto keep = kernel_filter(flags.kernel);
+    if (!keep) return tl::unexpected(keep.error());
+    if (*keep) std::erase_if(results.kernels, [&](const Kernel& k) { return !(*keep)(k.name.str()); });
+    if (results.kernels.empty()) return failure(results.report.title, fmt::format("no layer can be {}", made));
+    Analysis side = analysis_of(results, grouping_of(flags));
+    side.title = fmt::format("{}, {}", results.report.title, made);
+    side.notes = std::move(results.notes);
+    return side;
+}
+
+Result<std::vector<Analysis>> layer_sides(Flags flags) {
+    if (flags.network.layers.empty() && !flags.files.empty()) flags.network.network = flags.files.front();
+    MachineFlags machine{flags.analysis.machine, flags.analysis.clock,
+                         flags.analysis.roofs == "theoretical" ? "theoretical" : "measured"};
+    const auto chosen = machine_of(machine);
+    if (!chosen) return tl::unexpected(chosen.error());
+    const auto work = workload_of(flags.network);
+    if (!work) return tl::unexpected(work.error());
+    if (const Errors missing = machine_missing(*work, *chosen); !missing.empty()) return tl::unexpected(missing);
     std::vector<Analysis> sides;
-    Errors errors;
-    for (const auto& file : flags.files) {
-        auto side = analysis_of({file}, flags.analysis);
-        if (!side) {
-            errors.insert(errors.end(), side.error().begin(), side.error().end());
-            continue;
-        }
-        if (!flags.analysis.output.quiet) print_notes(side->notes);
+    if (flags.predict) {
+        auto side = side_of(predicted_layers(*work, predictor_options(*chosen)), "modelled", flags.analysis);
+        if (!side) return tl::unexpected(side.error());
         sides.push_back(std::move(*side));
     }
-    if (!errors.empty()) return bad_input(errors);
+    if (flags.simulate) {
+        auto side = side_of(simulated_layers(*work, *chosen, {}, flags.simulation, flags.analysis.output.quiet),
+                            "simulated", flags.analysis);
+        if (!side) return tl::unexpected(side.error());
+        sides.push_back(std::move(*side));
+    }
+    return sides;
+}
+
+bool any(const NetworkFlags& n) {
+    return n.batch > 0 || n.sequence > 0 || n.training || !n.shapes.empty() ||
+           !(n.layers + n.precision + n.layout + n.pass).empty();
+}
+
+Errors faults(const Flags& flags) {
+    Errors wrong = faults(flags.analysis);
+    const bool layers = flags.predict || flags.simulate;
+    if (!layers && any(flags.network))
+        wrong.push_back({"compare", "--layers, --batch, --precision and the like are for --predict and --simulate"});
+    if (!layers && flags.simulation.sample > 0) wrong.push_back({"--sample", "is for --simulate"});
+    const bool network_is_first = layers && flags.network.layers.empty();
+    if (network_is_first && flags.files.empty())
+        wrong.push_back({"NETWORK", "give a network (a built-in name or an .onnx file) or --layers F.csv"});
+    const std::size_t sides = flags.files.size() - (network_is_first && !flags.files.empty() ? 1 : 0) +
+                              (flags.predict ? 1 : 0) + (flags.simulate ? 1 : 0);
+    if (sides < 2)
+        wrong.push_back({"compare",
+                         "one result is nothing to compare; give two or more: gambrel compare A B, or "
+                         "gambrel compare --predict --simulate NETWORK"});
+    return wrong;
+}
+
+// The network's sides come first, so that a file is what they are judged by.
+Result<std::vector<Analysis>> sides_of(const Flags& flags) {
+    std::vector<Analysis> sides;
+    Errors errors;
+    const auto file = [&](const std::string& path) {
+        auto side = analysis_of({path}, flags.analysis);
+        if (side)
+            sides.push_back(std::move(*side));
+        else
+            errors.insert(errors.end(), side.error().begin(), side.error().end());
+    };
+    const bool layers = flags.predict || flags.simulate;
+    if (layers) {
+        auto made = layer_sides(flags);
+        if (!made) return made;
+        sides = std::move(*made);
+    }
+    for (std::size_t i = layers && flags.network.layers.empty() ? 1 : 0; i < flags.files.size(); ++i)
+        file(flags.files[i]);
+    if (!errors.empty()) return tl::unexpected(errors);
+    return sides;
+}
+
+int run(const Flags& flags) {
+    if (const auto wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
+    auto sides = sides_of(flags);
+    if (!sides) return bad_input(sides.error());
     std::vector<Comparison> all;
-    for (std::size_t i = 1; i < sides.size(); ++i)
-        all.push_back(comparison(sides.front(), std::move(sides[i]), {match_by(flags.match)}));
+    for (const Analysis& side : *sides)
+        if (!flags.analysis.output.quiet) print_notes(side.notes);
+    for (std::size_t i = 1; i < sides->size(); ++i)
+        all.push_back(comparison(sides->front(), std::move((*sides)[i]), {match_by(flags.match)}));
 
     const OutputFlags output = flags.analysis.files();
     TextStyle style = terminal_style();
@@ -69,8 +146,15 @@ int run(const Flags& flags) {
 
 Action setup_compare(CLI::App& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("FILE", flags->files)->required();
+    command.add_option("FILE", flags->files);
     command.add_option("--match", flags->match)->check(CLI::IsMember({"auto", "name", "order", "layer"}));
+    command.add_flag("--predict", flags->predict);
+    command.add_flag("--simulate", flags->simulate);
+    flags->network.add_options_to(command);
+    command.add_option("--sample", flags->simulation.sample)
+        ->expected(0, 1)
+        ->default_str("5")
+        ->check(CLI::Range(2, 1000));
     flags->analysis.add_reading_to(command);
     flags->analysis.add_files_to(command);
     return [flags] { return run(*flags); };

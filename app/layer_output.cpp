@@ -9,6 +9,10 @@
 namespace gambrel::app {
 namespace {
 
+bool is_table(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".json"); }
+
+}  // namespace
+
 Analysis analysis_of(const LayerResults& results, Grouping grouping) {
     AnalysisOptions options;
     options.grouping = grouping;
@@ -24,10 +28,6 @@ Analysis analysis_of(const LayerResults& results, Grouping grouping) {
     a.title = results.report.title;
     return a;
 }
-
-bool is_table(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".json"); }
-
-}  // namespace
 
 void LayerOutputFlags::add_to(CLI::App& command) {
     command.add_option("--csv", output.csv)->expected(0, 1)->default_str("-");

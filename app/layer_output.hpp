@@ -26,6 +26,8 @@ struct LayerResults {
     std::vector<Machine> machines;  // theirs; kernels name them by `device`
     Errors notes;
 };
+// The layers as rows of a Roofline.
+Analysis analysis_of(const LayerResults& results, Grouping grouping);
 // CSV and JSON have the layers; pictures the Roofline; the terminal both. Exit status.
 int emit(const LayerResults& results, const LayerOutputFlags& flags);
 

@@ -44,6 +44,10 @@ Result<Network> network_named(const NetworkFlags& flags, std::optional<Precision
 
 void NetworkFlags::add_to(CLI::App& command) {
     command.add_option("NETWORK", network);
+    add_options_to(command);
+}
+
+void NetworkFlags::add_options_to(CLI::App& command) {
     command.add_option("--layers", layers);
     command.add_option("--batch", batch)->check(CLI::PositiveNumber);
     command.add_option("--sequence", sequence)->check(CLI::PositiveNumber);

@@ -19,6 +19,7 @@ struct NetworkFlags {
     bool training = false;
 
     void add_to(CLI::App& command);
+    void add_options_to(CLI::App& command);  // all but NETWORK itself
 };
 
 // The layers of a table keep their rows; those of a network are merged where equal, with their repeats.

@@ -1,13 +1,12 @@
 #include <memory>
-#include <span>
 
 #include <fmt/format.h>
 #include <gambrel/explain.hpp>
-#include <gambrel/outcome.hpp>
 #include <gambrel/predictor.hpp>
 
 #include "app/command.hpp"
 #include "app/layer_output.hpp"
+#include "app/layer_runs.hpp"
 #include "app/network_flags.hpp"
 
 namespace gambrel::app {
@@ -21,46 +20,8 @@ struct Flags {
     bool best_mapping = false;
 };
 
-struct Run {
-    Predictor predictor;
-    LayerResults results;
-    std::string explained;  // the layer asked for
-    const Flags& flags;
-
-    OutcomeRow row(const LayerRow* source, std::span<const Layer> layers) {
-        OutcomeRow out{source, {}, {}};
-        for (const Layer& layer : layers) {
-            const auto p = predictor(layer);
-            if (!p) {
-                out.layers.clear();
-                out.reason = p.error().front().what;
-                return out;
-            }
-            out.layers.push_back(outcome(layer, *p));
-            keep_kernel(layer, *p);
-            if (!flags.explain.empty() && explained.empty() && layer.name == flags.explain)
-                explained =
-                    explained_text(layer.name + " on " + p->machine->name, explanation(layer, *p), terminal_style());
-        }
-        return out;
-    }
-
-    void keep_kernel(const Layer& layer, const Predicted& p) {
-        Kernel kernel = to_kernel(layer, p.prediction, *p.hardware);
-        kernel.device = Symbol(p.machine->name);
-        if (!p.reason.empty()) kernel.reasons.emplace_back(p.reason);
-        results.kernels.push_back(std::move(kernel));
-        for (const Machine& known : results.machines)
-            if (known.name == p.machine->name) return;
-        results.machines.push_back(*p.machine);
-    }
-};
-
 Result<PredictorOptions> options_of(const Flags& flags, const ChosenMachine& chosen) {
-    PredictorOptions options;
-    options.machine = chosen.machine;
-    options.clock = chosen.clock;
-    options.roofs = chosen.roofs;
+    PredictorOptions options = predictor_options(chosen);
     options.model = flags.model == "paper" ? Model::paper : Model::gambrel;
     options.search = flags.best_mapping;
     if (!flags.tile.empty()) {
@@ -71,14 +32,29 @@ Result<PredictorOptions> options_of(const Flags& flags, const ChosenMachine& cho
     return options;
 }
 
-std::vector<std::string> layer_names(const Workload& work) {
-    std::vector<std::string> names;
+std::vector<const Layer*> layers_of(const Workload& work) {
+    std::vector<const Layer*> all;
     if (work.network)
-        for (const Layer& layer : work.network->layers) names.push_back(layer.name);
+        for (const Layer& layer : work.network->layers) all.push_back(&layer);
     if (work.table)
         for (const LayerRow& row : work.table->rows)
-            for (const Layer& layer : row.layers) names.push_back(layer.name);
-    return names;
+            for (const Layer& layer : row.layers) all.push_back(&layer);
+    return all;
+}
+
+int explain(const std::string& wanted, const Workload& work, const PredictorOptions& options) {
+    std::vector<std::string> names;
+    for (const Layer* layer : layers_of(work)) {
+        names.push_back(layer->name);
+        if (layer->name != wanted) continue;
+        const auto p = Predictor(options)(*layer);
+        if (!p) return bad_input({{layer->name, p.error().front().what}});
+        return print_result(
+                   explained_text(layer->name + " on " + p->machine->name, explanation(*layer, *p), terminal_style()))
+                   ? kDone
+                   : kBadInput;
+    }
+    return bad_input({{"--explain", fmt::format("no layer \"{}\"{}", wanted, did_you_mean(wanted, names))}});
 }
 
 int run(const Flags& flags) {
@@ -88,34 +64,9 @@ int run(const Flags& flags) {
     if (!options) return bad_input(options.error());
     const auto work = workload_of(flags.network);
     if (!work) return bad_input(work.error());
-    if (work->network && !chosen->machine)
-        return bad_input({{"--machine", "which GPU? a name of `gambrel machines`, such as v100, or a machine file"}});
-    Run run{Predictor(*options), {}, {}, flags};
-    OutcomeReport& report = run.results.report;
-    report.title = work->title;
-    report.machine = chosen->machine ? chosen->machine->name : "the GPU of each row";
-    report.model = flags.model;
-    run.results.notes = work->notes;
-    if (work->table) {
-        report.columns = &work->table->columns;
-        for (const LayerRow& row : work->table->rows) {
-            if (row.layers.empty())
-                report.rows.push_back({&row, {}, row.reason});
-            else
-                report.rows.push_back(run.row(&row, row.layers));
-        }
-    } else {
-        for (const Layer& layer : work->network->layers) report.rows.push_back(run.row(nullptr, {&layer, 1}));
-        report.unmodelled = work->network->unmodelled;
-        report.unmodelled_share = unmodelled_share(*work->network);
-    }
-    if (!flags.explain.empty()) {
-        if (run.explained.empty())
-            return bad_input({{"--explain", fmt::format("no layer \"{}\"{}", flags.explain,
-                                                        did_you_mean(flags.explain, layer_names(*work)))}});
-        return print_result(run.explained) ? kDone : kBadInput;
-    }
-    return emit(run.results, flags.output);
+    if (const Errors missing = machine_missing(*work, *chosen); !missing.empty()) return bad_input(missing);
+    if (!flags.explain.empty()) return explain(flags.explain, *work, *options);
+    return emit(predicted_layers(*work, *options), flags.output);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <gambrel/validation_report.hpp>
 
 #include "app/command.hpp"
+#include "app/interrupt.hpp"
 #include "app/network_flags.hpp"
 #include "app/output.hpp"
+#include "app/progress.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -17,7 +19,8 @@ struct Flags {
     std::vector<std::string> where, files;
     MachineFlags machine;
     std::size_t worst = 8;
-    bool quiet = false;
+    bool quiet = false, simulate = false;
+    int sample = 0;
 };
 
 Result<ValidationOptions> options_of(const Flags& flags) {
@@ -55,7 +58,8 @@ int emit(const Validation& v, const Flags& flags, const std::string& title) {
     if (!flags.csv.empty()) ok = write(flags.csv, validation_csv(v), flags.quiet) && ok;
     if (!flags.json.empty()) ok = write(flags.json, validation_json(v), flags.quiet) && ok;
     for (const std::string& file : flags.files) {
-        Result<std::string> bytes = failure(file, "expected an extension .svg, .png, .pdf, .csv or .json");
+        Result<std::string> bytes = failure(file, "expected an extension .md, .svg, .png, .pdf, .csv or .json");
+        if (file.ends_with(".md")) bytes = validation_markdown(v, title, command_line());
         if (file.ends_with(".csv")) bytes = validation_csv(v);
         if (file.ends_with(".json")) bytes = validation_json(v);
         if (file.ends_with(".svg")) bytes = validation_svg(v, title, theme);
@@ -69,7 +73,23 @@ int emit(const Validation& v, const Flags& flags, const std::string& title) {
     return ok ? kDone : kBadInput;
 }
 
+Result<Validation> judged(const LayerTable& table, ValidationOptions options, const Flags& flags) {
+    if (!flags.simulate) return validate(table, options);
+    ProgressBar bar(flags.quiet);
+    const InterruptGuard interrupt;
+    std::stop_source stop;
+    options.simulate = true;
+    options.simulation.sample = flags.sample;
+    options.simulation.stop = stop.get_token();
+    options.simulation.progress = [&](double done) {
+        if (InterruptGuard::asked()) stop.request_stop();
+        bar.show(done, "simulating");
+    };
+    return validate(table, options);
+}
+
 int run(const Flags& flags) {
+    if (flags.sample > 0 && !flags.simulate) return bad_input({{"--sample", "is for --simulate"}});
     const auto options = options_of(flags);
     if (!options) return bad_input(options.error());
     LayerTableOptions table_options;
@@ -86,7 +106,7 @@ int run(const Flags& flags) {
     }
     const auto table = load_layer_table(flags.file, table_options);
     if (!table) return bad_input(table.error());
-    auto v = validate(*table, *options);
+    auto v = judged(*table, *options, flags);
     if (!v) {
         for (Error& e : v.error()) e.where = flags.file;
         return bad_input(v.error());
@@ -104,6 +124,8 @@ Action setup_validate(CLI::App& command) {
     command.add_option("--min-time", flags->min_time);
     command.add_option("--where", flags->where)->allow_extra_args(false);
     command.add_option("--worst", flags->worst);
+    command.add_flag("--simulate", flags->simulate);
+    command.add_option("--sample", flags->sample)->expected(0, 1)->default_str("5")->check(CLI::Range(2, 1000));
     command.add_option("--csv", flags->csv)->expected(0, 1)->default_str("-");
     command.add_option("--json", flags->json)->expected(0, 1)->default_str("-");
     command.add_option("-o,--output", flags->files)->allow_extra_args(false);

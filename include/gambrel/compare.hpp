@@ -36,8 +36,9 @@ struct ComparedPair {
 struct Comparison {
     Analysis before, after;
     MatchBy matched_by = MatchBy::name;  // never automatic
-    bool is_prediction = false;          // modelled or simulated before, measured after: ratios are errors
-    std::vector<ComparedPair> pairs;     // by falling time of the longer side
+    // The side after is nearer to the hardware (modelled, then simulated, then measured): ratios are errors.
+    bool is_prediction = false;
+    std::vector<ComparedPair> pairs;  // by falling time of the longer side
     ComparedPair total;
     std::size_t matched = 0, only_before = 0, only_after = 0;
 };

@@ -65,8 +65,9 @@ struct Simulation {
 Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Mapping& mapping,
                             const SimulationOptions& options = {});
 
-// Bytes of every level with Origin::simulated, work by the mapping's pipe, launch shape. No cycles were simulated: the
-// time is the shortest that these bytes and this work allow on the machine, as `roofline` has it.
+// Bytes of every level with Origin::simulated, work by the mapping's pipe, launch shape; of all runs of a layer that
+// repeats, as in delta's to_kernel. No cycles were simulated: the time is the shortest that these bytes and this work
+// allow on the machine, as `roofline` has it.
 Kernel to_kernel(const Layer& layer, const Machine& machine, const Mapping& mapping, const Simulation& simulation,
                  const RooflineOptions& options = {});
 

@@ -1,14 +1,16 @@
-// The model against measured rows: what was measured beside what is predicted, and how far they lie apart by level,
-// pass, precision, GPU and regime. It judges; it changes no constant of the model.
+// The models, and if asked the simulator, against measured rows: what was measured beside what each says, and how far
+// they lie apart by level, pass, precision, GPU and regime. It judges; it changes no constant of a model.
 #pragma once
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gambrel/network.hpp>
 #include <gambrel/predictor.hpp>
+#include <gambrel/simulate.hpp>
 
 namespace gambrel {
 
@@ -16,11 +18,18 @@ enum class Measured : std::uint8_t { l1, l2, dram, time };
 inline constexpr std::size_t kMeasured = 4;
 std::string_view name(Measured quantity);
 
+// Who says: the paper's model, ours, or the simulator. The simulator counts no cycles, so it says no time.
+enum class Estimate : std::uint8_t { paper, gambrel, simulated };
+inline constexpr std::size_t kEstimates = 3;
+std::string_view name(Estimate estimate);  // "paper", "gambrel", "simulated"
+
 struct ValidationRow {
     std::size_t line = 0;
     std::string name, gpu, pass, precision, algorithm, regime, bound;
-    std::array<double, kMeasured> measured{};                  // 0: the row does not say
-    std::array<std::array<double, kMeasured>, 2> predicted{};  // by Model
+    std::array<double, kMeasured> measured{};                           // 0: the row does not say
+    std::array<std::array<double, kMeasured>, kEstimates> predicted{};  // by Estimate; 0: not asked for
+    // Predicted over measured; absent if either is.
+    [[nodiscard]] std::optional<double> ratio(Measured quantity, Estimate estimate) const;
 };
 
 struct ErrorSummary {
@@ -30,18 +39,21 @@ struct ErrorSummary {
     double bias = 0;       // mean of predicted / measured, less 1
     double p90 = 0;        // of |predicted / measured - 1|
 };
-ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, Model model,
+ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, Estimate estimate,
                      const std::function<bool(const ValidationRow&)>& chosen = {});
 
 struct ValidationOptions {
     PredictorOptions predictor;
     double min_time = 0;                       // s; rows measured shorter are left out
     std::vector<std::string> columns, values;  // only rows whose cell holds the text
+    bool simulate = false;                     // also by the simulator, with the options below; it takes its time
+    SimulationOptions simulation = {};         // its progress is of all rows; stopped, the rows left are not simulated
 };
 struct Validation {
     std::vector<ValidationRow> rows;
     std::size_t skipped = 0;  // shorter than min_time, or another cell
     Errors unread;            // rows that could not be judged, and why
+    bool partial = false;     // the simulator was stopped
 };
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options);
 

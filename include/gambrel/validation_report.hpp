@@ -12,6 +12,8 @@ std::string validation_text(const Validation& validation, const std::string& tit
                             std::size_t worst);
 std::string validation_csv(const Validation& validation);
 std::string validation_json(const Validation& validation);
+// Markdown for publishing: mean errors by precision, pass and algorithm, then every row. `made_by` is the command.
+std::string validation_markdown(const Validation& validation, const std::string& title, const std::string& made_by);
 // Predicted over measured, one panel for each quantity that the rows have.
 std::string validation_svg(const Validation& validation, const std::string& title, Theme theme);
 

@@ -68,15 +68,17 @@ void explain(ComparedPair& pair, const Roofline& before, const Roofline& after) 
     }
 }
 
-bool is_origin(const Analysis& a, bool modelled) {
-    bool any = false;
+// How near to the hardware a side is; absent if its rows differ or have no time.
+std::optional<int> nearness(const Analysis& a) {
+    std::optional<int> all;
     for (const auto& row : a.rows) {
         if (!row.kernel.time) continue;
         const Origin o = row.kernel.time->origin;
-        if ((o == Origin::modelled || o == Origin::simulated) != modelled) return false;
-        any = true;
+        const int one = o == Origin::modelled ? 0 : o == Origin::simulated ? 1 : 2;
+        if (all && *all != one) return std::nullopt;
+        all = one;
     }
-    return any;
+    return all;
 }
 
 double longer(const ComparedPair& p) { return std::max(p.time.before.value_or(0), p.time.after.value_or(0)); }
@@ -105,7 +107,8 @@ std::optional<double> Change::ratio() const {
 Comparison comparison(Analysis before, Analysis after, const CompareOptions& options) {
     Comparison out;
     out.matched_by = options.match_by == MatchBy::automatic ? chosen(before, after) : options.match_by;
-    out.is_prediction = is_origin(before, true) && is_origin(after, false);
+    const auto from = nearness(before), to = nearness(after);
+    out.is_prediction = from && to && *from < *to;
     for (const Match& m : matched(before, after, out.matched_by)) {
         ComparedPair pair;
         pair.before = m.before, pair.after = m.after;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 
 namespace gambrel::compare_detail {
 namespace {
@@ -55,6 +56,35 @@ std::vector<Match> by_order(const Analysis& before, const Analysis& after) {
     return out;
 }
 
+// The last part of a phase "step/conv1" that is a layer of the other side; else the kernel's own name, as models name
+// kernels after their layers. The longest range that names a layer is the one whose kernel it is.
+std::string layer_of(const Kernel& k, const std::set<std::string>& layers) {
+    if (layers.contains(k.name.str())) return k.name.str();
+    std::string rest = k.phase.str();
+    while (!rest.empty()) {
+        const std::size_t slash = rest.rfind('/');
+        std::string part = slash == std::string::npos ? rest : rest.substr(slash + 1);
+        if (layers.contains(part)) return part;
+        rest.resize(slash == std::string::npos ? 0 : slash);
+    }
+    return k.name.str();
+}
+
+std::vector<Match> by_layer(const Analysis& before, const Analysis& after) {
+    const auto names = [](const Analysis& a) {
+        std::set<std::string> out;
+        for (const auto& row : a.rows) out.insert(row.kernel.name.str());
+        return out;
+    };
+    const std::set<std::string> of_before = names(before), of_after = names(after);
+    const bool phases = phases_agree(before, after);
+    return by_key(before, after, [&](const Kernel& k) {
+        std::string layer = layer_of(k, of_after);
+        if (layer == k.name.str()) layer = layer_of(k, of_before);
+        return Key{std::move(layer), phases ? k.phase.str() : ""};
+    });
+}
+
 bool is_modelled(const Analysis& a) {
     return std::any_of(a.rows.begin(), a.rows.end(), [](const AnalysisRow& r) {
         return r.kernel.time &&
@@ -69,9 +99,7 @@ std::vector<Match> matched(const Analysis& before, const Analysis& after, MatchB
         case MatchBy::order:
             return by_order(before, after);
         case MatchBy::layer:
-            // A layer is a kernel's name without its phase: models name layers, and a measurement may put them in
-            // ranges.
-            return by_key(before, after, [](const Kernel& k) { return Key{k.name.str(), ""}; });
+            return by_layer(before, after);
         case MatchBy::name:
         case MatchBy::automatic:
             break;

@@ -73,21 +73,59 @@ ValidationRow describe(const LayerRow& row) {
     return r;
 }
 
-Result<Errors> judge(const LayerRow& row, std::array<Predictor, 2>& predictors, ValidationRow& out) {
-    for (std::size_t model = 0; model < 2; ++model)
-        for (const Layer& layer : row.layers) {
-            const auto p = predictors[model](layer);
-            if (!p) return tl::unexpected(p.error());
-            for (std::size_t q = 0; q < kMeasured; ++q)
-                out.predicted[model][q] += predicted(p->prediction, static_cast<Measured>(q));
-            if (model == static_cast<std::size_t>(Model::gambrel)) {
+class Judge {
+public:
+    explicit Judge(const ValidationOptions& options)
+        : simulation_(options.simulation),
+          predictors_{Predictor{with(options.predictor, Model::paper)},
+                      Predictor{with(options.predictor, Model::gambrel)}} {}
+
+    std::optional<Error> predict(const LayerRow& row, ValidationRow& out) {
+        for (const Model model : {Model::paper, Model::gambrel})
+            for (const Layer& layer : row.layers) {
+                const auto p = predictors_[static_cast<std::size_t>(model)](layer);
+                if (!p) return p.error().front();
+                const Estimate of = model == Model::paper ? Estimate::paper : Estimate::gambrel;
+                for (std::size_t q = 0; q < kMeasured; ++q)
+                    at(out, of)[q] += predicted(p->prediction, static_cast<Measured>(q));
+                if (model == Model::paper) continue;
                 out.regime = name(p->prediction.regime);
                 out.bound = name(p->prediction.bound);
                 if (out.gpu.empty()) out.gpu = p->machine->id;
             }
+        return std::nullopt;
+    }
+
+    // Where a layer does not fit the simulator's machine, the row keeps what the models say. False once it was stopped.
+    bool simulate(const LayerRow& row, ValidationRow& out, double done, double part) {
+        SimulationOptions options = simulation_;
+        if (options.progress) options.progress = [&](double x) { simulation_.progress(done + part * x); };
+        std::array<double, kMeasured> sum{};
+        for (const Layer& layer : row.layers) {
+            const auto p = predictors_[static_cast<std::size_t>(Model::gambrel)](layer);
+            if (!p) return true;
+            const auto s = gambrel::simulate(layer, *p->machine, mapping_for(layer, *p->machine), options);
+            if (!s) return true;
+            if (s->partial) return false;
+            sum[static_cast<std::size_t>(Measured::l1)] += s->total().l1().value();
+            sum[static_cast<std::size_t>(Measured::l2)] += s->total().l2().value();
+            sum[static_cast<std::size_t>(Measured::dram)] += s->total().dram().value();
         }
-    return Errors{};
-}
+        at(out, Estimate::simulated) = sum;
+        return true;
+    }
+
+private:
+    static PredictorOptions with(PredictorOptions options, Model model) {
+        options.model = model;
+        return options;
+    }
+    static std::array<double, kMeasured>& at(ValidationRow& row, Estimate estimate) {
+        return row.predicted[static_cast<std::size_t>(estimate)];
+    }
+    const SimulationOptions& simulation_;
+    std::array<Predictor, 2> predictors_;  // by Model
+};
 
 bool chosen(const LayerTable& table, const LayerRow& row, const ValidationOptions& options) {
     for (std::size_t i = 0; i < options.columns.size(); ++i) {
@@ -105,18 +143,28 @@ std::string_view name(Measured quantity) {
     return kNames[static_cast<std::size_t>(quantity)];
 }
 
-ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, Model model,
+std::string_view name(Estimate estimate) {
+    static constexpr std::array<std::string_view, kEstimates> kNames = {"paper", "gambrel", "simulated"};
+    return kNames[static_cast<std::size_t>(estimate)];
+}
+
+std::optional<double> ValidationRow::ratio(Measured quantity, Estimate estimate) const {
+    const auto q = static_cast<std::size_t>(quantity), e = static_cast<std::size_t>(estimate);
+    if (measured[q] <= 0 || predicted[e][q] <= 0) return std::nullopt;
+    return predicted[e][q] / measured[q];
+}
+
+ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, Estimate estimate,
                      const std::function<bool(const ValidationRow&)>& wanted) {
-    const auto q = static_cast<std::size_t>(quantity), m = static_cast<std::size_t>(model);
     std::vector<double> errors;
     ErrorSummary s;
     double logs = 0;
     for (const ValidationRow& row : rows) {
-        if (row.measured[q] <= 0 || row.predicted[m][q] <= 0 || (wanted && !wanted(row))) continue;
-        const double ratio = row.predicted[m][q] / row.measured[q];
-        errors.push_back(std::abs(ratio - 1));
-        s.bias += ratio - 1;
-        logs += std::abs(std::log(ratio));
+        const auto ratio = row.ratio(quantity, estimate);
+        if (!ratio || (wanted && !wanted(row))) continue;
+        errors.push_back(std::abs(*ratio - 1));
+        s.bias += *ratio - 1;
+        logs += std::abs(std::log(*ratio));
     }
     s.rows = errors.size();
     if (errors.empty()) return s;
@@ -138,11 +186,9 @@ Result<Validation> validate(const LayerTable& table, const ValidationOptions& op
         if (std::find(table.columns.begin(), table.columns.end(), column) == table.columns.end())
             return tl::unexpected(
                 Errors{{"", fmt::format("no column \"{}\"{}", column, did_you_mean(column, table.columns))}});
-    PredictorOptions paper = options.predictor, ours = options.predictor;
-    paper.model = Model::paper;
-    ours.model = Model::gambrel;
-    std::array<Predictor, 2> predictors{Predictor{paper}, Predictor{ours}};
+    Judge judge(options);
     Validation v;
+    std::vector<const LayerRow*> kept;  // of v.rows
     for (const LayerRow& row : table.rows) {
         if (row.layers.empty()) {
             v.unread.push_back({fmt::format("line {}", row.line), row.reason});
@@ -162,12 +208,16 @@ Result<Validation> validate(const LayerTable& table, const ValidationOptions& op
             ++v.skipped;
             continue;
         }
-        if (const auto judged = judge(row, predictors, out); !judged) {
-            v.unread.push_back({fmt::format("line {}", row.line), judged.error().front().what});
+        if (const auto wrong = judge.predict(row, out)) {
+            v.unread.push_back({fmt::format("line {}", row.line), wrong->what});
             continue;
         }
         v.rows.push_back(std::move(out));
+        kept.push_back(&row);
     }
+    const double part = 1 / std::max<double>(1, static_cast<double>(kept.size()));
+    for (std::size_t i = 0; options.simulate && !v.partial && i < kept.size(); ++i)
+        v.partial = !judge.simulate(*kept[i], v.rows[i], part * static_cast<double>(i), part);
     return v;
 }
 

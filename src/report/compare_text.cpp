@@ -26,24 +26,25 @@ std::string seconds(const std::optional<double>& v) { return v ? to_text(Seconds
 
 std::vector<std::string> cells_of(std::string first, const ComparedPair& p, const Comparison& c,
                                   const std::vector<Level>& levels) {
-    std::vector<std::string> cells{std::move(first), seconds(p.time.before), seconds(p.time.after),
-                                   change_text(shown_ratio(p.time, c)), change_text(shown_ratio(p.flop, c))};
+    const bool timed = times_compare(c);
+    std::vector<std::string> cells{std::move(first), seconds(p.time.before), seconds(p.time.after)};
+    if (timed) cells.push_back(change_text(shown_ratio(p.time, c)));
+    cells.push_back(change_text(shown_ratio(p.flop, c)));
     for (const Level l : levels) cells.push_back(change_text(shown_ratio(p.bytes[l], c)));
     for (const Level l : levels) cells.push_back(change_text(shown_ratio(p.intensity[l], c)));
-    cells.push_back(explained_text(p));
+    if (timed) cells.push_back(explained_text(p));
     return cells;
 }
 
 Table table_of(const Comparison& c, const TextStyle& style) {
     const std::vector<Level> levels = levels_of(c);
-    std::vector<Column> columns{{"kernel", false, 100, 16},
-                                {"before", true, 80},
-                                {"after", true, 80},
-                                {c.is_prediction ? "error" : "change", true, 90},
-                                {"FLOP", true, 40}};
+    const bool timed = times_compare(c);
+    std::vector<Column> columns{{"kernel", false, 100, 16}, {"before", true, 80}, {"after", true, 80}};
+    if (timed) columns.push_back({c.is_prediction ? "error" : "change", true, 90});
+    columns.push_back({"FLOP", true, 40});
     for (const Level l : levels) columns.push_back({std::string(name(l)), true, 70});
     for (const Level l : levels) columns.push_back({fmt::format("AI {}", name(l)), true, 20});
-    columns.push_back({"explained by", false, 60});
+    if (timed) columns.push_back({"explained by", false, 60});
     Table table(columns);
     for (std::size_t i = 0; i < std::min(c.pairs.size(), style.max_rows); ++i) {
         const ComparedPair& p = c.pairs[i];
@@ -53,7 +54,7 @@ Table table_of(const Comparison& c, const TextStyle& style) {
         table.add({cells_of(printable(first, !style.unicode), p, c, levels), p.before && p.after ? "" : "2", {}});
     }
     std::vector<std::string> all = cells_of("all", c.total, c, levels);
-    all.back().clear();  // a sum has no roof that binds
+    if (times_compare(c)) all.back().clear();  // a sum has no roof that binds
     table.add_total(std::move(all));
     return table;
 }

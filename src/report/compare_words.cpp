@@ -1,5 +1,6 @@
 #include "report/compare_words.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,7 +16,21 @@ SumLine sum_line(std::string_view what, const Change& change, const Comparison& 
     return {std::string(what), text(change.before), text(change.after), change_text(shown_ratio(change, c))};
 }
 
+std::string what_figures_are(const Comparison& c) {
+    if (!c.is_prediction) return "Figures are changes: after over before, less one.";
+    if (times_compare(c)) return "Figures are errors of the prediction: predicted over measured, less one.";
+    return "Figures are errors of the model: modelled over simulated, less one. The simulator counts bytes, not "
+           "cycles; "
+           "its time is the shortest that they allow, so times have no error here.";
+}
+
 }  // namespace
+
+bool times_compare(const Comparison& c) {
+    return !c.is_prediction || std::none_of(c.after.rows.begin(), c.after.rows.end(), [](const AnalysisRow& r) {
+        return r.kernel.time && r.kernel.time->origin == Origin::simulated;
+    });
+}
 
 std::optional<double> shown_ratio(const Change& change, const Comparison& c) {
     return c.is_prediction ? Change{change.after, change.before}.ratio() : change.ratio();
@@ -45,8 +60,7 @@ std::vector<std::string> summary_of(const Comparison& c) {
     if (c.only_before > 0) text += fmt::format(", {} only in {}", count_text(c.only_before), c.before.title);
     if (c.only_after > 0) text += fmt::format(", {} only in {}", count_text(c.only_after), c.after.title);
     out.push_back(text + ".");
-    out.emplace_back(c.is_prediction ? "Figures are errors of the prediction: predicted over measured, less one."
-                                     : "Figures are changes: after over before, less one.");
+    out.push_back(what_figures_are(c));
     if (!c.before.machines.empty() && !c.after.machines.empty() &&
         c.before.machines.front().name != c.after.machines.front().name)
         out.push_back(fmt::format("Two machines: {} and {}; each side is judged by its own roofs.",

@@ -8,6 +8,8 @@
 
 namespace gambrel::report_detail {
 
+// False for a model against the simulator, whose time is only the shortest that its bytes allow.
+bool times_compare(const Comparison& c);
 // after / before; for a prediction its error, predicted / measured.
 std::optional<double> shown_ratio(const Change& change, const Comparison& c);
 std::string change_text(std::optional<double> ratio);  // "+12.3 %", "x20.5", "-3.1 %"; "" if unknown

@@ -17,7 +17,7 @@ LayerOutcome outcome(const Layer& layer, const Mapping& mapping, const Simulatio
     o.l2_bytes = total.l2().value();
     o.dram_bytes = total.dram().value();
     o.dram_read = total.dram_read.value();
-    if (kernel.time) o.time = kernel.time->value.value();
+    if (kernel.time) o.time = kernel.time->value.value() / layer.repeat;
     o.bound = to_text(bound);
     for (const Symbol reason : kernel.reasons) o.reason += (o.reason.empty() ? "" : "; ") + reason.str();
     if (simulation.ctas_simulated < simulation.ctas && !simulation.partial)

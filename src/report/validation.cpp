@@ -33,30 +33,32 @@ constexpr std::array<Split, 5> kSplits = {{{"gpu", &ValidationRow::gpu},
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
 
-std::vector<std::string> line(const std::string& label, Measured q, const ErrorSummary& ours,
-                              const ErrorSummary& paper) {
-    return {label,
-            std::string(name(q)),
-            count_text(ours.rows),
-            percent(ours.mean),
-            percent(ours.geometric),
-            signed_percent(ours.bias),
-            percent(ours.p90),
-            percent(paper.mean),
-            signed_percent(paper.bias)};
+bool is_simulated(const Validation& v) {
+    return std::any_of(v.rows.begin(), v.rows.end(), [](const ValidationRow& row) {
+        return row.ratio(Measured::l1, Estimate::simulated) || row.ratio(Measured::dram, Estimate::simulated);
+    });
 }
 
 void add_lines(Table& table, const Validation& v, const std::string& label,
                const std::function<bool(const ValidationRow&)>& chosen) {
     for (const Measured q : kAll) {
-        const ErrorSummary ours = summary(v.rows, q, Model::gambrel, chosen);
-        if (ours.rows > 0) table.add({line(label, q, ours, summary(v.rows, q, Model::paper, chosen)), "", {}});
+        const ErrorSummary ours = summary(v.rows, q, Estimate::gambrel, chosen);
+        if (ours.rows == 0) continue;
+        std::vector<std::string> cells{label,
+                                       std::string(name(q)),
+                                       count_text(ours.rows),
+                                       percent(ours.mean),
+                                       percent(ours.geometric),
+                                       signed_percent(ours.bias),
+                                       percent(ours.p90)};
+        for (const Estimate other : {Estimate::simulated, Estimate::paper}) {
+            if (other == Estimate::simulated && !is_simulated(v)) continue;
+            const ErrorSummary s = summary(v.rows, q, other, chosen);
+            cells.push_back(s.rows > 0 ? percent(s.mean) : "");
+            cells.push_back(s.rows > 0 ? signed_percent(s.bias) : "");
+        }
+        table.add({std::move(cells), "", {}});
     }
-}
-
-double ratio(const ValidationRow& row, Measured q, Model model) {
-    const auto i = static_cast<std::size_t>(q);
-    return row.measured[i] > 0 ? row.predicted[static_cast<std::size_t>(model)][i] / row.measured[i] : 0;
 }
 
 std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t most) {
@@ -68,7 +70,7 @@ std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t 
     std::vector<Worst> all;
     for (const ValidationRow& row : v.rows)
         for (const Measured q : kAll)
-            if (const double r = ratio(row, q, Model::gambrel); r > 0) all.push_back({&row, q, r});
+            if (const auto r = row.ratio(q, Estimate::gambrel)) all.push_back({&row, q, *r});
     most = std::min(most, all.size());
     std::partial_sort(
         all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
@@ -91,18 +93,21 @@ std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t 
     return "\n" + table.text(style);
 }
 
+// Empty where nothing was said.
+std::string amount(const ValidationRow& row, Estimate estimate, std::size_t quantity) {
+    const double value = row.predicted[static_cast<std::size_t>(estimate)][quantity];
+    return value > 0 ? exact(value) : "";
+}
+
 }  // namespace
 
 std::string validation_text(const Validation& v, const std::string& title, const TextStyle& style, std::size_t worst) {
-    Table table({{"rows", false, 100, 12},
-                 {"what", false, 99},
-                 {"n", true, 70},
-                 {"mean |error|", true, 95},
-                 {"geo", true, 40},
-                 {"bias", true, 80},
-                 {"90th", true, 50},
-                 {"paper: mean", true, 60},
-                 {"bias", true, 30}});
+    std::vector<Column> columns{{"rows", false, 100, 12},   {"what", false, 99}, {"n", true, 70},
+                                {"mean |error|", true, 95}, {"geo", true, 40},   {"bias", true, 80},
+                                {"90th", true, 50}};
+    if (is_simulated(v)) columns.insert(columns.end(), {{"simulated: mean", true, 90}, {"bias", true, 35}});
+    columns.insert(columns.end(), {{"paper: mean", true, 60}, {"bias", true, 30}});
+    Table table(columns);
     add_lines(table, v, "all", {});
     for (const Split& split : kSplits) {
         std::set<std::string> values;
@@ -118,6 +123,8 @@ std::string validation_text(const Validation& v, const std::string& title, const
                   style.width, !style.unicode) +
         "\n" + table.text(style);
     text += worst_rows(v, style, worst);
+    if (v.partial)
+        text += "The simulator was stopped before its end; rows without its figures are missing in its errors only.\n";
     if (!v.unread.empty())
         text += fmt::format("{} could not be judged; first: {}\n", plural(v.unread.size(), "row"),
                             printable(to_text(v.unread.front())));
@@ -126,7 +133,7 @@ std::string validation_text(const Validation& v, const std::string& title, const
 
 std::string validation_csv(const Validation& v) {
     std::string text = csv_line({"line", "name", "gpu", "pass", "precision", "algorithm", "regime", "bound", "quantity",
-                                 "measured", "predicted", "predicted_paper"});
+                                 "measured", "predicted", "predicted_paper", "simulated"});
     for (const ValidationRow& row : v.rows)
         for (const Measured q : kAll) {
             const auto i = static_cast<std::size_t>(q);
@@ -134,7 +141,8 @@ std::string validation_csv(const Validation& v) {
             text += csv_line({std::to_string(row.line), csv_field(row.name), csv_field(row.gpu), row.pass,
                               row.precision, csv_field(row.algorithm), row.regime, row.bound,
                               q == Measured::time ? "time_s" : std::string(name(q)) + "_bytes", exact(row.measured[i]),
-                              exact(row.predicted[1][i]), exact(row.predicted[0][i])});
+                              amount(row, Estimate::gambrel, i), amount(row, Estimate::paper, i),
+                              amount(row, Estimate::simulated, i)});
         }
     return text;
 }
@@ -149,7 +157,7 @@ std::string validation_json(const Validation& v) {
     const auto add = [&](const std::string& by, const std::string& value,
                          const std::function<bool(const ValidationRow&)>& chosen) {
         for (const Measured q : kAll)
-            for (const Model model : {Model::gambrel, Model::paper}) {
+            for (const Estimate model : {Estimate::gambrel, Estimate::paper, Estimate::simulated}) {
                 const ErrorSummary s = summary(v.rows, q, model, chosen);
                 if (s.rows == 0) continue;
                 out["errors"].push_back({{"by", by},

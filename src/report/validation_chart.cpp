@@ -103,7 +103,7 @@ std::string validation_svg(const Validation& v, const std::string& title, Theme 
     for (std::size_t i = 0; i < shown.size(); ++i) {
         const std::size_t q = shown[i];
         const Range r = range_of(v, q);
-        const ErrorSummary s = summary(v.rows, static_cast<Measured>(q), Model::gambrel);
+        const ErrorSummary s = summary(v.rows, static_cast<Measured>(q), Estimate::gambrel);
         svg.open("g",
                  {{"transform", fmt::format("translate({} {})", svg_number(kLeft + static_cast<double>(i) * kPanel),
                                             svg_number(kTop))}});
@@ -114,8 +114,9 @@ std::string validation_svg(const Validation& v, const std::string& title, Theme 
         axes(svg, p, r, q);
         svg.open("g", {{"fill", color_of(p, q)}, {"fill-opacity", v.rows.size() > 2000 ? "0.25" : "0.6"}});
         for (const ValidationRow& row : v.rows) {
-            if (row.measured[q] <= 0 || row.predicted[1][q] <= 0) continue;
-            const double y = std::clamp(kPlot - r.at(row.predicted[1][q]), 0.0, kPlot);
+            const double ours = row.predicted[static_cast<std::size_t>(Estimate::gambrel)][q];
+            if (row.measured[q] <= 0 || ours <= 0) continue;
+            const double y = std::clamp(kPlot - r.at(ours), 0.0, kPlot);
             svg.empty("circle", {{"cx", r.at(row.measured[q])}, {"cy", y}, {"r", v.rows.size() > 2000 ? 1.5 : 3.0}});
         }
         svg.close();

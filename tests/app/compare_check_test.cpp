@@ -47,6 +47,42 @@ TEST_F(Results, CompareOfAPredictionGivesItsErrors) {
     EXPECT_EQ(json["comparisons"][0]["pairs"][0]["explained_by"], "DRAM");
 }
 
+TEST_F(Results, CompareSetsTheModelBesideTheSimulatorLayerByLayer) {
+    std::ofstream(path("layers.csv")) << "name,N,C,H,W,K,R,S,pad,precision\nsmall,2,32,14,14,32,3,3,1,fp32\n"
+                                         "wide,2,64,14,14,128,1,1,0,fp32\n";
+    const std::string asked = "compare --predict --simulate --layers layers.csv --gpu v100 -q";
+    const auto answer = run(asked);
+    EXPECT_EQ(answer.status, 0) << answer.err;
+    EXPECT_THAT(answer.out, HasSubstr("layers.csv, modelled -> layers.csv, simulated"));
+    EXPECT_THAT(answer.out, HasSubstr("2 pairs matched by layer"));
+    EXPECT_THAT(answer.out, HasSubstr("errors of the model: modelled over simulated"));
+    EXPECT_THAT(answer.out, Not(HasSubstr("explained by")));  // its time is no measurement
+    const auto json = nlohmann::json::parse(run(asked + " --json").out);
+    for (const auto& pair : json["comparisons"][0]["pairs"]) {
+        // Both fit in L2: every byte of DRAM is compulsory, and both know how many they are.
+        EXPECT_DOUBLE_EQ(pair["dram_bytes"]["before"], pair["dram_bytes"]["after"]) << pair.dump();
+        EXPECT_GT(pair["l1_bytes"]["after"], pair["l2_bytes"]["after"]);
+    }
+    EXPECT_THAT(run(asked + " --kernel wide").out, HasSubstr("1 pair matched"));
+}
+
+TEST_F(Results, CompareSetsTheModelBesideAFile) {
+    std::ofstream(path("layers.csv")) << "name,N,C,H,W,K,R,S,pad,precision\ntriad,2,32,14,14,32,3,3,1,fp32\n";
+    result("m.json", 1e-3, 1e9);
+    const auto answer = run("compare --predict --layers layers.csv m.json --gpu v100 --match layer");
+    EXPECT_EQ(answer.status, 0) << answer.err;
+    EXPECT_THAT(answer.out, HasSubstr("1 pair matched by layer"));
+    EXPECT_THAT(answer.out, HasSubstr("predicted over measured"));
+}
+
+TEST_F(Results, CompareSaysWhatIsMissingForLayers) {
+    result("a.json", 1e-3, 0.8e9);
+    EXPECT_THAT(run("compare --predict --simulate").err, HasSubstr("give a network"));
+    EXPECT_THAT(run("compare --predict --simulate resnet50").err, HasSubstr("which GPU?"));
+    EXPECT_THAT(run("compare --predict resnet50 --gpu v100").err, HasSubstr("nothing to compare"));
+    EXPECT_THAT(run("compare a.json a.json --batch 4").err, HasSubstr("are for --predict and --simulate"));
+}
+
 TEST_F(Results, CompareTakesSeveralAndWritesEveryKindOfFile) {
     result("a.json", 1e-3, 0.8e9), result("b.json", 0.5e-3, 0.4e9), result("c.json", 2e-3, 0.8e9);
     const auto answer = run("compare a.json b.json c.json -o x.html -o x.svg -o x.csv -q");

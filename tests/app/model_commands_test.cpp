@@ -150,6 +150,24 @@ TEST_F(ModelCommands, ValidateJudgesBothModelsAndFiltersRows) {
     EXPECT_THAT(run("validate t.csv --min-time 5kg").err, HasSubstr("--min-time"));
 }
 
+TEST_F(ModelCommands, ValidateAlsoSimulatesAndPublishesATable) {
+    table(
+        "name,N,C,H,W,K,R,S,gpu,algorithm,time_us,dram_bytes\na|b,2,32,14,14,32,1,1,v100,A,50,100352\n"
+        "x,2,32,14,14,32,3,3,v100,B,,\n");
+    const Outcome csv = run("validate t.csv --simulate --csv -");
+    ASSERT_EQ(csv.status, 0) << csv.err;
+    EXPECT_THAT(csv.out, HasSubstr("predicted_paper,simulated\n"));
+    // 2 x 32 x 14 x 14 inputs and outputs and 32 x 32 filters of 4 bytes, all once.
+    EXPECT_THAT(csv.out, HasSubstr("DRAM_bytes,100352,104448,104448,104448\n"));
+    const Outcome made = run("validate t.csv --simulate -o acc.md");
+    EXPECT_THAT(made.out, HasSubstr("simulated: mean"));
+    const std::string page = gambrel::test::text_of(path("acc.md"));
+    EXPECT_THAT(page, HasSubstr("| all | 1 | DRAM | 4.1 | 4.1 | 4.1 |"));
+    EXPECT_THAT(page, HasSubstr("| 2 | a\\|b | fp32 fwd | 0.10 | +4.1 | +4.1 | +4.1 |"));
+    EXPECT_THAT(run("validate t.csv --csv -").out, HasSubstr(",104448,\n"));  // not asked for: not there
+    EXPECT_THAT(run("validate t.csv --sample").err, HasSubstr("is for --simulate"));
+}
+
 TEST_F(ModelCommands, ValidateNeedsSomethingMeasured) {
     table("N,C,H,W,K,R,S,gpu\n16,64,56,56,64,3,3,v100\n");
     const Outcome o = run("validate t.csv");

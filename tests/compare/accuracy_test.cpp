@@ -15,7 +15,7 @@ protected:
     // In per cent, mean absolute.
     static void expect_error(const Rows& rows, Measured quantity, double bound, std::size_t count,
                              const Choice& chosen = {}) {
-        const ErrorSummary s = summary(judged(rows), quantity, Model::gambrel, chosen);
+        const ErrorSummary s = summary(judged(rows), quantity, Estimate::gambrel, chosen);
         EXPECT_GE(s.rows, count) << rows.file << ' ' << name(quantity);
         EXPECT_LE(100 * s.mean, bound) << rows.file << ' ' << name(quantity) << ", " << s.rows << " rows";
     }
@@ -108,11 +108,11 @@ TEST_F(Accuracy, of_the_time_of_tensor_core_convolutions_by_cudnn_7_is_poor) {
 
 TEST_F(Accuracy, is_better_than_the_papers_at_dram_and_in_time) {
     const auto traffic = judged({"conv_traffic_v100_deepcam.csv"});
-    EXPECT_LT(summary(traffic, Measured::dram, Model::gambrel).mean,
-              0.5 * summary(traffic, Measured::dram, Model::paper).mean);
+    EXPECT_LT(summary(traffic, Measured::dram, Estimate::gambrel).mean,
+              0.5 * summary(traffic, Measured::dram, Estimate::paper).mean);
     const auto times = judged({"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"});
-    EXPECT_LT(summary(times, Measured::time, Model::gambrel).mean,
-              0.5 * summary(times, Measured::time, Model::paper).mean);
+    EXPECT_LT(summary(times, Measured::time, Estimate::gambrel).mean,
+              0.5 * summary(times, Measured::time, Estimate::paper).mean);
 }
 
 }  // namespace

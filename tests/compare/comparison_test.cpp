@@ -72,7 +72,35 @@ TEST(Comparison, TwoModelsAreMatchedByLayerWhateverThePhase) {
     const auto c = comparison(before, after);
     EXPECT_EQ(c.matched_by, MatchBy::layer);
     EXPECT_EQ(c.matched, 1u);
-    EXPECT_FALSE(c.is_prediction);
+    EXPECT_TRUE(c.is_prediction);  // the simulator is nearer to the hardware
+    EXPECT_FALSE(comparison(after, before).is_prediction);
+}
+
+// Rows are sorted by time, so the n-th of a name on one side may be another pass than the n-th on the other.
+TEST(Comparison, TheSameLayerInAnotherPassIsAnotherLayer) {
+    const auto in = [](const char* phase, double time) {
+        Spec s = spec("conv1", time, 1e9, 1e9);
+        s.phase = phase;
+        return s;
+    };
+    const auto c = comparison(side({in("fwd", 1), in("wgrad", 2)}, Origin::modelled),
+                              side({in("wgrad", 20), in("fwd", 10)}, Origin::simulated));
+    ASSERT_EQ(c.matched, 2u);
+    for (const auto& p : c.pairs) EXPECT_DOUBLE_EQ(*p.time.ratio(), 10);
+}
+
+TEST(Comparison, AMeasuredKernelBelongsToTheLayerThatItsRangeNames) {
+    Spec measured = spec("volta_sgemm_128x64_nn", 2, 1e9, 1e9);
+    measured.phase = "step/block1/conv1/inner";
+    const auto c = comparison(side({spec("conv1", 1, 1e9, 1e9), spec("fc", 1, 1e9, 1e9)}, Origin::modelled),
+                              side({measured}), {MatchBy::layer});
+    EXPECT_EQ(c.matched, 1u);
+    EXPECT_EQ(c.only_before, 1u);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].time.ratio(), 2);
+    measured.phase = "step/conv10";
+    EXPECT_EQ(
+        comparison(side({spec("conv1", 1, 1e9, 1e9)}, Origin::modelled), side({measured}), {MatchBy::layer}).matched,
+        0u);
 }
 
 TEST(Comparison, AModelAgainstAMeasurementIsAPrediction) {

@@ -32,7 +32,7 @@ std::vector<Weighted> ratios(Regime regime) {
         std::vector<double> own;
         for (const ValidationRow& row : judged(file)) {
             const double measured = row.measured[static_cast<std::size_t>(Measured::time)],
-                         predicted = row.predicted[static_cast<std::size_t>(Model::gambrel)]
+                         predicted = row.predicted[static_cast<std::size_t>(Estimate::gambrel)]
                                                   [static_cast<std::size_t>(Measured::time)];
             if (row.regime == name(regime) && measured > 0) own.push_back(measured / predicted);
         }

@@ -21,7 +21,7 @@ LayerTable table_of(const std::string& columns, const std::string& rows) {
 double measured(const ValidationRow& row, Measured quantity) {
     return row.measured[static_cast<std::size_t>(quantity)];
 }
-double predicted(const ValidationRow& row, Model model, Measured quantity) {
+double predicted(const ValidationRow& row, Estimate model, Measured quantity) {
     return row.predicted[static_cast<std::size_t>(model)][static_cast<std::size_t>(quantity)];
 }
 
@@ -38,10 +38,10 @@ TEST(Validate, puts_what_was_measured_beside_both_models) {
     EXPECT_DOUBLE_EQ(measured(row, Measured::l1), 3e6);
     EXPECT_DOUBLE_EQ(measured(row, Measured::l2), 2e6);
     EXPECT_DOUBLE_EQ(measured(row, Measured::dram), 1e6);
-    for (const Model model : {Model::paper, Model::gambrel})
+    for (const Estimate model : {Estimate::paper, Estimate::gambrel})
         for (const Measured quantity : {Measured::l1, Measured::l2, Measured::dram, Measured::time})
             EXPECT_GT(predicted(row, model, quantity), 0);
-    EXPECT_NE(predicted(row, Model::paper, Measured::time), predicted(row, Model::gambrel, Measured::time));
+    EXPECT_NE(predicted(row, Estimate::paper, Measured::time), predicted(row, Estimate::gambrel, Measured::time));
     EXPECT_FALSE(row.regime.empty());
     EXPECT_FALSE(row.bound.empty());
 }
@@ -62,8 +62,8 @@ TEST(Validate, leaves_a_quantity_out_that_a_row_does_not_say) {
                             {});
     ASSERT_TRUE(v);
     for (const ValidationRow& row : v->rows) EXPECT_EQ(measured(row, Measured::dram), 0);
-    EXPECT_EQ(summary(v->rows, Measured::dram, Model::gambrel).rows, 0U);
-    EXPECT_EQ(summary(v->rows, Measured::time, Model::gambrel).rows, 2U);
+    EXPECT_EQ(summary(v->rows, Measured::dram, Estimate::gambrel).rows, 0U);
+    EXPECT_EQ(summary(v->rows, Measured::time, Estimate::gambrel).rows, 2U);
 }
 
 TEST(Validate, adds_both_gradients_of_a_row_of_a_whole_backward_pass) {
@@ -74,9 +74,9 @@ TEST(Validate, adds_both_gradients_of_a_row_of_a_whole_backward_pass) {
     ASSERT_TRUE(v);
     ASSERT_EQ(v->rows.size(), 3U);
     EXPECT_EQ(v->rows[0].pass, "backward");
-    EXPECT_DOUBLE_EQ(
-        predicted(v->rows[0], Model::gambrel, Measured::time),
-        predicted(v->rows[1], Model::gambrel, Measured::time) + predicted(v->rows[2], Model::gambrel, Measured::time));
+    EXPECT_DOUBLE_EQ(predicted(v->rows[0], Estimate::gambrel, Measured::time),
+                     predicted(v->rows[1], Estimate::gambrel, Measured::time) +
+                         predicted(v->rows[2], Estimate::gambrel, Measured::time));
 }
 
 TEST(Validate, takes_rows_by_length_and_by_cell) {
@@ -126,14 +126,15 @@ std::vector<ValidationRow> with_ratios(const std::vector<double>& ratios) {
     for (const double ratio : ratios) {
         ValidationRow row;
         row.measured[static_cast<std::size_t>(Measured::time)] = 2;
-        row.predicted[static_cast<std::size_t>(Model::gambrel)][static_cast<std::size_t>(Measured::time)] = 2 * ratio;
+        row.predicted[static_cast<std::size_t>(Estimate::gambrel)][static_cast<std::size_t>(Measured::time)] =
+            2 * ratio;
         rows.push_back(row);
     }
     return rows;
 }
 
 TEST(Summary, is_of_predicted_over_measured) {
-    const ErrorSummary s = summary(with_ratios({0.5, 1, 2}), Measured::time, Model::gambrel);
+    const ErrorSummary s = summary(with_ratios({0.5, 1, 2}), Measured::time, Estimate::gambrel);
     EXPECT_EQ(s.rows, 3U);
     EXPECT_DOUBLE_EQ(s.mean, 0.5);      // 0.5, 0, 1
     EXPECT_DOUBLE_EQ(s.bias, 0.5 / 3);  // -0.5, 0, 1
@@ -142,10 +143,10 @@ TEST(Summary, is_of_predicted_over_measured) {
 }
 
 TEST(Summary, of_no_rows_is_empty) {
-    EXPECT_EQ(summary({}, Measured::time, Model::gambrel).rows, 0U);
-    EXPECT_EQ(summary(with_ratios({1}), Measured::l1, Model::gambrel).rows, 0U);
+    EXPECT_EQ(summary({}, Measured::time, Estimate::gambrel).rows, 0U);
+    EXPECT_EQ(summary(with_ratios({1}), Measured::l1, Estimate::gambrel).rows, 0U);
     const auto none = [](const ValidationRow&) { return false; };
-    EXPECT_EQ(summary(with_ratios({1}), Measured::time, Model::gambrel, none).rows, 0U);
+    EXPECT_EQ(summary(with_ratios({1}), Measured::time, Estimate::gambrel, none).rows, 0U);
 }
 
 }  // namespace

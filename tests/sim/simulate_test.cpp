@@ -211,6 +211,18 @@ TEST(Simulate, KernelCarriesSimulatedBytesOfEveryLevel) {
     EXPECT_EQ(flop(kernel)->value, flop(l));
 }
 
+TEST(Simulate, KernelOfALayerThatRepeatsIsOfAllItsRuns) {
+    Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
+    const Kernel once = to_kernel(l, v100(), mapping_for(l, v100()), simulated(l));
+    l.repeat = 3;
+    const Kernel thrice = to_kernel(l, v100(), mapping_for(l, v100()), simulated(l));
+    EXPECT_EQ(thrice.launches, 3U);
+    EXPECT_DOUBLE_EQ(thrice.bytes[Level::l2]->value.value(), 3 * once.bytes[Level::l2]->value.value());
+    EXPECT_DOUBLE_EQ(thrice.time->value.value(), 3 * once.time->value.value());
+    EXPECT_DOUBLE_EQ(flop(thrice)->value.value(), 3 * flop(l).value());
+    EXPECT_EQ(thrice.phase.str(), "fwd");
+}
+
 TEST(Simulate, CtaThatDoesNotFitIsAnErrorWithNumbers) {
     const Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
     Mapping mapping = mapping_for(l, v100());

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <gambrel/validation_report.hpp>
+
+#include "report/numbers.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+constexpr std::array<Estimate, kEstimates> kColumns = {Estimate::simulated, Estimate::gambrel, Estimate::paper};
+
+// Text of others in a cell: no column of its own, no markup.
+std::string cell(const std::string& text) {
+    std::string out;
+    for (const char c : printable(text)) {
+        if (c == '|' || c == '<' || c == '*' || c == '_' || c == '`' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+struct Shown {
+    std::vector<Measured> quantities;
+    std::vector<Estimate> estimates;
+};
+
+Shown shown_of(const Validation& v) {
+    Shown shown;
+    for (const Measured q : {Measured::l1, Measured::l2, Measured::dram, Measured::time})
+        if (summary(v.rows, q, Estimate::gambrel).rows > 0) shown.quantities.push_back(q);
+    for (const Estimate e : kColumns)
+        if (std::any_of(shown.quantities.begin(), shown.quantities.end(),
+                        [&](Measured q) { return summary(v.rows, q, e).rows > 0; }))
+            shown.estimates.push_back(e);
+    return shown;
+}
+
+std::string_view title_of(Estimate e) {
+    switch (e) {
+        case Estimate::simulated:
+            return "simulated";
+        case Estimate::gambrel:
+            return "model, ours";
+        case Estimate::paper:
+            break;
+    }
+    return "model, paper";
+}
+
+std::string mean_text(const ErrorSummary& s) { return s.rows > 0 ? fmt::format("{:.1f}", 100 * s.mean) : "-"; }
+
+using Kind = std::tuple<std::string, std::string, std::string>;
+Kind kind_of(const ValidationRow& r) { return {r.precision, r.pass, r.algorithm}; }
+
+std::string sums(const Validation& v, const Shown& shown) {
+    std::string out = "| rows | n | level |", rule = "|---|---:|---|";
+    for (const Estimate e : shown.estimates) out += fmt::format(" {} |", title_of(e)), rule += "---:|";
+    out += "\n" + rule + "\n";
+    const auto add = [&](const std::string& label, const std::function<bool(const ValidationRow&)>& chosen) {
+        for (const Measured q : shown.quantities) {
+            const std::size_t rows = summary(v.rows, q, Estimate::gambrel, chosen).rows;
+            if (rows == 0) continue;
+            out += fmt::format("| {} | {} | {} |", label, rows, name(q));
+            for (const Estimate e : shown.estimates)
+                out += fmt::format(" {} |", mean_text(summary(v.rows, q, e, chosen)));
+            out += "\n";
+        }
+    };
+    add("all", {});
+    std::map<Kind, std::size_t> kinds;
+    for (const ValidationRow& row : v.rows) ++kinds[kind_of(row)];
+    for (const auto& [kind, n] : kinds)
+        add(cell(fmt::format("{} {}, {}", std::get<0>(kind), std::get<1>(kind),
+                             std::get<2>(kind).empty() ? "no algorithm named" : std::get<2>(kind))),
+            [k = kind](const ValidationRow& row) { return kind_of(row) == k; });
+    return out;
+}
+
+std::string measured_text(const ValidationRow& row, Measured q) {
+    const double value = row.measured[static_cast<std::size_t>(q)];
+    if (value <= 0) return "-";
+    return q == Measured::time ? to_text(Seconds{value}, 4) : fmt::format("{:.2f}", value / 1e6);
+}
+
+std::string every_row(const Validation& v, const Shown& shown) {
+    std::string out = "| line | layer | precision, pass |", rule = "|---:|---|---|";
+    for (const Measured q : shown.quantities) {
+        out += fmt::format(" {}{} |", name(q), q == Measured::time ? "" : ", MB"), rule += "---:|";
+        for (const Estimate e : shown.estimates) {
+            if (q == Measured::time && e == Estimate::simulated) continue;
+            out += fmt::format(" {} |", title_of(e)), rule += "---:|";
+        }
+    }
+    out += "\n" + rule + "\n";
+    for (const ValidationRow& row : v.rows) {
+        out += fmt::format("| {} | {} | {} {} |", row.line, cell(row.name), row.precision, row.pass);
+        for (const Measured q : shown.quantities) {
+            out += fmt::format(" {} |", measured_text(row, q));
+            for (const Estimate e : shown.estimates) {
+                if (q == Measured::time && e == Estimate::simulated) continue;
+                const auto ratio = row.ratio(q, e);
+                out += ratio ? fmt::format(" {:+.1f} |", 100 * (*ratio - 1)) : " - |";
+            }
+        }
+        out += "\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string validation_markdown(const Validation& v, const std::string& title, const std::string& made_by) {
+    const Shown shown = shown_of(v);
+    std::string out =
+        fmt::format("# Accuracy: {}\n\nMade by `{}`; edit nothing here.\n", cell(title), printable(made_by));
+    out += fmt::format(
+        "\n{} judged, {} left out by the flags, {} not readable as a layer.{} Model and simulator were built while "
+        "looking at "
+        "public rows like these; no row is held out.\n",
+        plural(v.rows.size(), "row"), v.skipped, v.unread.size(),
+        v.partial ? " The simulator was stopped before its end." : "");
+    out += "\n## Mean absolute error in per cent\n\n" + sums(v, shown);
+    out += "\n## Every row\n\nMeasured, then what each says over measured, less one, in per cent.\n\n" +
+           every_row(v, shown);
+    return out;
+}
+
+}  // namespace gambrel
