@@ -28,6 +28,7 @@ demo: build  ## analyse something real and say where the report is
 bench: deps  ## build and run the benchmarks
 	@JOBS=$(JOBS) tools/build.sh bench all
 	@for b in build/bench/bench/*_bench; do $$b || exit 1; done
+	@bench/rank_ratio.sh build/bench/gambrel || [ $$? = 77 ]
 
 accuracy: build  ## write docs/accuracy.md anew from the measured rows in ../shared: minutes
 	@cd docs && ../build/gambrel validate ../../shared/data/measured/conv_traffic_v100_deepcam.csv --simulate -o accuracy.md
