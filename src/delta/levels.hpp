@@ -1,6 +1,9 @@
 // One function for each memory level, and the time. Each takes what the level before it gave and names its mechanism.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "delta/geometry.hpp"
 
 namespace gambrel::delta_detail {
@@ -15,6 +18,11 @@ struct Case {
     double resident = 1;  // CTAs that an SM really has at a time
     double groups = 1;    // that run in turn; all else is of one of them
 };
+// What the launch gives an SM, up to what fits.
+inline double resident_ctas(const Grid& grid, const Occupancy& occupancy, const Hardware& hardware) {
+    const double share = std::ceil(static_cast<double>(grid.ctas()) / hardware.sms);
+    return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+}
 Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware);
 
 OperandTraffic shared_traffic(const Case& c);

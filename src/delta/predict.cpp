@@ -39,8 +39,7 @@ Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occu
     Case c{mapping, occupancy, grid(*kernel_view(layer), mapping), {}, hardware, 1, 1};
     c.geometry = geometry(layer, mapping, c.grid);
     if (mapping.groups_in_turn) one_group(c);
-    const double share = static_cast<double>(c.grid.ctas()) / hardware.sms;
-    c.resident = std::clamp(std::ceil(share), 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+    c.resident = resident_ctas(c.grid, occupancy, hardware);
     return c;
 }
 

@@ -86,9 +86,7 @@ double run(const Candidate& c, const Occupancy& occupancy, const Layer& layer, d
     at.geometry = c.fixed.geometry;
     at.groups = c.fixed.groups;
     at.occupancy = occupancy;
-    // As make_case has it; the tests hold the two together.
-    const double share = static_cast<double>(at.grid.ctas()) / at.hardware.sms;
-    at.resident = std::clamp(std::ceil(share), 1.0, static_cast<double>(occupancy.ctas_per_sm));
+    at.resident = delta_detail::resident_ctas(at.grid, occupancy, at.hardware);
     p.traffic.shared = c.shared;
     p.traffic.l1 = c.l1;
     p.traffic.l2 = delta_detail::l2_traffic(at);
