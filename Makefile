@@ -22,7 +22,7 @@ build: deps  ## the release binary: build/gambrel
 test: deps  ## build, test, check the tree, fuzz each reader for a while
 	@JOBS=$(JOBS) FUZZ_TEST_SECONDS=$(FUZZ_TEST_SECONDS) tools/test.sh
 
-demo: build  ## analyse something real and say where the report is
+demo: build  ## the whole product on one page, build/demo/report.html
 	@tools/demo.sh build/gambrel build/demo
 
 bench: deps  ## build and run the benchmarks

@@ -62,9 +62,11 @@ Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described,
 }
 
 // A machine file made by measuring has measured ceilings and wants to be judged by them; the catalogue by theory.
-Roofs roofs_for(const std::string& flag, const std::vector<Machine>& machines) {
-    if (flag == "measured") return Roofs::measured;
-    if (flag == "theoretical" || machines.empty()) return Roofs::theoretical;
+// A result of ours is judged as it was when it was saved, unless the machine is another.
+Roofs roofs_for(const AnalysisFlags& flags, const std::vector<Machine>& machines, std::optional<Roofs> saved) {
+    if (flags.roofs == "measured") return Roofs::measured;
+    if (flags.roofs == "theoretical" || machines.empty()) return Roofs::theoretical;
+    if (saved && flags.machine.empty()) return *saved;
     const Machine& m = machines.front();
     const bool from_file = m.source != "catalogue" && !m.source.starts_with("built from");
     const bool has_measured =
@@ -148,7 +150,7 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     options.grouping = grouping_of(flags);
     options.time_sum = flags.flop_rule == "paper" ? TimeSum::mean_rate : TimeSum::exact;
     options.roofline.clock = *clock;
-    options.roofline.roofs = roofs_for(flags.roofs, *machines);
+    options.roofline.roofs = roofs_for(flags, *machines, ingested->roofs);
     options.roofline.use_reported_peaks = flags.machine.empty();
     const auto machine_of = [&](const Kernel& k) -> std::size_t {
         for (std::size_t i = 0; i < ingested->machines.size(); ++i)

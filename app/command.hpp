@@ -31,6 +31,7 @@ Action setup_machines(CLI::App& command);
 Action setup_predict(CLI::App& command);
 Action setup_measure(CLI::App& command);
 Action setup_profile(CLI::App& command);
+Action setup_report(CLI::App& command);
 Action setup_reproduce(CLI::App& command);
 Action setup_simulate(CLI::App& command);
 Action setup_validate(CLI::App& command);

@@ -48,28 +48,33 @@ int emit(const LayerResults& results, const LayerOutputFlags& flags) {
         ok = (where == "-" ? print_result(text) : write_file(where, text)) && ok;
         if (where != "-" && ok && !quiet) fmt::print(stderr, "wrote {}\n", where);
     };
+    const bool any = !results.kernels.empty();
+    const Analysis a = any ? analysis_of(results, Grouping::launch) : Analysis{};
+    const auto json_text = [&] { return outcome_json(results.report, any ? &a : nullptr); };
     if (!flags.output.csv.empty()) write(flags.output.csv, outcome_csv(results.report));
-    if (!flags.output.json.empty()) write(flags.output.json, outcome_json(results.report));
+    if (!flags.output.json.empty()) write(flags.output.json, json_text());
     OutputFlags pictures;
     pictures.quiet = quiet;
     pictures.theme = flags.theme == "dark" ? Theme::dark : Theme::light;
     for (const std::string& file : flags.output.files) {
         if (is_table(file))
-            write(file, file.ends_with(".csv") ? outcome_csv(results.report) : outcome_json(results.report));
+            write(file, file.ends_with(".csv") ? outcome_csv(results.report) : json_text());
         else
             pictures.files.push_back(file);
     }
     TextStyle style = terminal_style();
     style.max_rows = flags.top;
     const bool to_stdout = flags.output.csv == "-" || flags.output.json == "-";
-    const bool table = !to_stdout && !(quiet && (!flags.output.files.empty() || !flags.output.csv.empty()));
+    const bool to_file = !flags.output.files.empty() || !flags.output.csv.empty() || !flags.output.json.empty();
+    const bool table = !to_stdout && !(quiet && to_file);
     if (table) ok = print_result(outcome_text(results.report, style)) && ok;
-    if (results.kernels.empty()) return ok ? kDone : kBadInput;
-    const Analysis a = analysis_of(results, Grouping::launch);
+    if (!any) return ok ? kDone : kBadInput;
     if (table && !flags.no_chart) ok = print_result(terminal_chart(a, style)) && ok;
     if (pictures.files.empty()) return ok ? kDone : kBadInput;
     pictures.quiet = true;
     PageView beside;
+    beside.title =
+        fmt::format("{} on {}, {}", results.report.title, results.report.machine, name(results.report.origin));
     beside.layers = page_layers(results.report);
     const int status = app::emit(a, pictures, style, false, beside);
     if (!quiet && status == kDone)

@@ -32,6 +32,7 @@ constexpr Entry kCommands[] = {
     {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
     {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
     {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
+    {"report", "several results on one page: pages, results and machine files of the other commands", setup_report},
     {"reproduce", "the published results, from their raw data", setup_reproduce},
     {"simulate", "the same by simulating every address through the caches", setup_simulate},
     {"validate", "the model against measured rows: error tables", setup_validate},

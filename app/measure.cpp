@@ -6,6 +6,7 @@
 #include <gambrel/cluster.hpp>
 #include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
+#include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
 
 #include "app/command.hpp"
@@ -26,13 +27,19 @@ struct Flags {
     Theme theme = Theme::light;
 };
 
-// Machine file by .json, the Roofline of the machine by the others.
-Result<std::string> rendered(const std::string& path, const Machine& machine, const std::string& title, Theme theme) {
+// Machine file by .json, the Roofline of the machine by the others; a page has what was measured beside it.
+Result<std::string> rendered(const std::string& path, const Machine& machine, const std::string& title,
+                             const Measurement* measured, Theme theme) {
     const std::string kind = fs::path(path).extension().string();
     if (kind == ".json") return to_json(machine);
+    const Analysis alone = machine_analysis(machine, title);
+    if (kind == ".html") {
+        PageView view = measured ? measure_view(*measured, alone) : PageView{title, &alone, nullptr, {}, {}};
+        return page_of(fmt::format("{}: {}", title, machine.name), {std::move(view)}, theme);
+    }
     ChartStyle style;
     style.theme = theme;
-    const std::string svg = roofline_svg(machine_analysis(machine, title), style);
+    const std::string svg = roofline_svg(alone, style);
     return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
 }
 
@@ -44,7 +51,8 @@ Errors faults(const Flags& flags) {
             if (kind == k) return;
         wrong.push_back({path, fmt::format("\"{}\" is no extension for this; expected {}", kind, expected)});
     };
-    for (const auto& f : flags.files) check(f, {".json", ".svg", ".png", ".pdf"}, ".json .svg .png or .pdf");
+    for (const auto& f : flags.files)
+        check(f, {".html", ".json", ".svg", ".png", ".pdf"}, ".html .json .svg .png or .pdf");
     if (!flags.sweep_chart.empty()) check(flags.sweep_chart, {".svg", ".png", ".pdf"}, ".svg .png or .pdf");
     if (!flags.ert.empty()) check(flags.ert, {".json"}, ".json");
     return wrong;
@@ -57,10 +65,11 @@ bool written(const std::string& path, const Result<std::string>& bytes, bool qui
     return true;
 }
 
-bool write_machine(const Machine& machine, const std::string& title, const Flags& flags) {
+bool write_machine(const Machine& machine, const std::string& title, const Flags& flags,
+                   const Measurement* measured = nullptr) {
     bool ok = true;
     for (const auto& path : flags.files)
-        ok = written(path, rendered(path, machine, title, flags.theme), flags.quiet) && ok;
+        ok = written(path, rendered(path, machine, title, measured, flags.theme), flags.quiet) && ok;
     return ok;
 }
 
@@ -123,7 +132,7 @@ bool write_all(const Measurement& m, const Flags& flags) {
         ok = written(flags.csv, measurement_csv(m), flags.quiet);
     if (!flags.sweep_chart.empty()) ok = written(flags.sweep_chart, sweep_chart(m, flags), flags.quiet) && ok;
     if (!flags.ert.empty()) ok = written(flags.ert, ert_json(m), flags.quiet) && ok;
-    return write_machine(measured_machine(m), "Measured Roofline", flags) && ok;
+    return write_machine(measured_machine(m), "Measured Roofline", flags, &m) && ok;
 }
 
 // Every rank sends its result; rank 0 tells them all. The machine file then has the medians over the ranks.

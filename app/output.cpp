@@ -125,10 +125,10 @@ Errors faults(const OutputFlags& flags) {
     return wrong;
 }
 
-std::string page_of(std::string title, std::vector<PageView> views, Theme theme) {
+std::string page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview) {
     PageInput input;
     input.title = std::move(title), input.command = command_line(), input.dark = theme == Theme::dark;
-    input.views = std::move(views);
+    input.views = std::move(views), input.overview = overview;
     return html_page(input);
 }
 
@@ -159,8 +159,10 @@ int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& st
     forms.svg = [&] { return roofline_svg(analysis, chart_style); };
     forms.html = [&] {
         PageView view = beside;
-        view.title = analysis.title, view.analysis = &analysis;
-        return page_of(analysis.title, {view}, flags.theme);
+        if (view.title.empty()) view.title = analysis.title;
+        view.analysis = &analysis;
+        std::string title = view.title;
+        return page_of(std::move(title), {view}, flags.theme);
     };
     forms.csv_mark = "name,phase,launches,time_s", forms.json_mark = "\"gambrel-analysis-";
     return emit(forms, flags);

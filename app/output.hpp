@@ -42,7 +42,7 @@ int emit(const Forms& forms, const OutputFlags& flags);
 int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
          const PageView& beside = {});
 
-// A page with the views given and the command that made it.
-std::string page_of(std::string title, std::vector<PageView> views, Theme theme);
+// A page with the views given and the command that made it; with `overview` its first tab tells of all of them.
+std::string page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview = false);
 
 }  // namespace gambrel::app

@@ -30,13 +30,13 @@ PUBLIC_HEADERS = {
     "simulate.hpp": "sim",
     "delta.hpp": "delta", "predictor.hpp": "delta",
     "validate.hpp": "compare",
-    "explore.hpp": "explore", "conclusions.hpp": "explore",
+    "explore.hpp": "explore", "conclusions.hpp": "explore", "design_roofline.hpp": "explore",
     "explore_report.hpp": "report",
     "ingest.hpp": "ingest",
     "measure.hpp": "measure", "ert.hpp": "measure", "cluster.hpp": "measure", "doctor.hpp": "measure",
     "roofline.hpp": "roofline", "analysis.hpp": "roofline",
     "compare.hpp": "compare", "check.hpp": "compare",
-    "report.hpp": "report", "page.hpp": "report", "outcome.hpp": "report", "explain.hpp": "report",
+    "report.hpp": "report", "page.hpp": "report", "page_views.hpp": "report", "outcome.hpp": "report", "explain.hpp": "report",
     "validation_report.hpp": "report",
 }
 

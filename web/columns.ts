@@ -1,40 +1,96 @@
 // The columns of the table of kernels, and the columns of `gambrel analyze --csv`, which the page's export repeats.
-import type { Num, PageData, Row, View } from "./data";
-import { boundTitle, precisionTitle } from "./details";
-import { change, count, intensity, percent, quantity } from "./format";
+import type {Num, PageData, Row, View} from "./data";
+import {boundTitle, precisionTitle} from "./details";
+import {change, count, intensity, percent, quantity} from "./format";
 
 export interface Column {
-  key: string; title: string; width: number; value(row: Row): Num | string; text(row: Row): string; help?: string; isText?: boolean;
+  key: string;
+  title: string;
+  width: number;
+  value(row: Row): Num|string;
+  text(row: Row): string;
+  help?: string;
+  isText?: boolean;
 }
 
-const over = (a: Num | undefined, b: Num | undefined): Num => (a && b !== null && b !== undefined ? b / a : null);
+const over = (a: Num|undefined, b: Num|undefined): Num => (a && b !== null && b !== undefined ? b / a : null);
 
 export function columns(data: PageData, view: View, wholeTime: number): Column[] {
   const levels = view.charts?.flatMap((c) => c.levels).filter((l, i, all) => all.indexOf(l) === i) ?? [];
-  const out: Column[] = [{ key: "name", isText: true, title: "Kernel", width: 300, value: (r) => r.short, text: (r) => r.short }];
-  if (view.phases?.length) out.push({ key: "phase", isText: true, title: "Phase", width: 110, value: (r) => r.phase, text: (r) => r.phase });
+  const out: Column[] =
+      [{key: "name", isText: true, title: "Kernel", width: 300, value: (r) => r.short, text: (r) => r.short}];
+  if (view.phases?.length)
+    out.push({key: "phase", isText: true, title: "Phase", width: 110, value: (r) => r.phase, text: (r) => r.phase});
   out.push(
-    { key: "launches", title: "Launches", width: 78, value: (r) => r.launches, text: (r) => count(r.launches) },
-    { key: "time", title: "Time", width: 84, value: (r) => r.time, text: (r) => quantity(r.time, "s") },
-    { key: "share", title: "of time", width: 76, value: (r) => r.time, text: (r) => (wholeTime > 0 && r.time !== null ? percent(r.time / wholeTime) : "–") });
+      {key: "launches", title: "Launches", width: 78, value: (r) => r.launches, text: (r) => count(r.launches)},
+      {key: "time", title: "Time", width: 84, value: (r) => r.time, text: (r) => quantity(r.time, "s")}, {
+        key: "share",
+        title: "of time",
+        width: 76,
+        value: (r) => r.time,
+        text: (r) => (wholeTime > 0 && r.time !== null ? percent(r.time / wholeTime) : "–")
+      });
   if (view.compared) {
     // Of a prediction the error is shown: predicted over measured.
-    const ratio = (was: Num | undefined, now: Num | undefined) => (view.compared!.is_prediction ? over(now, was) : over(was, now));
-    out.push({ key: "dtime", title: "Δ time", width: 84, value: (r) => ratio(r.was?.time, r.time), text: (r) => change(ratio(r.was?.time, r.time)) });
+    const ratio = (was: Num|undefined, now: Num|undefined) =>
+        (view.compared!.is_prediction ? over(now, was) : over(was, now));
+    if (view.compared.times)
+      out.push({
+        key: "dtime",
+        title: "Δ time",
+        width: 84,
+        value: (r) => ratio(r.was?.time, r.time),
+        text: (r) => change(ratio(r.was?.time, r.time))
+      });
     for (const l of levels)
-      out.push({ key: `d-${l}`, title: `Δ ${l}`, width: 84, value: (r) => ratio(r.was?.bytes[l], r.bytes[l]),
-        text: (r) => change(ratio(r.was?.bytes[l], r.bytes[l])), help: `change of the bytes at ${l}` });
-    out.push({ key: "explained", isText: true, title: "Explained by", width: 190, value: (r) => r.explained, text: (r) => r.explained });
+      out.push({
+        key: `d-${l}`,
+        title: `Δ ${l}`,
+        width: 84,
+        value: (r) => ratio(r.was?.bytes[l], r.bytes[l]),
+        text: (r) => change(ratio(r.was?.bytes[l], r.bytes[l])),
+        help: `change of the bytes at ${l}`
+      });
+    if (view.compared.times)
+      out.push({
+        key: "explained",
+        isText: true,
+        title: "Explained by",
+        width: 190,
+        value: (r) => r.explained,
+        text: (r) => r.explained
+      });
   }
   out.push(
-    { key: "precision", isText: true, title: "Precision", width: 100, value: (r) => precisionTitle(r.precision, data), text: (r) => precisionTitle(r.precision, data) },
-    { key: "rate", title: "FLOP/s", width: 104, value: (r) => r.rate, text: (r) => quantity(r.rate, "FLOP/s") });
+      {
+        key: "precision",
+        isText: true,
+        title: "Precision",
+        width: 100,
+        value: (r) => precisionTitle(r.precision, data),
+        text: (r) => precisionTitle(r.precision, data)
+      },
+      {key: "rate", title: "FLOP/s", width: 104, value: (r) => r.rate, text: (r) => quantity(r.rate, "FLOP/s")});
   for (const l of levels)
-    out.push({ key: `ai-${l}`, title: `AI ${l}`, width: 76, value: (r) => r.intensity[l] ?? null, text: (r) => intensity(r.intensity[l]), help: `FLOP per byte at ${l}` });
+    out.push({
+      key: `ai-${l}`,
+      title: `AI ${l}`,
+      width: 76,
+      value: (r) => r.intensity[l] ?? null,
+      text: (r) => intensity(r.intensity[l]),
+      help: `FLOP per byte at ${l}`
+    });
   out.push(
-    { key: "bound", isText: true, title: "Bound", width: 104, value: (r) => boundTitle(r.bound, data), text: (r) => boundTitle(r.bound, data) },
-    { key: "roof", title: "of roof", width: 78, value: (r) => r.ofRoof, text: (r) => percent(r.ofRoof) },
-    { key: "origin", isText: true, title: "Origin", width: 96, value: (r) => r.origin, text: (r) => r.origin });
+      {
+        key: "bound",
+        isText: true,
+        title: "Bound",
+        width: 104,
+        value: (r) => boundTitle(r.bound, data),
+        text: (r) => boundTitle(r.bound, data)
+      },
+      {key: "roof", title: "of roof", width: 78, value: (r) => r.ofRoof, text: (r) => percent(r.ofRoof)},
+      {key: "origin", isText: true, title: "Origin", width: 96, value: (r) => r.origin, text: (r) => r.origin});
   return out;
 }
 
@@ -43,25 +99,34 @@ export function sorted(rows: Row[], column: Column, ascending: boolean): Row[] {
   const sign = ascending ? 1 : -1;
   return [...rows].sort((a, b) => {
     const x = column.value(a), y = column.value(b);
-    if (x === null || x === "" || y === null || y === "") return (x === null || x === "" ? 1 : 0) - (y === null || y === "" ? 1 : 0) || a.index - b.index;
+    if (x === null || x === "" || y === null || y === "")
+      return (x === null || x === "" ? 1 : 0) - (y === null || y === "" ? 1 : 0) || a.index - b.index;
     if (typeof x === "number" && typeof y === "number") return sign * (x - y) || a.index - b.index;
     return sign * (String(x) < String(y) ? -1 : String(x) > String(y) ? 1 : 0) || a.index - b.index;
   });
 }
 
-const field = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-const number = (v: Num | undefined) => (v === null || v === undefined || !isFinite(v) ? "" : String(v));
+export const field = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replace(/"/g, "\"\"")}"` : text);
+const number = (v: Num|undefined) => (v === null || v === undefined || !isFinite(v) ? "" : String(v));
 
 export function csvOf(rows: Row[], data: PageData): string {
-  const head = "name,phase,launches,time_s,flop_fp64,flop_fp32,flop_fp16,flop_tensor,flop,l1_bytes,l2_bytes,dram_bytes," +
-    "ai_l1,ai_l2,ai_dram,flop_per_s,bound,percent_of_roof,reason";
+  const head =
+      "name,phase,launches,time_s,flop_fp64,flop_fp32,flop_fp16,flop_tensor,flop,l1_bytes,l2_bytes,dram_bytes," +
+      "ai_l1,ai_l2,ai_dram,flop_per_s,bound,percent_of_roof,reason";
   const tensor = (r: Row): Num => {
-    const parts = Object.entries(r.work).filter(([p, w]) => p.startsWith("tensor_") && !data.pipes[p].integer && w !== null);
+    const parts =
+        Object.entries(r.work).filter(([p, w]) => p.startsWith("tensor_") && !data.pipes[p].integer && w !== null);
     return parts.length ? parts.reduce((sum, [, w]) => sum + w!, 0) : null;
   };
-  return [head, ...rows.map((r) => [
-    field(r.name), field(r.phase), String(r.launches), number(r.time), number(r.work.fp64), number(r.work.fp32),
-    number(r.work.fp16), number(tensor(r)), number(r.flop), number(r.bytes.L1), number(r.bytes.L2), number(r.bytes.DRAM),
-    number(r.intensity.L1), number(r.intensity.L2), number(r.intensity.DRAM), number(r.rate), r.bound,
-    number(r.ofRoof === null ? null : 100 * r.ofRoof), field(r.reason)].join(","))].join("\n") + "\n";
+  return [
+    head,
+    ...rows.map(
+        (r) => [field(r.name), field(r.phase), String(r.launches), number(r.time), number(r.work.fp64),
+                number(r.work.fp32), number(r.work.fp16), number(tensor(r)), number(r.flop), number(r.bytes.L1),
+                number(r.bytes.L2), number(r.bytes.DRAM), number(r.intensity.L1), number(r.intensity.L2),
+                number(r.intensity.DRAM), number(r.rate), r.bound, number(r.ofRoof === null ? null : 100 * r.ofRoof),
+                field(r.reason)]
+                   .join(","))
+  ].join("\n") +
+      "\n";
 }

@@ -1,17 +1,20 @@
 // Elements from code. Text is always set as text, never as markup: names come from outside.
 
-type Child = Node | string | null | undefined | false;
-type Attributes = Record<string, string | number | boolean | EventListener | undefined>;
+type Child = Node|string|null|undefined|false;
+type Attributes = Record<string, string|number|boolean|EventListener|undefined>;
 
 export function el<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+    tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;
-    if (typeof value === "function") node.addEventListener(key, value);
-    else node.setAttribute(key, value === true ? "" : String(value));
+    if (typeof value === "function")
+      node.addEventListener(key, value);
+    else
+      node.setAttribute(key, value === true ? "" : String(value));
   }
-  for (const child of children) if (child || child === "") node.append(child as Node | string);
+  for (const child of children)
+    if (child || child === "") node.append(child as Node | string);
   return node;
 }
 
@@ -20,24 +23,30 @@ export function replace(node: Element, ...children: Child[]): void {
 }
 
 // A name from outside keeps its own direction and cannot turn that of the text around it.
-export function nameOf(text: string): HTMLElement {
-  return el("bdi", {}, text);
-}
+export function nameOf(text: string): HTMLElement { return el("bdi", {}, text); }
 
 export function download(name: string, blob: Blob): void {
   const url = URL.createObjectURL(blob);
-  const link = el("a", { href: url, download: name });
+  const link = el("a", {href: url, download: name});
   document.body.append(link);
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-let spoken: HTMLElement | null = null;
+const NS = "http://www.w3.org/2000/svg";
+export function svg(tag: string, attributes: Record<string, string|number>, ...children: (Node|string)[]): SVGElement {
+  const node = document.createElementNS(NS, tag);
+  for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, String(v));
+  node.append(...children);
+  return node;
+}
+
+let spoken: HTMLElement|null = null;
 // For screen readers: what a gesture or key did, where only pixels changed.
 export function announce(text: string): void {
   if (!spoken) {
-    spoken = el("div", { class: "spoken", role: "status", "aria-live": "polite" });
+    spoken = el("div", {class: "spoken", role: "status", "aria-live": "polite"});
     document.body.append(spoken);
   }
   spoken.textContent = text;

@@ -1,26 +1,38 @@
 // The page: reads its data, keeps the state, and shows it. Everything that changes goes through set().
-import { BoundColors } from "./bounds";
-import { RooflineChart } from "./chart";
-import { columns } from "./columns";
-import { Controls } from "./controls";
-import { curves } from "./curves";
-import { decodeRows, type PageData, type Palette, type Row, type View } from "./data";
-import { Tooltip, details, spoken } from "./details";
-import { announce, el, replace } from "./dom";
-import { saveCsv, savePng, saveSvg } from "./exports";
-import { searchOf, shownRows } from "./filter";
-import { count, percent, plural } from "./format";
-import { Layout } from "./layout";
-import { fromHash, initialState, toHash, type State } from "./state";
-import { strip } from "./strip";
-import { footer, machineCard, timeByBound, totals, warnings, zeroFlop } from "./summary";
-import { compareCard } from "./compared";
-import { KernelTable } from "./table";
+import {bars} from "./bars";
+import {BoundColors} from "./bounds";
+import {RooflineChart} from "./chart";
+import {columns} from "./columns";
+import {Controls} from "./controls";
+import {curves} from "./curves";
+import {decodeRows, nounOf, type PageData, type Palette, type Row, type View} from "./data";
+import {Tooltip, details, spoken} from "./details";
+import {announce, el, replace} from "./dom";
+import {saveCsv, savePng, saveSvg} from "./exports";
+import {searchOf, shownRows} from "./filter";
+import {count, percent, plural} from "./format";
+import {Layout} from "./layout";
+import {overview} from "./overview";
+import {fromHash, initialState, startAt, toHash, type State} from "./state";
+import {strip} from "./strip";
+import {footer, machineCard, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {compareCard} from "./compared";
+import {KernelTable} from "./table";
+import {plainTable} from "./tables";
 
 const NAMED = 12;  // kernels with their name beside them
+const NOTHING: View = {
+  title: "Overview",
+  command: "",
+  version: "",
+  layers: [],
+  curves: [],
+  bars: [],
+  tables: []
+};
 
 class Page {
-  private state: State = initialState();
+  private state: State;
   private rows: Row[][];
   private colors: BoundColors;
   private tooltip = new Tooltip();
@@ -32,27 +44,31 @@ class Page {
   private drawn = 0;
 
   constructor(private data: PageData) {
+    startAt(data.overview ? data.views.length : 0);
+    this.state = initialState();
     this.rows = data.views.map((v) => decodeRows(v, data.pipes));
     this.colors = new BoundColors(data);
     this.chart = new RooflineChart({
       hovered: (row, x, y) => (row ? this.tooltip.show(this.details(row, false), x, y) : this.tooltip.hide()),
       picked: (row, add) => this.pick(row, add, true),
-      moved: (box) => this.set({ box }),
+      moved: (box) => this.set({box}),
     });
     this.table = new KernelTable({
-      sort: (key) => this.set(key === this.state.sort ? { ascending: !this.state.ascending } : { sort: key, ascending: key === "name" || key === "phase" }),
+      sort: (key) => this.set(
+          key === this.state.sort ? {ascending: !this.state.ascending} :
+                                    {sort: key, ascending: key === "name" || key === "phase"}),
       pick: (row, add) => this.pick(row, add, false),
       hover: (row) => this.chart.emphasise(row),
     });
     this.controls = new Controls(data, (patch) => this.set(patch), () => this.resetAll());
     this.layout = new Layout(data, this.controls.node, this.chart.node, this.table.node, {
-      view: (view) => this.set({ ...initialState(), theme: this.state.theme, view }),
-      theme: () => this.set({ theme: this.dark() ? "light" : "dark" }),
+      view: (view) => this.toView(view),
+      theme: () => this.set({theme: this.dark() ? "light" : "dark"}),
       save: (kind) => this.save(kind),
       zoom: (by) => this.chart.scale(by),
       home: () => this.chart.reset(),
     });
-    document.getElementById("app")!.append(footer(data), this.tooltip.node);
+    document.getElementById("app")!.append(this.tooltip.node);
     addEventListener("hashchange", () => this.readHash());
     this.system.addEventListener("change", () => this.render());
     addEventListener("keydown", (e) => this.key(e));
@@ -64,51 +80,65 @@ class Page {
     return this.data.dark || this.system.matches;
   }
   private palette(): Palette { return this.dark() ? this.data.palette.dark : this.data.palette.light; }
-  private view(): View { return this.data.views[this.state.view]; }
+  private view(): View { return this.data.views[this.state.view] ?? NOTHING; }
+  private viewRows(): Row[] { return this.rows[this.state.view] ?? []; }
 
   private machine(): number {
     const charts = this.view().charts ?? [];
     if (this.state.machine >= 0 && this.state.machine < charts.length) return this.state.machine;
     // Where most kernels are; a run on one machine has no choice.
     let best = 0;
-    charts.forEach((c, i) => { if (c.drawn > charts[best].drawn) best = i; });
+    charts.forEach((c, i) => {
+      if (c.drawn > charts[best].drawn) best = i;
+    });
     return best;
   }
 
   private readHash() {
     const s = fromHash(location.hash);
-    if (s.view >= this.data.views.length) s.view = 0;
-    s.selected = s.selected.filter((i) => i < this.rows[s.view].length);
+    if (s.view >= this.data.views.length) s.view = initialState().view;
+    s.selected = s.selected.filter((i) => i < (this.rows[s.view]?.length ?? 0));
     this.state = s;
     this.render();
   }
 
   private set(patch: Partial<State>) {
-    this.state = { ...this.state, ...patch };
+    this.state = {...this.state, ...patch};
     const hash = toHash(this.state);
     // Not a new entry in the history for each move of a slider; and no jump to an element of that name.
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
-    if (Object.keys(patch).length === 1 && "box" in patch) this.renderChart();
-    else this.render();
+    if (Object.keys(patch).length === 1 && "box" in patch)
+      this.renderChart();
+    else
+      this.render();
+  }
+
+  private toView(view: number) {
+    this.set({...initialState(), theme: this.state.theme, view});
+    scrollTo(0, 0);
   }
 
   private resetAll() {
-    this.set({ ...initialState(), view: this.state.view, theme: this.state.theme });
+    this.set({...initialState(), view: this.state.view, theme: this.state.theme});
     announce("All filters reset");
   }
 
-  private pick(row: Row | null, add: boolean, fromChart: boolean) {
+  private pick(row: Row|null, add: boolean, fromChart: boolean) {
     const now = this.state.selected;
     let selected: number[];
-    if (!row) selected = [];
-    else if (add) selected = now.includes(row.index) ? now.filter((i) => i !== row.index) : [...now, row.index];
-    else selected = now.length === 1 && now[0] === row.index ? [] : [row.index];
+    if (!row)
+      selected = [];
+    else if (add)
+      selected = now.includes(row.index) ? now.filter((i) => i !== row.index) : [...now, row.index];
+    else
+      selected = now.length === 1 && now[0] === row.index ? [] : [row.index];
     if (!row && !now.length) return;
-    this.set({ selected });
+    this.set({selected});
     if (row && selected.includes(row.index)) {
       announce(spoken(row, this.data));
       if (fromChart) this.table.reveal(row.index);
-    } else announce("Released");
+    } else
+      announce("Released");
   }
 
   private details(row: Row, full: boolean): HTMLElement {
@@ -116,28 +146,38 @@ class Page {
     return details(row, this.data, this.view().whole_time ?? 0, full, [c?.before ?? "", c?.after ?? ""]);
   }
 
-  private save(kind: "svg" | "png" | "csv") {
+  private save(kind: "svg"|"png"|"csv") {
     const scene = this.chart.currentScene();
     if (!scene) return;
-    if (kind === "svg") saveSvg(this.data, this.view(), scene);
-    else if (kind === "png") savePng(this.data, this.view(), scene);
-    else saveCsv(this.data, this.view(), this.shown());
+    if (kind === "svg")
+      saveSvg(this.data, this.view(), scene);
+    else if (kind === "png")
+      savePng(this.data, this.view(), scene);
+    else
+      saveCsv(this.data, this.view(), this.shown());
   }
 
-  private shown(): Row[] {
-    return shownRows(this.rows[this.state.view], this.state, this.machine(), searchOf(this.state.search));
-  }
+  private shown(): Row[] { return shownRows(this.viewRows(), this.state, this.machine(), searchOf(this.state.search)); }
 
   private renderChart(rows = this.shown()) {
     const chart = this.view().charts?.[this.machine()];
     if (!chart) return;
     const started = performance.now();
-    const here = this.rows[this.state.view].filter((r) => r.machine === this.machine());
-    this.chart.update({
-      chart, rows, hiddenLevels: new Set(this.state.hiddenLevels), roofs: this.state.roofs, sized: this.state.sized,
-      longest: here.reduce((most, r) => Math.max(most, r.time ?? 0), 0), selected: new Set(this.state.selected),
-      colors: this.palette(), labels: NAMED,
-    }, { x0: chart.x[0], x1: chart.x[1], y0: chart.y[0], y1: chart.y[1] }, this.state.box);
+    const here = this.viewRows().filter((r) => r.machine === this.machine());
+    this.chart.update(
+        {
+          chart,
+          rows,
+          hiddenLevels: new Set(this.state.hiddenLevels),
+          roofs: this.state.roofs,
+          before: this.view().compared?.roofs ?? [],
+          sized: this.state.sized,
+          longest: here.reduce((most, r) => Math.max(most, r.time ?? 0), 0),
+          selected: new Set(this.state.selected),
+          colors: this.palette(),
+          labels: NAMED,
+        },
+        {x0: chart.x[0], x1: chart.x[1], y0: chart.y[0], y1: chart.y[1]}, this.state.box);
     this.drawn = performance.now() - started;
     document.documentElement.dataset.drawMs = this.drawn.toFixed(1);
   }
@@ -145,61 +185,94 @@ class Page {
   private applyTheme() {
     const p = this.palette(), root = document.documentElement;
     root.dataset.theme = this.dark() ? "dark" : "light";
-    for (const key of ["background", "ink", "muted", "faint", "grid", "minor", "frame", "warning"] as const) root.style.setProperty(`--${key}`, p[key]);
+    for (const key of ["background", "ink", "muted", "faint", "grid", "minor", "frame", "warning"] as const)
+      root.style.setProperty(`--${key}`, p[key]);
     for (const [level, color] of Object.entries(p.level)) root.style.setProperty(`--level-${level}`, color);
   }
 
   private render() {
-    const view = this.view(), all = this.rows[this.state.view], machine = this.machine();
+    const view = this.view(), all = this.viewRows(), machine = this.machine();
     this.applyTheme();
     document.title = view.title && this.data.views.length > 1 ? `${view.title} · ${this.data.title}` : this.data.title;
     const hasRoofline = !!view.charts?.length;
-    this.layout.showView(this.state.view, hasRoofline, this.dark());
+    this.layout.showView(this.state.view, hasRoofline, all.length > 0, view.curves.length > 0, this.dark());
     this.layout.subtitle.textContent = view.charts?.[machine]?.subtitle ?? "";
     const rows = this.shown();
     if (hasRoofline) this.renderRoofline(view, all, rows, machine);
     this.renderParts(view, all.filter((r) => r.machine === machine), machine);
+    const home = this.data.overview && this.state.view === this.data.views.length;
+    replace(
+        this.layout.overview,
+        home && overview(this.data, this.rows, this.colors, this.palette(), this.dark(), (view) => this.toView(view)));
+    replace(this.layout.footer, footer(this.data, this.data.views[this.state.view]));
   }
 
   private renderRoofline(view: View, all: Row[], rows: Row[], machine: number) {
     const selected = new Set(this.state.selected);
     this.controls.update(this.state, view, all, machine, searchOf(this.state.search));
     this.renderChart(rows);
-    this.table.update(rows, columns(this.data, view, view.whole_time ?? 0), this.state.sort, this.state.ascending, selected);
+    this.table.update(
+        rows, columns(this.data, view, view.whole_time ?? 0), this.state.sort, this.state.ascending, selected);
     // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
     const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
     const whole = timeOf(all.filter((r) => r.machine === machine));
-    const noun = view.grouping === "launch" ? "launch" : view.grouping === "phase" ? "phase" : "kernel";
+    const noun = nounOf(view, all);
     this.layout.shown.textContent = `${count(rows.length)} of ${plural(all.length, noun)} shown` +
-      (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
+        (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
     const chosen = all.filter((r) => selected.has(r.index)).slice(0, 4);
-    replace(this.layout.panel,
-      ...(chosen.length ? chosen.map((r) => this.details(r, true)) : [el("p", { class: "hint" }, "Point at a kernel to read it, click to isolate it. ? lists mouse and keys.")]),
-      timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
+    replace(
+        this.layout.panel,
+        ...(chosen.length ? chosen.map((r) => this.details(r, true)) :
+                            [el("p", {class: "hint"},
+                                "Point at a kernel to read it, click to isolate it. ? lists mouse and keys.")]),
+        timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
   }
 
   private renderParts(view: View, rows: Row[], machine: number) {
     const p = this.palette(), dark = this.dark();
-    const hover = (content: HTMLElement | null, x: number, y: number) => (content ? this.tooltip.show(content, x, y) : this.tooltip.hide());
-    replace(this.layout.strips, view.layers.length > 0 && strip(view.layers, this.data, this.colors, p, dark, new Set(this.state.selected), {
-      hover, pick: (row, add) => { const r = this.rows[this.state.view][row]; if (r) this.pick(r, add, true); },
-    }), view.compared && compareCard(view.compared));
-    replace(this.layout.curves, ...view.curves.map((c, i) => curves(c, `curves-${i}`, p, dark, { hover })));
+    const hover = (content: HTMLElement|null, x: number, y: number) =>
+        (content ? this.tooltip.show(content, x, y) : this.tooltip.hide());
+    replace(
+        this.layout.strips,
+        view.layers.length > 0 && strip(view.layers, this.colors, p, dark, new Set(this.state.selected), {
+          hover,
+          pick: (row, add) => {
+            const r = this.viewRows()[row];
+            if (r) this.pick(r, add, true);
+          },
+        }),
+        view.compared && compareCard(view.compared));
+    replace(
+        this.layout.curves, ...view.curves.map((c, i) => curves(c, `curves-${i}`, p, dark, hover)),
+        ...view.bars.map((b, i) => bars(b, `bars-${i}`, p, dark, this.colors, hover)));
+    replace(this.layout.tables, ...view.tables.map((t, i) => plainTable(t, `table-${i}`, p, dark)));
     const facts = view.machines?.[machine];
-    replace(this.layout.cards, view.total && totals(view), zeroFlop(view),
-      view.charts && warnings(view, rows, machine, (only) => this.set({ only })), facts && machineCard(facts));
+    const told = rows.length > 0 || (view.notes?.length ?? 0) > 0;
+    replace(
+        this.layout.cards, rows.length > 0 && view.total && totals(view), rows.length > 0 && zeroFlop(view),
+        view.charts && told && warnings(view, rows, machine, (only) => this.set({only})), facts && machineCard(facts));
   }
 
   private key(e: KeyboardEvent) {
     const target = e.target as HTMLElement;
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-    if (e.key === "/") (e.preventDefault(), this.controls.focusSearch());
-    else if (e.key === "t") this.set({ theme: this.dark() ? "light" : "dark" });
-    else if (e.key === "?") this.layout.help.showModal();
-    else if (e.key === "Escape" && this.state.selected.length && !this.layout.help.open && !this.chart.node.contains(target)) this.set({ selected: [] });
+    if (e.key === "/")
+      (e.preventDefault(), this.controls.focusSearch());
+    else if (e.key === "t")
+      this.set({theme: this.dark() ? "light" : "dark"});
+    else if (e.key === "?")
+      this.layout.help.showModal();
+    else if (
+        e.key === "Escape" && this.state.selected.length && !this.layout.help.open && !this.chart.node.contains(target))
+      this.set({selected: []});
   }
 }
 
 const data: PageData = JSON.parse(document.getElementById("data")!.textContent!);
-if (data.views.length) new Page(data);
-else document.getElementById("app")!.append(el("main", {}, el("h1", {}, data.title || "gambrel"), el("p", {}, "There is nothing to show: the page was made without views.")), footer(data));
+if (data.views.length)
+  new Page(data);
+else
+  document.getElementById("app")!.append(
+      el("main", {}, el("h1", {}, data.title || "gambrel"),
+         el("p", {}, "There is nothing to show: the page was made without views.")),
+      footer(data, undefined));

@@ -1,11 +1,14 @@
 // A shape for each memory level, so that colour is never the only sign; the area of a mark is the kernel's time.
-import type { Surface } from "./surface";
+import type {Surface} from "./surface";
 
 // Thousands of marks of full size would be one blot.
-const sizes = (marks: number) => (marks <= 300 ? { largest: 12, least: 3, equal: 4.5 } : marks <= 3000 ? { largest: 9, least: 2.2, equal: 3 } : { largest: 6, least: 1.3, equal: 1.8 });
+const sizes = (marks: number) =>
+    (marks <= 300      ? {largest: 12, least: 3, equal: 4.5} :
+         marks <= 3000 ? {largest: 9, least: 2.2, equal: 3} :
+                         {largest: 6, least: 1.3, equal: 1.8});
 
-export function radius(time: number | null, longest: number, sized: boolean, marks: number): number {
-  const { largest, least, equal } = sizes(marks);
+export function radius(time: number|null, longest: number, sized: boolean, marks: number): number {
+  const {largest, least, equal} = sizes(marks);
   if (!sized) return equal;
   if (!(longest > 0) || !time || !(time > 0)) return least;
   return Math.max(least, largest * Math.sqrt(Math.min(1, time / longest)));
@@ -19,9 +22,12 @@ const CORNERS: Record<string, [number, number][]> = {
   DRAM: [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
 };
 
-export function drawMark(s: Surface, level: string, x: number, y: number, r: number, fill: string, edge: string, alpha: number) {
-  const stroke = edge && alpha > 0.3 ? { color: edge, width: 0.8, alpha } : null;
+export function drawMark(
+    s: Surface, level: string, x: number, y: number, r: number, fill: string, edge: string, alpha: number) {
+  const stroke = edge && alpha > 0.3 ? {color: edge, width: 0.8, alpha} : null;
   const corners = CORNERS[level];
-  if (!corners) s.circle(x, y, r, fill, stroke, alpha);
-  else s.path(corners.map(([dx, dy]) => [x + r * dx, y + r * dy]), true, stroke, fill, alpha);
+  if (!corners)
+    s.circle(x, y, r, fill, stroke, alpha);
+  else
+    s.path(corners.map(([dx, dy]) => [x + r * dx, y + r * dy]), true, stroke, fill, alpha);
 }

@@ -1,27 +1,61 @@
 // What the reader chose, and its spelling in the URL's hash. Only what differs from the start is spelled.
 
-export interface Box { x0: number; x1: number; y0: number; y1: number }  // decades
-export type Roofs = "both" | "theoretical" | "measured" | "none";
+export interface Box {
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number
+}  // decades
+export type Roofs = "both"|"theoretical"|"measured"|"none";
 export interface State {
-  view: number; machine: number; search: string; hiddenLevels: string[]; hiddenPrecisions: string[];
-  hiddenPhases: string[]; share: number; roofs: Roofs; sized: boolean; only: "" | "above" | "incomplete" | "unmatched";
-  selected: number[]; sort: string; ascending: boolean; theme: "" | "light" | "dark"; box: Box | null;
+  view: number;
+  machine: number;
+  search: string;
+  hiddenLevels: string[];
+  hiddenPrecisions: string[];
+  hiddenPhases: string[];
+  share: number;
+  roofs: Roofs;
+  sized: boolean;
+  only: ""|"above"|"incomplete"|"unmatched";
+  selected: number[];
+  sort: string;
+  ascending: boolean;
+  theme: ""|"light"|"dark";
+  box: Box|null;
 }
+
+let first = 0;
+// Which view a page without a hash shows.
+export function startAt(view: number) { first = view; }
 
 export function initialState(): State {
   return {
-    view: 0, machine: -1, search: "", hiddenLevels: [], hiddenPrecisions: [], hiddenPhases: [], share: 100,
-    roofs: "both", sized: true, only: "", selected: [], sort: "time", ascending: false, theme: "", box: null,
+    view: first,
+    machine: -1,
+    search: "",
+    hiddenLevels: [],
+    hiddenPrecisions: [],
+    hiddenPhases: [],
+    share: 100,
+    roofs: "both",
+    sized: true,
+    only: "",
+    selected: [],
+    sort: "time",
+    ascending: false,
+    theme: "",
+    box: null,
   };
 }
 
 // Phases are any text, so the parts of a list are encoded once more before they are joined.
 const joined = (list: string[]) => list.map(encodeURIComponent).join(",");
-const split = (text: string | null) => (text ? text.split(",").map(decodeURIComponent) : []);
+const split = (text: string|null) => (text ? text.split(",").map(decodeURIComponent) : []);
 
 export function toHash(s: State): string {
   const p = new URLSearchParams();
-  if (s.view) p.set("view", String(s.view));
+  if (s.view !== first) p.set("view", String(s.view));
   if (s.machine >= 0) p.set("machine", String(s.machine));
   if (s.search) p.set("search", s.search);
   if (s.hiddenLevels.length) p.set("hide-levels", joined(s.hiddenLevels));
@@ -38,18 +72,18 @@ export function toHash(s: State): string {
   return p.toString();
 }
 
-function whole(text: string | null, otherwise: number): number {
+function whole(text: string|null, otherwise: number): number {
   const n = Number(text);
   return text !== null && Number.isInteger(n) && n >= 0 ? n : otherwise;
 }
 
-function boxOf(text: string | null): Box | null {
+function boxOf(text: string|null): Box|null {
   const n = (text ?? "").split(",").map(Number);
   if (n.length !== 4 || n.some((v) => !isFinite(v)) || n[1] <= n[0] || n[3] <= n[2]) return null;
-  return { x0: n[0], x1: n[1], y0: n[2], y1: n[3] };
+  return {x0: n[0], x1: n[1], y0: n[2], y1: n[3]};
 }
 
-function oneOf<T extends string>(text: string | null, known: readonly T[], otherwise: T): T {
+function oneOf<T extends string>(text: string|null, known: readonly T[], otherwise: T): T {
   return known.includes(text as T) ? (text as T) : otherwise;
 }
 
@@ -62,10 +96,8 @@ export function fromHash(hash: string): State {
     s.hiddenLevels = split(p.get("hide-levels"));
     s.hiddenPrecisions = split(p.get("hide-precisions"));
     s.hiddenPhases = split(p.get("hide-phases"));
-  } catch {
-    return initialState();
-  }
-  s.view = whole(p.get("view"), 0);
+  } catch { return initialState(); }
+  s.view = whole(p.get("view"), first);
   s.machine = whole(p.get("machine"), -1);
   s.search = p.get("search") ?? "";
   const share = Number(p.get("time") ?? 100);

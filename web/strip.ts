@@ -1,45 +1,66 @@
 // A network as a strip: a box for each layer, as wide as its time, coloured by what holds it back.
-import type { BoundColors } from "./bounds";
-import type { Layer, PageData, Palette } from "./data";
-import { el, nameOf } from "./dom";
-import { percent, quantity } from "./format";
-import { card } from "./summary";
+import type {BoundColors} from "./bounds";
+import type {Layer, Palette} from "./data";
+import {el, nameOf} from "./dom";
+import {percent, quantity} from "./format";
+import {card} from "./summary";
 
 export interface StripEvents {
-  hover(content: HTMLElement | null, x: number, y: number): void;
+  hover(content: HTMLElement|null, x: number, y: number): void;
   pick(row: number, add: boolean): void;
 }
 
 function about(layer: Layer, whole: number): HTMLElement {
   const [name, detail, time, bottleneck] = layer;
-  return el("div", { class: "details" }, el("p", { class: "name", dir: "auto" }, nameOf(name)), detail && el("p", {}, nameOf(detail)),
-    el("dl", {}, el("dt", {}, "Time"), el("dd", {}, `${quantity(time, "s")}${whole > 0 && time ? `, ${percent(time / whole)} of all` : ""}`),
-      el("dt", {}, "Bound"), el("dd", {}, bottleneck || "not judged")));
+  return el(
+      "div", {class: "details"}, el("p", {class: "name", dir: "auto"}, nameOf(name)),
+      detail && el("p", {}, nameOf(detail)),
+      el("dl", {}, el("dt", {}, "Time"),
+         el("dd", {}, `${quantity(time, "s")}${whole > 0 && time ? `, ${percent(time / whole)} of all` : ""}`),
+         el("dt", {}, "Bound"), el("dd", {}, bottleneck || "not judged")));
 }
 
-export function strip(layers: Layer[], data: PageData, colors: BoundColors, palette: Palette, dark: boolean,
-  selected: Set<number>, events: StripEvents): HTMLElement {
+export function strip(
+    layers: Layer[], colors: BoundColors, palette: Palette, dark: boolean, selected: Set<number>,
+    events: StripEvents): HTMLElement {
   const whole = layers.reduce((sum, l) => sum + (l[2] ?? 0), 0);
   const boxes = layers.map((layer, i) => {
     const [name, , time, bottleneck, row] = layer;
     const text = `${name}: ${quantity(time, "s")}, bound by ${bottleneck || "nothing known"}`;
-    const show = (e: MouseEvent | FocusEvent) => {
+    const show = (e: MouseEvent|FocusEvent) => {
       const r = (e.currentTarget as HTMLElement).getBoundingClientRect();
       events.hover(about(layer, whole), "clientX" in e ? e.clientX : r.left, "clientY" in e ? e.clientY : r.bottom);
     };
     return el("button", {
-      type: "button", class: row !== null && selected.has(row) ? "layer chosen" : "layer", "data-layer": i, "aria-label": text,
-      style: `flex-grow:${whole > 0 ? ((time ?? 0) / whole) * 1000 : 1};background:${colors.color(bottleneck, palette, dark)}`,
-      mousemove: show as EventListener, focus: show as EventListener, mouseleave: () => events.hover(null, 0, 0), blur: () => events.hover(null, 0, 0),
+      type: "button",
+      class: row !== null && selected.has(row) ? "layer chosen" : "layer",
+      "data-layer": i,
+      "aria-label": text,
+      style: `flex-grow:${whole > 0 ? ((time ?? 0) / whole) * 1000 : 1};background:${
+          colors.color(bottleneck, palette, dark)}`,
+      mousemove: show as EventListener,
+      focus: show as EventListener,
+      mouseleave: () => events.hover(null, 0, 0),
+      blur: () => events.hover(null, 0, 0),
       click: ((e: MouseEvent) => row !== null && events.pick(row, e.shiftKey || e.ctrlKey)) as EventListener,
     });
   });
   const sums = new Map<string, number>();
   for (const [, , time, bottleneck] of layers) sums.set(bottleneck, (sums.get(bottleneck) ?? 0) + (time ?? 0));
-  const legend = [...sums].sort((a, b) => b[1] - a[1]).map(([bound, time]) => el("li", {},
-    el("span", { class: "swatch", style: `background:${colors.color(bound, palette, dark)}`, "aria-hidden": "true" }),
-    `${bound || "not judged"} ${quantity(time, "s")}${whole > 0 ? ` (${percent(time / whole)})` : ""}`));
-  return card("layers", `Layers: ${layers.length}, ${quantity(whole, "s")}`,
-    el("div", { class: "strip", role: "group", "aria-label": "Layers in order; width is time, colour the bottleneck" }, ...boxes),
-    el("ul", { class: "legend" }, ...legend));
+  const legend =
+      [...sums]
+          .sort((a, b) => b[1] - a[1])
+          .map(
+              ([bound, time]) => el(
+                  "li", {}, el("span", {
+                    class: "swatch",
+                    style: `background:${colors.color(bound, palette, dark)}`,
+                    "aria-hidden": "true"
+                  }),
+                  `${bound || "not judged"} ${quantity(time, "s")}${whole > 0 ? ` (${percent(time / whole)})` : ""}`));
+  return card(
+      "layers", `Layers: ${layers.length}, ${quantity(whole, "s")}`,
+      el("div", {class: "strip", role: "group", "aria-label": "Layers in order; width is time, colour the bottleneck"},
+         ...boxes),
+      el("ul", {class: "legend"}, ...legend));
 }

@@ -1,16 +1,33 @@
-// Where a chart is drawn: on a canvas for the screen and PNG, or as SVG text. One drawing, so what is saved is what is seen.
+// Where a chart is drawn: on a canvas for the screen and PNG, or as SVG text. One drawing, so what is saved is what is
+// seen.
 
-export interface Stroke { color: string; width: number; dash?: number[]; alpha?: number }
+export interface Stroke {
+  color: string;
+  width: number;
+  dash?: number[];
+  alpha?: number
+}
 export interface TextStyle {
-  color: string; size: number; weight?: string; anchor?: "start" | "middle" | "end"; angle?: number; halo?: string;
+  color: string;
+  size: number;
+  weight?: string;
+  anchor?: "start"|"middle"|"end";
+  angle?: number;
+  halo?: string;
 }
 // `paint` draws it around a point; equal keys mean equal pictures.
-export interface Stamp { key: string; x: number; y: number; r: number; paint(on: Surface, x: number, y: number): void }
+export interface Stamp {
+  key: string;
+  x: number;
+  y: number;
+  r: number;
+  paint(on: Surface, x: number, y: number): void
+}
 export interface Surface {
   rect(x: number, y: number, w: number, h: number, color: string): void;
   line(x0: number, y0: number, x1: number, y1: number, stroke: Stroke): void;
-  path(points: [number, number][], closed: boolean, stroke: Stroke | null, fill: string | null, alpha?: number): void;
-  circle(x: number, y: number, r: number, fill: string | null, stroke: Stroke | null, alpha?: number): void;
+  path(points: [number, number][], closed: boolean, stroke: Stroke|null, fill: string|null, alpha?: number): void;
+  circle(x: number, y: number, r: number, fill: string|null, stroke: Stroke|null, alpha?: number): void;
   text(x: number, y: number, text: string, style: TextStyle): void;
   // Small pictures that are drawn very often, all at once.
   stamps(list: Stamp[]): void;
@@ -21,10 +38,10 @@ export interface Surface {
 
 export const FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
-function pictureOf(stamp: Stamp, ratio: number): { size: number; data: Float32Array } {
+function pictureOf(stamp: Stamp, ratio: number): {size: number; data: Float32Array} {
   const size = Math.ceil(2 * (stamp.r + 1) * ratio), canvas = document.createElement("canvas");
   canvas.width = canvas.height = size;
-  const context = canvas.getContext("2d", { willReadFrequently: true })!;
+  const context = canvas.getContext("2d", {willReadFrequently: true})!;
   context.scale(ratio, ratio);
   stamp.paint(new CanvasSurface(context), size / ratio / 2, size / ratio / 2);
   const bytes = context.getImageData(0, 0, size, size).data, data = new Float32Array(bytes.length);
@@ -35,7 +52,7 @@ function pictureOf(stamp: Stamp, ratio: number): { size: number; data: Float32Ar
     data[i + 2] = bytes[i + 2] * alpha;
     data[i + 3] = alpha;
   }
-  return { size, data };
+  return {size, data};
 }
 
 export class CanvasSurface implements Surface {
@@ -58,20 +75,20 @@ export class CanvasSurface implements Surface {
     this.c.lineTo(x1, y1);
     this.stroke(s);
   }
-  path(points: [number, number][], closed: boolean, s: Stroke | null, fill: string | null, alpha = 1) {
+  path(points: [number, number][], closed: boolean, s: Stroke|null, fill: string|null, alpha = 1) {
     this.c.beginPath();
     points.forEach(([x, y], i) => (i ? this.c.lineTo(x, y) : this.c.moveTo(x, y)));
     if (closed) this.c.closePath();
     this.fill(fill, alpha);
     if (s) this.stroke(s);
   }
-  circle(x: number, y: number, r: number, fill: string | null, s: Stroke | null, alpha = 1) {
+  circle(x: number, y: number, r: number, fill: string|null, s: Stroke|null, alpha = 1) {
     this.c.beginPath();
     this.c.arc(x, y, r, 0, 2 * Math.PI);
     this.fill(fill, alpha);
     if (s) this.stroke(s);
   }
-  private fill(color: string | null, alpha: number) {
+  private fill(color: string|null, alpha: number) {
     if (!color) return;
     this.c.globalAlpha = alpha;
     this.c.fillStyle = color;
@@ -96,15 +113,20 @@ export class CanvasSurface implements Surface {
     this.c.fillText(text, 0, 0);
     this.c.restore();
   }
-  // Thirty thousand paths, or copies of a picture, take a canvas a quarter of a second. Blended by hand into one layer, with
-  // each picture drawn and read once, they take a tenth of that. Premultiplied, so that blending is one multiply and add.
+  // Thirty thousand paths, or copies of a picture, take a canvas a quarter of a second. Blended by hand into one layer,
+  // with each picture drawn and read once, they take a tenth of that. Premultiplied, so that blending is one multiply
+  // and add.
   stamps(list: Stamp[]) {
-    const { width, height } = this.c.canvas, ratio = this.c.getTransform().a;
-    const layer = new Float32Array(width * height * 4), pictures = new Map<string, { size: number; data: Float32Array }>();
+    const {width, height} = this.c.canvas, ratio = this.c.getTransform().a;
+    const layer = new Float32Array(width * height * 4), pictures = new Map < string, {
+      size: number;
+      data: Float32Array
+    }
+    > ();
     for (const stamp of list) {
       let picture = pictures.get(stamp.key);
       if (!picture) pictures.set(stamp.key, (picture = pictureOf(stamp, ratio)));
-      const { size, data } = picture;
+      const {size, data} = picture;
       const left = Math.round(stamp.x * ratio - size / 2), top = Math.round(stamp.y * ratio - size / 2);
       if (left < 0 || top < 0 || left + size > width || top + size > height) continue;
       for (let row = 0, from = 0; row < size; row++) {
@@ -154,9 +176,11 @@ export class CanvasSurface implements Surface {
   }
 }
 
-const escaped = (text: string) =>
-  text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;")
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+const escaped = (text: string) => text.replace(/&/g, "&amp;")
+                                      .replace(/</g, "&lt;")
+                                      .replace(/>/g, "&gt;")
+                                      .replace(/"/g, "&quot;")
+                                      .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 const n = (v: number) => String(Math.round(v * 100) / 100);
 
 export class SvgSurface implements Surface {
@@ -164,13 +188,13 @@ export class SvgSurface implements Surface {
   private clips = 0;
   private measure = new CanvasSurface(document.createElement("canvas").getContext("2d")!);
   constructor(private w: number, private h: number, private title: string) {}
-  private strokeText(s: Stroke | null): string {
+  private strokeText(s: Stroke|null): string {
     if (!s) return "";
     const dash = s.dash?.length ? ` stroke-dasharray="${s.dash.join(" ")}"` : "";
     const alpha = s.alpha !== undefined && s.alpha < 1 ? ` stroke-opacity="${n(s.alpha)}"` : "";
     return ` stroke="${s.color}" stroke-width="${n(s.width)}"${dash}${alpha}`;
   }
-  private fillText(fill: string | null, alpha: number): string {
+  private fillText(fill: string|null, alpha: number): string {
     return ` fill="${fill ?? "none"}"${fill && alpha < 1 ? ` fill-opacity="${n(alpha)}"` : ""}`;
   }
   rect(x: number, y: number, w: number, h: number, color: string) {
@@ -179,29 +203,35 @@ export class SvgSurface implements Surface {
   line(x0: number, y0: number, x1: number, y1: number, s: Stroke) {
     this.out.push(`<line x1="${n(x0)}" y1="${n(y0)}" x2="${n(x1)}" y2="${n(y1)}"${this.strokeText(s)}/>`);
   }
-  path(points: [number, number][], closed: boolean, s: Stroke | null, fill: string | null, alpha = 1) {
+  path(points: [number, number][], closed: boolean, s: Stroke|null, fill: string|null, alpha = 1) {
     const d = points.map(([x, y], i) => `${i ? "L" : "M"}${n(x)} ${n(y)}`).join("") + (closed ? "Z" : "");
     this.out.push(`<path d="${d}"${this.fillText(fill, alpha)}${this.strokeText(s)}/>`);
   }
-  circle(x: number, y: number, r: number, fill: string | null, s: Stroke | null, alpha = 1) {
+  circle(x: number, y: number, r: number, fill: string|null, s: Stroke|null, alpha = 1) {
     this.out.push(`<circle cx="${n(x)}" cy="${n(y)}" r="${n(r)}"${this.fillText(fill, alpha)}${this.strokeText(s)}/>`);
   }
   text(x: number, y: number, text: string, t: TextStyle) {
     const turn = t.angle ? ` transform="rotate(${n(t.angle)} ${n(x)} ${n(y)})"` : "";
     const halo = t.halo ? ` stroke="${t.halo}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"` : "";
-    this.out.push(`<text x="${n(x)}" y="${n(y)}" font-size="${t.size}" font-weight="${t.weight ?? "400"}" ` +
-      `text-anchor="${t.anchor ?? "start"}" fill="${t.color}"${halo}${turn}>${escaped(text)}</text>`);
+    this.out.push(
+        `<text x="${n(x)}" y="${n(y)}" font-size="${t.size}" font-weight="${t.weight ?? "400"}" ` +
+        `text-anchor="${t.anchor ?? "start"}" fill="${t.color}"${halo}${turn}>${escaped(text)}</text>`);
   }
-  stamps(list: Stamp[]) { for (const stamp of list) stamp.paint(this, stamp.x, stamp.y); }
+  stamps(list: Stamp[]) {
+    for (const stamp of list) stamp.paint(this, stamp.x, stamp.y);
+  }
   clip(x: number, y: number, w: number, h: number) {
     const id = `clip${++this.clips}`;
-    this.out.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath>`,
-      `<g clip-path="url(#${id})">`);
+    this.out.push(
+        `<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath>`,
+        `<g clip-path="url(#${id})">`);
   }
   unclip() { this.out.push("</g>"); }
   width(text: string, size: number, weight = "400") { return this.measure.width(text, size, weight); }
   take(): string {
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.w}" height="${this.h}" viewBox="0 0 ${this.w} ${this.h}" ` +
-      `role="img" font-family="${escaped(FONT)}"><title>${escaped(this.title)}</title>\n${this.out.join("\n")}\n</svg>\n`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.w}" height="${this.h}" viewBox="0 0 ${this.w} ${
+               this.h}" ` +
+        `role="img" font-family="${escaped(FONT)}"><title>${escaped(this.title)}</title>\n${
+               this.out.join("\n")}\n</svg>\n`;
   }
 }

@@ -35,6 +35,7 @@ struct Ingested {
     std::vector<Machine> machines;  // one for each device named in the files, built from what the files say of it
     std::vector<Error> notes;       // truncated, joined, refused: where and what; the launches stand all the same
     std::uint64_t filtered_launches = 0;
+    std::optional<Roofs> roofs;  // that results of gambrel's own were judged by; absent if they differ
 };
 
 // Files, or folders of files with one metric each. Formats are recognised by content, never by name; .gz is unpacked.

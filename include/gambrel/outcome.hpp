@@ -48,7 +48,8 @@ struct OutcomeReport {
 std::string outcome_text(const OutcomeReport& report, const TextStyle& style);
 // The contract of shared/DESIGN.md: the input's columns, then pred_tile_m ... pred_reason.
 std::string outcome_csv(const OutcomeReport& report);
-std::string outcome_json(const OutcomeReport& report);
+// `roofline`: the same layers as kernels on their machine; what `gambrel compare` reads back.
+std::string outcome_json(const OutcomeReport& report, const Analysis* roofline = nullptr);
 
 // The strip of layers on a page; row i is that of kernel i, in the order of the report.
 std::vector<PageLayer> page_layers(const OutcomeReport& report);

@@ -118,6 +118,9 @@ void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, co
 
 // Machines of one name are one machine, whether a report or a result speaks of it.
 void append(std::vector<Ingested> results, Ingested& out) {
+    if (!results.empty() && out.launches.empty() &&
+        std::all_of(results.begin(), results.end(), [&](auto& r) { return r.roofs == results.front().roofs; }))
+        out.roofs = results.front().roofs;
     for (Ingested& result : results) {
         for (Machine& machine : result.machines)
             if (std::none_of(out.machines.begin(), out.machines.end(), [&](auto& m) { return m.name == machine.name; }))

@@ -11,7 +11,7 @@ namespace gambrel::ingest_detail {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::string_view kSchema = "gambrel-analysis-1";
+constexpr std::string_view kSchema = "gambrel-analysis-1", kLayers = "gambrel-layers-1";
 
 // A place in the document and where its faults go.
 struct At {
@@ -172,7 +172,8 @@ Symbol device_of(const Json& row, const std::vector<Machine>& machines, const At
 bool is_result_json(std::string_view text) {
     const auto start = text.find_first_not_of(" \t\r\n");
     return start != std::string_view::npos && text[start] == '{' &&
-           text.substr(0, 4096).find("\"gambrel-analysis-") != std::string_view::npos;
+           (text.substr(0, 4096).find("\"gambrel-analysis-") != std::string_view::npos ||
+            text.substr(0, 4096).find("\"gambrel-layers-") != std::string_view::npos);
 }
 
 Result<Ingested> read_result_json(std::string_view text, const std::string& source, const KeepName& keep) {
@@ -183,16 +184,30 @@ Result<Ingested> read_result_json(std::string_view text, const std::string& sour
         return failure(source, fmt::format("is no JSON: {}", e.what()));
     }
     Errors errors;
-    const At top{source + ": ", &errors};
+    At top{source + ": ", &errors};
+    // What predict and simulate write holds the same layers as kernels of an analysis.
+    if (text_of(document, "schema", top) == kLayers) {
+        const Json* roofline = member(document, "roofline");
+        if (!roofline)
+            return failure(source + ": roofline", "missing; no layer was modelled, or an older gambrel wrote the file");
+        document = Json(*roofline);
+        top.path += "roofline.";
+    }
     if (const std::string schema = text_of(document, "schema", top); schema != kSchema)
         top.fault("schema", fmt::format("\"{}\" found, expected \"{}\"", schema, kSchema));
     const Json* rows = member(document, "rows");
     if (!rows || !rows->is_array()) top.fault("rows", "missing; expected the list of kernels");
     if (!errors.empty()) return tl::unexpected(std::move(errors));
     Ingested out;
+    if (const std::string roofs = text_of(document, "roofs", top); !roofs.empty()) {
+        if (roofs == "measured" || roofs == "theoretical")
+            out.roofs = roofs == "measured" ? Roofs::measured : Roofs::theoretical;
+        else
+            top.fault("roofs", fmt::format("\"{}\" found, expected \"measured\" or \"theoretical\"", roofs));
+    }
     read_machines(document, source, out, errors);
     for (std::size_t i = 0; i < rows->size(); ++i) {
-        const At at{fmt::format("{}: rows[{}].", source, i), &errors};
+        const At at{fmt::format("{}rows[{}].", top.path, i), &errors};
         if (!(*rows)[i].is_object()) {
             at.fault("", "expected an object");
             continue;

@@ -1,22 +1,14 @@
 #include <cctype>
-#include <cmath>
-
-#include <nlohmann/json.hpp>
 
 #include <gambrel/report.hpp>
 #include <gambrel/version.hpp>
 
+#include "report/json_values.hpp"
+
 namespace gambrel {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Not finite is unknown: JSON has no spelling for it.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-template <class Q>
-Json number(const std::optional<Q>& value) {
-    return value ? number(value->value()) : Json(nullptr);
-}
+using namespace report_detail;
 
 template <class Q>
 Json amount(const Known<Q>& known) {
@@ -114,18 +106,6 @@ Json zero_flop_json(const Analysis& a) {
     return out;
 }
 
-const char* grouping_name(Grouping grouping) {
-    switch (grouping) {
-        case Grouping::launch:
-            return "launch";
-        case Grouping::kernel:
-            return "kernel";
-        case Grouping::phase:
-            return "phase";
-    }
-    return "";
-}
-
 }  // namespace
 
 std::string json(const Analysis& a) {
@@ -134,7 +114,7 @@ std::string json(const Analysis& a) {
     out["version"] = kVersion;
     out["title"] = a.title;
     out["grouping"] = grouping_name(a.grouping);
-    out["roofs"] = a.roofs == Roofs::measured ? "measured" : "theoretical";
+    out["roofs"] = roofs_name(a.roofs);
     out["machines"] = Json::array();
     for (const auto& m : a.machines) out["machines"].push_back(machine_json(m));
     out["rows"] = Json::array();
@@ -156,8 +136,7 @@ std::string json(const Analysis& a) {
     }
     out["notes"] = Json::array();
     for (const auto& note : a.notes) out["notes"].push_back({{"where", note.where}, {"what", note.what}});
-    // Names come from files: bytes that are not UTF-8 are replaced, never a reason to throw.
-    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dumped(out, 2) + "\n";
 }
 
 }  // namespace gambrel

@@ -34,12 +34,6 @@ std::string ceiling_value(const MeasuredCeiling& c, double value, int digits) {
     return {};
 }
 
-}  // namespace report_detail
-
-namespace {
-
-using namespace report_detail;
-
 std::string percent_of_theory(const MeasuredCeiling& c) {
     return c.theoretical && *c.theoretical > 0 ? fmt::format("{:.1f} %", 100 * c.value.median / *c.theoretical) : "";
 }
@@ -48,17 +42,6 @@ std::string range_text(const MeasuredCeiling& c) {
     if (!(c.value.median > 0)) return {};
     return fmt::format("{:+.1f} {:+.1f} %", 100 * (c.value.low / c.value.median - 1),
                        100 * (c.value.high / c.value.median - 1));
-}
-
-std::vector<std::string> lines_below(const MeasuredCeiling& c, const TextStyle& style) {
-    std::vector<std::string> lines;
-    const auto add = [&](const std::string& text) {
-        for (auto& line : wrapped(printable(text, !style.unicode), style.width - 4))
-            lines.push_back("    " + std::move(line));
-    };
-    if (c.fault) add("FAILED: " + *c.fault);
-    for (const std::string& note : c.notes) add(note);
-    return lines;
 }
 
 std::string device_text(const Measurement& m) {
@@ -70,7 +53,6 @@ std::string device_text(const Measurement& m) {
     return text;
 }
 
-// Probes that a device has not are many on old GPUs: those with one reason are told in one sentence.
 std::vector<std::string> skipped_sentences(const Measurement& m) {
     std::map<std::string, std::vector<std::string>> by_reason;
     for (const Skipped& s : m.skipped) by_reason[s.reason].push_back(s.title);
@@ -78,6 +60,23 @@ std::vector<std::string> skipped_sentences(const Measurement& m) {
     for (const auto& [reason, titles] : by_reason)
         sentences.push_back(fmt::format("Not measured, {}: {}.", reason, fmt::join(titles, "; ")));
     return sentences;
+}
+
+}  // namespace report_detail
+
+namespace {
+
+using namespace report_detail;
+
+std::vector<std::string> lines_below(const MeasuredCeiling& c, const TextStyle& style) {
+    std::vector<std::string> lines;
+    const auto add = [&](const std::string& text) {
+        for (auto& line : wrapped(printable(text, !style.unicode), style.width - 4))
+            lines.push_back("    " + std::move(line));
+    };
+    if (c.fault) add("FAILED: " + *c.fault);
+    for (const std::string& note : c.notes) add(note);
+    return lines;
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ std::string outcome_csv(const OutcomeReport& report) {
     return text;
 }
 
-std::string outcome_json(const OutcomeReport& report) {
+std::string outcome_json(const OutcomeReport& report, const Analysis* roofline) {
     using nlohmann::ordered_json;
     ordered_json out;
     out["schema"] = "gambrel-layers-1";
@@ -217,6 +217,7 @@ std::string outcome_json(const OutcomeReport& report) {
     for (const Unmodelled& u : report.unmodelled)
         out["unmodelled"].push_back(
             {{"op", printable(u.op)}, {"count", u.count}, {"reason", u.reason}, {"bytes", u.bytes.value()}});
+    if (roofline) out["roofline"] = ordered_json::parse(json(*roofline));
     return out.dump(1) + "\n";
 }
 

@@ -1,7 +1,6 @@
 #include <gambrel/page.hpp>
 
-#include <nlohmann/json.hpp>
-
+#include "report/json_values.hpp"
 #include "report/page_json.hpp"
 #include "report/text.hpp"
 #include "units/embedded.hpp"
@@ -52,8 +51,7 @@ std::string safe_in_text(std::string_view text) {
 }  // namespace
 
 std::string html_page(const PageInput& input) {
-    const std::string data =
-        safe_in_script(page_json(input).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    const std::string data = safe_in_script(dumped(page_json(input), -1));
     std::string out;
     out.reserve(data.size() + 400000);
     std::string_view shell = part("shell");

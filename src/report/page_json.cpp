@@ -1,13 +1,13 @@
 #include "report/page_json.hpp"
 
+#include <algorithm>
 #include <cmath>
-
-#include <nlohmann/json.hpp>
 
 #include <gambrel/version.hpp>
 
 #include "report/chart_data.hpp"
 #include "report/compare_words.hpp"
+#include "report/json_values.hpp"
 #include "report/machine_facts.hpp"
 #include "report/numbers.hpp"
 #include "report/palette.hpp"
@@ -15,10 +15,6 @@
 
 namespace gambrel::report_detail {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json palette_json(Theme theme) {
     const Palette p = palette(theme);
@@ -82,7 +78,7 @@ Json text_of(const Known<Q>& known) {
 Json sum_json(std::string_view what, const Kernel& sum, std::uint64_t zero_launches, Seconds zero_time) {
     Json out{{"name", printable(what)},
              {"launches", sum.launches},
-             {"time", sum.time ? number(sum.time->value.value()) : Json()},
+             {"time", value_of(sum.time)},
              {"time_text", text_of(sum.time)},
              {"flop_text", text_of(flop(sum))},
              {"zero_launches", zero_launches},
@@ -92,21 +88,9 @@ Json sum_json(std::string_view what, const Kernel& sum, std::uint64_t zero_launc
     return out;
 }
 
-const char* grouping_noun(Grouping grouping) {
-    switch (grouping) {
-        case Grouping::launch:
-            return "launch";
-        case Grouping::kernel:
-            return "kernel";
-        case Grouping::phase:
-            return "phase";
-    }
-    return "";
-}
-
 void add_analysis(Json& view, const Analysis& a) {
-    view["roofs"] = a.roofs == Roofs::measured ? "measured" : "theoretical";
-    view["grouping"] = grouping_noun(a.grouping);
+    view["roofs"] = roofs_name(a.roofs);
+    view["grouping"] = grouping_name(a.grouping);
     view["whole_time"] = number(known_time(a).value());
     view["zero_flop"] = {{"text", zero_flop_text(a)}, {"time", number(a.zero_flop_time.value())}};
     view["total"] = sum_json("total", a.total, a.zero_flop_launches, a.zero_flop_time);
@@ -123,36 +107,38 @@ void add_analysis(Json& view, const Analysis& a) {
     }
 }
 
-Json axis_json(const PageAxis& a) {
-    return {{"label", a.label}, {"unit", a.unit}, {"log", a.log}, {"binary", a.powers_of_2}};
+// The roofs of the side before, where they are not those of the side after: what moved beside the points.
+Json roofs_before(const Comparison& c) {
+    Json out = Json::array();
+    if (c.before.machines.empty() || c.after.machines.empty()) return out;
+    const ChartData was = chart_data(c.before, {}), now = chart_data(c.after, {});
+    const auto add = [&](const std::vector<ChartRoof>& old, const std::vector<ChartRoof>& shown) {
+        for (const auto& roof : old)
+            if (std::none_of(shown.begin(), shown.end(), [&](const ChartRoof& r) {
+                    return r.what == roof.what && std::fabs(r.value / roof.value - 1) < 1e-6;
+                }))
+                out.push_back(roof_json(roof, true));
+    };
+    add(was.slopes, now.slopes), add(was.flats, now.flats);
+    return out;
 }
 
-Json curves_json(const PageChart& chart) {
-    const auto maybe = [](const std::optional<double>& v) { return v ? number(*v) : Json(nullptr); };
-    const auto color = [](const std::optional<Level>& l) { return l ? Json(name(*l)) : Json(nullptr); };
-    Json out{{"title", printable(chart.title)}, {"note", printable(chart.note)}};
-    out["x"] = axis_json(chart.x), out["y"] = axis_json(chart.y);
-    out["series"] = Json::array();
-    for (const auto& s : chart.series) {
-        Json marks = Json::array();
-        for (const auto& m : s.marks)
-            marks.push_back({number(m.x), number(m.y), maybe(m.low), maybe(m.high), printable(m.label)});
-        out["series"].push_back(
-            {{"name", printable(s.name)}, {"line", s.line}, {"level", color(s.level)}, {"marks", std::move(marks)}});
-    }
-    out["guides"] = Json::array();
-    for (const auto& g : chart.guides)
-        out["guides"].push_back({{"label", printable(g.label)},
-                                 {"value", number(g.value)},
-                                 {"from", maybe(g.from)},
-                                 {"to", maybe(g.to)},
-                                 {"level", color(g.level)}});
-    return out;
+// Arrows come from where the points were: that must be in sight too.
+void widen_axes(Json& charts, const Analysis& before) {
+    ChartChoice choice;
+    choice.keep_off_axes = true;
+    const ChartData was = chart_data(before, choice);
+    if (was.kernels.empty()) return;
+    const auto widened = [](Json& axis, const LogRange& range) {
+        axis = {std::min(axis[0].get<double>(), range.low), std::max(axis[1].get<double>(), range.high)};
+    };
+    for (Json& chart : charts) widened(chart["x"], was.x), widened(chart["y"], was.y);
 }
 
 // Lines are pairs; the columns of the view are the side after, those in "compared" the side before.
 void add_comparison(Json& view, const Comparison& c) {
     add_analysis(view, c.after);
+    widen_axes(view["charts"], c.before);
     std::vector<std::optional<std::size_t>> before, after;
     Json explained = Json::array(), side = Json::array();
     for (const auto& p : c.pairs) {
@@ -170,13 +156,18 @@ void add_comparison(Json& view, const Comparison& c) {
     out["total"] = Json::array();
     for (const auto& line : sums_of(c)) out["total"].push_back({line.what, line.before, line.after, line.change});
     out["rows"] = page_rows(c.before, before);
+    out["roofs"] = roofs_before(c);
     out["explained"] = std::move(explained), out["side"] = std::move(side);
     view["compared"] = std::move(out);
 }
 
-Json view_json(const PageView& v) {
+Json view_json(const PageView& v, const PageInput& page) {
     Json out;
+    if (v.saved) out = Json::parse(v.saved->json, nullptr, false);
     out["title"] = printable(v.title);
+    if (v.saved) return out;
+    out["command"] = printable(v.command.empty() ? page.command : v.command);
+    out["version"] = kVersion;
     if (v.analysis) {
         add_analysis(out, *v.analysis);
         std::vector<std::optional<std::size_t>> order;
@@ -189,7 +180,14 @@ Json view_json(const PageView& v) {
         out["layers"].push_back({printable(l.name), printable(l.detail), number(l.time.value()),
                                  printable(l.bottleneck), l.row ? Json(*l.row) : Json(nullptr)});
     out["curves"] = Json::array();
+    if (v.comparison)
+        if (const PageChart bytes = traffic_chart(*v.comparison); !bytes.series.empty())
+            out["curves"].push_back(curves_json(bytes));
     for (const auto& chart : v.charts) out["curves"].push_back(curves_json(chart));
+    out["bars"] = Json::array();
+    for (const auto& bars : v.bars) out["bars"].push_back(bars_json(bars));
+    out["tables"] = Json::array();
+    for (const auto& table : v.tables) out["tables"].push_back(table_json(table));
     return out;
 }
 
@@ -197,16 +195,18 @@ Json view_json(const PageView& v) {
 
 Json page_json(const PageInput& input) {
     Json out;
+    out["schema"] = kPageSchema;
     out["version"] = kVersion;
     out["title"] = printable(input.title);
     out["command"] = printable(input.command);
     out["dark"] = input.dark;
+    out["overview"] = input.overview;
     out["palette"] = {{"light", palette_json(Theme::light)}, {"dark", palette_json(Theme::dark)}};
     out["pipes"] = Json::object();
     for (const Pipe pipe : all_pipes())
         out["pipes"][std::string(name(pipe))] = {{"title", title(pipe)}, {"integer", is_integer(pipe)}};
     out["views"] = Json::array();
-    for (const auto& v : input.views) out["views"].push_back(view_json(v));
+    for (const auto& v : input.views) out["views"].push_back(view_json(v, input));
     return out;
 }
 

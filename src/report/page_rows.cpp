@@ -1,8 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
+#include "report/json_values.hpp"
 #include "report/numbers.hpp"
 #include "report/page_json.hpp"
 #include "report/reasons.hpp"
@@ -12,13 +12,6 @@
 namespace gambrel::report_detail {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-template <class Q>
-Json value_of(const Known<Q>& known) {
-    return known ? number(known->value.value()) : Json(nullptr);
-}
 // Shares are for people: four digits, so that a page of ten thousand kernels stays small.
 Json share(double fraction) {
     if (!std::isfinite(fraction)) return nullptr;
@@ -116,13 +109,12 @@ Json page_rows(const Analysis& analysis, const std::vector<std::optional<std::si
     out["launches"] = column(rows, [](auto& r) { return r.kernel.launches; });
     out["time"] = column(rows, [](auto& r) { return value_of(r.kernel.time); });
     out["flop"] = column(rows, [](auto& r) { return value_of(flop(r.kernel)); });
-    out["clock"] = column(rows, [](auto& r) { return r.verdict.clock ? number(r.verdict.clock->value()) : Json(); });
+    out["clock"] = column(rows, [](auto& r) { return number(r.verdict.clock); });
     out["of_roof"] = column(rows, [](auto& r) { return r.verdict.of_roof ? share(*r.verdict.of_roof) : Json(); });
     out["of_compute"] = column(rows, [](auto& r) { return of_compute_roof(r.verdict); });
     out["above"] = column(rows, [](auto& r) { return is_above(r.verdict) ? 1 : 0; });
     out["incomplete"] = column(rows, [](auto& r) { return r.kernel.reasons.empty() ? 0 : 1; });
-    out["headroom"] =
-        column(rows, [](auto& r) { return r.verdict.headroom ? number(r.verdict.headroom->value()) : Json(); });
+    out["headroom"] = column(rows, [](auto& r) { return number(r.verdict.headroom); });
     add_level_columns(out, rows);
     out["texts"] = texts.take();
     return out;

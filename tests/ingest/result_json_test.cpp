@@ -47,6 +47,29 @@ TEST(ResultJson, IsRecognisedByItsSchema) {
     EXPECT_FALSE(is_result_json("\"ID\",\"gambrel-analysis-1\""));
 }
 
+TEST(ResultJson, TheRoofsThatJudgedSurviveTheTrip) {
+    Analysis a = sample::toy();
+    for (const Roofs roofs : {Roofs::measured, Roofs::theoretical}) {
+        a.roofs = roofs;
+        EXPECT_EQ(read_result_json(json(a), "a.json", {})->roofs, roofs);
+    }
+    EXPECT_THAT(faults_of(R"({"schema": "gambrel-analysis-1", "rows": [], "roofs": "tiled"})"),
+                HasSubstr("roofs: \"tiled\" found, expected"));
+}
+
+TEST(ResultJson, LayersAreReadByTheirRoofline) {
+    const std::string layers =
+        R"({"schema": "gambrel-layers-1", "layers": [], "roofline": )" + json(sample::toy()) + "}";
+    EXPECT_TRUE(is_result_json(layers));
+    const auto read = read_result_json(layers, "l.json", {});
+    ASSERT_TRUE(read) << to_text(read.error());
+    EXPECT_EQ(read->launches.size(), sample::toy().rows.size());
+    EXPECT_THAT(faults_of(R"({"schema": "gambrel-layers-1", "layers": []})"), HasSubstr("roofline: missing"));
+    EXPECT_THAT(
+        faults_of(R"({"schema": "gambrel-layers-1", "roofline": {"schema": "gambrel-analysis-1", "rows": [1]}})"),
+        HasSubstr("roofline.rows[0]."));
+}
+
 TEST(ResultJson, SaysWhereAndWhatIsWrong) {
     EXPECT_THAT(faults_of("{"), HasSubstr("is no JSON"));
     EXPECT_THAT(faults_of(R"({"schema": "gambrel-analysis-9", "rows": []})"),

@@ -51,21 +51,25 @@ class Looks(unittest.TestCase):
     def test_light_dark_and_isolated_are_as_recorded(self):
         wrong = []
         for name, page, hash_ in (("light", "step.html", "theme=light"), ("dark", "step.html", "theme=dark"), ("isolated", "step.html", "theme=light&kernel=0"),
-                                  ("strip", "views.html", "view=1&theme=dark"), ("sweep", "views.html", "view=2&theme=light"), ("compared", "compared.html", "theme=light")):
+                                  ("strip", "views.html", "view=1&theme=dark"), ("sweep", "views.html", "view=2&theme=light"), ("compared", "compared.html", "theme=light"),
+                                  ("measured", "measured.html", "theme=light"), ("measured_dark", "measured.html", "theme=dark"), ("explored", "explored.html", "theme=light"),
+                                  ("overview", "joined.html", "theme=light"), ("overview_dark", "joined.html", "theme=dark")):
             b.open(page, hash_, size=(1280, 1100))
             wrong.append(pictures.compare(name, b.driver.get_screenshot_as_png()))
         self.assertEqual([w for w in wrong if w], [])
 
     def test_a_narrow_window_hides_nothing(self):
-        b.open("step.html", size=(500, 900))
-        self.assertLessEqual(b.js("return document.documentElement.scrollWidth"), b.js("return document.documentElement.clientWidth"))
+        for page in ("step.html", "measured.html", "explored.html", "joined.html", "compared.html"):
+            b.open(page, size=(500, 900))
+            self.assertLessEqual(b.js("return document.documentElement.scrollWidth"), b.js("return document.documentElement.clientWidth"), page)
 
 
 class Access(unittest.TestCase):
     maxDiff = None
 
     def test_text_has_contrast_and_controls_have_names_in_both_themes(self):
-        for page, hashes in (("step.html", ("", "kernel=5")), ("views.html", ("view=1", "view=2", "view=3")), ("compared.html", ("",))):
+        for page, hashes in (("step.html", ("", "kernel=5")), ("views.html", ("view=1", "view=2", "view=3")), ("compared.html", ("",)),
+                             ("measured.html", ("",)), ("explored.html", ("",)), ("joined.html", ("", "view=0"))):
             for hash_ in hashes:
                 for theme in ("light", "dark"):
                     b.open(page, f"{hash_}&theme={theme}")
@@ -101,7 +105,8 @@ class Access(unittest.TestCase):
             self.skipTest("axe-core is not here; tools/fetch_axe.sh fetches it and GAMBREL_AXE names the file")
         source = script.read_text(encoding="utf-8")
         found = []
-        for page, hash_ in (("step.html", "kernel=5"), ("step.html", "theme=dark"), ("views.html", "view=1"), ("views.html", "view=2"), ("views.html", "view=3&theme=dark"), ("compared.html", "")):
+        for page, hash_ in (("step.html", "kernel=5"), ("step.html", "theme=dark"), ("views.html", "view=1"), ("views.html", "view=2"), ("views.html", "view=3&theme=dark"), ("compared.html", ""),
+                            ("measured.html", ""), ("explored.html", "theme=dark"), ("explored.html", ""), ("joined.html", "")):
             b.open(page, hash_)
             b.js(source)
             answer = b.driver.execute_async_script("const done = arguments[arguments.length - 1]; axe.run().then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))")

@@ -4,7 +4,10 @@
 #include <fstream>
 #include <string>
 
+#include <gambrel/design_roofline.hpp>
 #include <gambrel/page.hpp>
+#include <gambrel/page_views.hpp>
+#include <gambrel/report.hpp>
 
 #include "report/sample.hpp"
 
@@ -129,6 +132,74 @@ Comparison changed(const Analysis& before) {
     return comparison(std::move(plain), std::move(after));
 }
 
+// A model beside the simulation of the same layers, which counts bytes and no cycles.
+Comparison judged() {
+    const auto side = [](Origin origin, double factor) {
+        auto kernels = sample::training_step();
+        for (Kernel& k : kernels) {
+            k.time->origin = origin;
+            for (const Level l : all_levels())
+                if (k.bytes[l]) k.bytes[l]->origin = origin;
+            if (k.bytes[Level::l2]) k.bytes[Level::l2]->value *= factor;
+        }
+        Analysis a = analysis(kernels, {sample::v100_like()}, [](const Kernel&) { return std::size_t{0}; });
+        a.title = std::string(name(origin));
+        return a;
+    };
+    return comparison(side(Origin::modelled, 1), side(Origin::simulated, 1.25));
+}
+
+// A GPU that is simulated, so that its sweep is the same each time; one ceiling is made to fail its proof.
+Measurement measured() {
+    MeasureOptions options;
+    options.quick = true;
+    auto m = measure("sim:v100,noise=0.02,seed=3", options);
+    if (!m) return {};
+    for (auto& c : m->ceilings)
+        if (!c.primary && c.kind == CeilingKind::bandwidth) {
+            c.fault = "the sum of what was read is <b>wrong</b>";
+            break;
+        }
+    m->skipped.push_back({"FP8", "<script>window.hacked = 7</script>"});
+    return *m;
+}
+
+Conclusions explored() {
+    const Machine& machine = *find_in_catalogue("v100");
+    const Hardware base = hardware(machine);
+    Workload work;
+    work.add(*builtin_network("alexnet", {8, 128}));
+    work.add(*builtin_network("vgg16", {1, 128}));
+    work.items[0].layer.name = "<img src=x onerror='window.hacked = 8'>";
+    const Evaluator evaluator(machine, base, work);
+    const Space space = *parse_space("sms=1:2,dram.bandwidth=1:2,l2.capacity={1,2}", machine, base);
+    SearchOptions options;
+    options.target = 1.15;
+    const Exploration exploration(evaluator, space, default_costs(), options);
+    Findings findings;
+    run_parts(exploration, {0, exploration.parts()}, 1, false,
+              [&](std::uint64_t, const Exploration::Part& part) { return findings.merge(part.findings), true; });
+    Conclusions c = conclusions(exploration, findings);
+    add_map(c, evaluator, space, {});
+    return c;
+}
+
+// As `gambrel report` does: views of other pages, with an overview.
+std::string joined(const std::vector<std::string>& pages) {
+    PageInput input;
+    input.title = "One page", input.command = "gambrel report a.html b.html -o one.html", input.overview = true;
+    for (const std::string& page : pages) {
+        auto views = read_page(page, "page.html");
+        if (!views) return to_text(views.error());
+        for (SavedView& saved : *views) {
+            PageView view;
+            view.title = saved.title, view.saved = std::move(saved);
+            input.views.push_back(std::move(view));
+        }
+    }
+    return html_page(input);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -140,8 +211,20 @@ int main(int argc, char** argv) {
                             {"Measured", nullptr, nullptr, {}, {sweep()}},
                             {"Explored", nullptr, nullptr, {}, {sensitivity(), pareto()}}};
     const Comparison change = changed(step);
+    const Comparison bytes_only = judged();
+    const Measurement m = measured();
+    const Analysis alone = machine_analysis(measured_machine(m), "Measured Roofline");
+    const Conclusions designs = explored();
+    const Comparison moved = comparison(design_analysis(designs, designs.designs.front()),
+                                        design_analysis(designs, *led_to(designs)), {MatchBy::layer});
+    const std::string measured_page = page("Measured", {measure_view(m, alone)});
+    const std::string explored_page = page("Explored", {explore_view(designs, &moved)});
+    const std::string step_page = page(step.title, {all[0]});
     const bool ok = write(dir + "compared.html", page("Before and after", {{"Change", nullptr, &change, {}, {}}})) &&
-                    write(dir + "step.html", page(step.title, {all[0]})) &&
+                    write(dir + "judged.html", page("Judged", {{"Judged", nullptr, &bytes_only, {}, {}}})) &&
+                    write(dir + "step.html", step_page) && write(dir + "measured.html", measured_page) &&
+                    write(dir + "explored.html", explored_page) &&
+                    write(dir + "joined.html", joined({measured_page, step_page, explored_page})) &&
                     write(dir + "views.html", page("The whole product", {all[0], all[1], all[2], all[3]})) &&
                     write(dir + "many.html", page(many.title, {{"many", &many, nullptr, {}, {}}})) &&
                     write(dir + "hostile.html", page(bad.title, {{bad.title, &bad, nullptr, {}, {}}})) &&

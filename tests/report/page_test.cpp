@@ -101,5 +101,31 @@ TEST(Page, AComparisonHasALineForEachPair) {
     EXPECT_EQ(view["compared"]["side"].size(), c.pairs.size());
 }
 
+TEST(Page, AComparisonKeepsWhereThePointsWereInSight) {
+    const auto kernel = [](double time) { return sample::kernel({"k", 1, time, 1e9, 0, 1e9, 1e9, 1e9}); };
+    const Analysis slow = sample::analysis_of({kernel(10)}, sample::toy_machine(), "slow");
+    const Analysis fast = sample::analysis_of({kernel(0.02)}, sample::toy_machine(), "fast");
+    const Comparison c = comparison(slow, fast);
+    PageInput input;
+    input.views = {{"c", nullptr, &c, {}, {}}};
+    const auto chart = data_of(html_page(input))["views"][0]["charts"][0];
+    EXPECT_LT(chart["y"][0], 8);   // log10 of 1e9 FLOP in 10 s
+    EXPECT_GT(chart["y"][1], 10);  // and in 20 ms
+}
+
+TEST(Page, ComparedMachinesShowTheRoofsThatMoved) {
+    Machine wider = sample::toy_machine();
+    wider.at(Level::dram).bandwidth->value = Bandwidth{40e9};
+    const auto kernels = {sample::kernel({"k", 1, 1, 1e9, 0, 1e9, 1e9, 1e9})};
+    const Comparison c =
+        comparison(sample::analysis_of(kernels, sample::toy_machine(), "a"), sample::analysis_of(kernels, wider, "b"));
+    PageInput input;
+    input.views = {{"c", nullptr, &c, {}, {}}};
+    const auto roofs = data_of(html_page(input))["views"][0]["compared"]["roofs"];
+    ASSERT_EQ(roofs.size(), 1u);
+    EXPECT_EQ(roofs[0]["what"], "DRAM");
+    EXPECT_EQ(roofs[0]["value"], 10e9);
+}
+
 }  // namespace
 }  // namespace gambrel

@@ -1,0 +1,45 @@
+// How amounts and choices are spelled in JSON, by the result that is read back and by the page's data alike.
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include <gambrel/analysis.hpp>
+
+namespace gambrel::report_detail {
+
+using Json = nlohmann::ordered_json;
+
+// Not finite is unknown: JSON has no spelling for it.
+inline Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+inline Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+template <class Q>
+Json number(const std::optional<Q>& value) {
+    return value ? number(value->value()) : Json(nullptr);
+}
+template <class Q>
+Json value_of(const Known<Q>& known) {
+    return known ? number(known->value.value()) : Json(nullptr);
+}
+
+constexpr const char* grouping_name(Grouping grouping) {
+    switch (grouping) {
+        case Grouping::launch:
+            return "launch";
+        case Grouping::kernel:
+            return "kernel";
+        case Grouping::phase:
+            return "phase";
+    }
+    return "";
+}
+constexpr const char* roofs_name(Roofs roofs) { return roofs == Roofs::measured ? "measured" : "theoretical"; }
+
+// Names come from files: bytes that are not UTF-8 are replaced, never a reason to throw.
+inline std::string dumped(const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace gambrel::report_detail

@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/compare_words.hpp"
+#include "report/page_json.hpp"
+
+namespace gambrel::report_detail {
+namespace {
+
+bool positive(const std::optional<double>& v) { return v && std::isfinite(*v) && *v > 0; }
+
+PageSeries at_level(const Comparison& c, Level level) {
+    PageSeries series{std::string(name(level)), {}, false, level};
+    for (const ComparedPair& p : c.pairs) {
+        const Change& bytes = p.bytes[level];
+        if (!positive(bytes.before) || !positive(bytes.after)) continue;
+        const Kernel& kernel = shown_kernel(p, c);
+        series.marks.push_back({*bytes.before,
+                                *bytes.after,
+                                {},
+                                {},
+                                fmt::format("{} at {}: {}", short_name(kernel.name.str(), 64), name(level),
+                                            change_text(shown_ratio(bytes, c)))});
+    }
+    return series;
+}
+
+}  // namespace
+
+PageChart traffic_chart(const Comparison& c) {
+    PageChart chart;
+    chart.title = "Bytes of each pair";
+    chart.note = "On the line the two sides agree; above it the second moves more.";
+    chart.x = {fmt::format("Bytes in {}", c.before.title), "B", true, false};
+    chart.y = {fmt::format("Bytes in {}", c.after.title), "B", true, false};
+    double low = 0, high = 0;
+    for (const Level level : all_levels()) {
+        PageSeries series = at_level(c, level);
+        for (const PageMark& m : series.marks) {
+            low = low == 0 ? std::min(m.x, m.y) : std::min({low, m.x, m.y});
+            high = std::max({high, m.x, m.y});
+        }
+        if (!series.marks.empty()) chart.series.push_back(std::move(series));
+    }
+    if (!chart.series.empty())
+        chart.series.insert(chart.series.begin(),
+                            {"equal", {{low, low, {}, {}, ""}, {high, high, {}, {}, ""}}, true, {}});
+    return chart;
+}
+
+}  // namespace gambrel::report_detail
