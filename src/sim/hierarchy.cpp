@@ -76,17 +76,15 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
 
 void Hierarchy::run(std::span<const Event> events, std::int64_t counted_from) {
     for (Sm& sm : sms_) sm.events.clear();
+    ends_.resize(std::max(ends_.size(), events.size()));
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
     parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted_from); });
     parallel_for(slices_.size(), threads_,
                  [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted_from); });
 }
 
-void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const {
-    for (unsigned s = 0; s < kSlices; ++s) {
-        sm.misses[s].clear();
-        sm.ends[s].clear();
-    }
+void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) {
+    for (std::vector<Access>& misses : sm.misses) misses.clear();
     TensorCounts uncounted{};
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
@@ -95,10 +93,10 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
         sm.requests.clear();
         sm.merged.clear();
         if (event.step == 0) stream_.open(event.cta, state);
-        if (event.step < stream_.steps(event.cta))
-            stream_.step(state, event.step, sm.requests);
-        else
+        if (event.last)
             stream_.close(state, sm.requests);
+        else
+            stream_.step(state, event.step, sm.requests);
         for (const Access access : sm.requests) {
             const std::uint64_t line = access.line(), hash = mixed(line);
             Counts& count = counts[tensor_of(line)];
@@ -117,18 +115,19 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
             }
             if (missing != 0) sm.misses[hash % kSlices].emplace_back(line, missing, access.action());
         }
-        for (unsigned s = 0; s < kSlices; ++s) sm.ends[s].push_back(static_cast<std::uint32_t>(sm.misses[s].size()));
+        for (unsigned s = 0; s < kSlices; ++s) ends_[i].of[s] = static_cast<std::uint32_t>(sm.misses[s].size());
     }
 }
 
 void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from) {
-    std::fill(slice.cursor.begin(), slice.cursor.end(), 0U);
-    for (const Event& event : events) {
+    for (std::size_t s = 0; s < sms_.size(); ++s) slice.cursor[s] = sms_[s].misses[index].data();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Event& event = events[i];
         const Sm& sm = sms_[event.sm];
-        const std::uint32_t at = slice.cursor[event.sm]++;
-        const std::uint32_t first = at == 0 ? 0 : sm.ends[index][at - 1], end = sm.ends[index][at];
+        const Access* const end = sm.misses[index].data() + ends_[i].of[index];
         TensorCounts& counts = slice.counts[event.cta >= counted_from ? 1 : 0];
-        for (std::uint32_t i = first; i < end; ++i) access_l2(slice, sm.partition, sm.misses[index][i], counts);
+        for (const Access*& miss = slice.cursor[event.sm]; miss != end; ++miss)
+            access_l2(slice, sm.partition, *miss, counts);
     }
 }
 
@@ -143,9 +142,10 @@ void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, Tenso
         if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
         return outcome.missing;
     };
-    const unsigned home = slice.partitions.size() > 1 ? static_cast<unsigned>(hash >> 31U & 1U) : 0;
+    const bool halves = slice.partitions.size() > 1;
+    const unsigned home = halves ? static_cast<unsigned>(hash >> 31U & 1U) : 0;
     unsigned missing = access.sectors();
-    if (home != partition && slice.partitions.size() > 1) {
+    if (halves && home != partition) {
         // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
         SectorCache& near = slice.partitions[partition];
         if (reads) {
@@ -161,7 +161,7 @@ void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, Tenso
         if (access.action() != Action::write) count.dram_read += bits(absent);
         return;
     }
-    if (!reads && slice.partitions.size() > 1) slice.partitions[1 - home].invalidate(line, hash);
+    if (!reads && halves) slice.partitions[1 - home].invalidate(line, hash);
     const unsigned absent = touch(slice.partitions[home], missing);
     if (reads) count.l2_hit += access.count() - bits(absent);
     if (access.action() != Action::write) count.dram_read += bits(absent);

@@ -79,16 +79,19 @@ private:
         std::vector<CtaState> slots;
         std::vector<Access> requests;
         std::array<std::vector<Access>, kSlices> misses;
-        std::array<std::vector<std::uint32_t>, kSlices> ends;  // of each event in `misses`
-        std::vector<std::uint32_t> events;                     // of this batch, by index
+        std::vector<std::uint32_t> events;  // of this batch, by index
         TensorCounts counts{};
     };
     struct Slice {
         std::vector<SectorCache> partitions;
-        std::vector<std::uint32_t> cursor;  // next event of each SM
+        std::vector<const Access*> cursor;  // next miss of each SM
         std::array<TensorCounts, 2> counts{};
     };
-    void run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const;
+    // Of each event, where its misses end among those of its SM: one line of the host's cache for each event.
+    struct alignas(64) Ends {
+        std::array<std::uint32_t, kSlices> of;
+    };
+    void run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from);
     void run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from);
     void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
 
@@ -97,6 +100,7 @@ private:
     unsigned threads_;
     std::vector<Sm> sms_;
     std::vector<Slice> slices_;
+    std::vector<Ends> ends_;  // of this batch's events
 };
 
 }  // namespace gambrel::sim_detail

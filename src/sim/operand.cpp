@@ -42,10 +42,15 @@ public:
 
 private:
     void add_line(std::uint64_t line, unsigned sectors) {
-        for (std::size_t i = out_.size(); i > begin_; --i) {
-            if (out_[i - 1].line() == line) {
-                out_[i - 1].add_sectors(sectors);
-                return;
+        // Mostly lines come in rising order, and one above all others is new.
+        if (line + 1 > above_) {
+            above_ = line + 1;
+        } else {
+            for (std::size_t i = out_.size(); i > begin_; --i) {
+                if (out_[i - 1].line() == line) {
+                    out_[i - 1].add_sectors(sectors);
+                    return;
+                }
             }
         }
         out_.emplace_back(line, sectors, action_);
@@ -53,6 +58,7 @@ private:
 
     std::vector<Access>& out_;
     std::size_t begin_;
+    std::uint64_t above_ = 0;  // the highest line and one
     Action action_;
 };
 
@@ -77,6 +83,10 @@ Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int6
     if (x_step < 0) {
         const Inside mirrored = inside(x + x_step * (count - 1), -x_step, count, width);
         return {count - mirrored.first - mirrored.count, mirrored.count};
+    }
+    if (x_step == 1) {  // without the divisions, which cost as much as all else here
+        const std::int64_t first = std::max<std::int64_t>(0, -x), end = std::min(count, width - x);
+        return {first, std::max<std::int64_t>(0, end - first)};
     }
     const std::int64_t first = x >= 0 ? 0 : (-x + x_step - 1) / x_step;
     const std::int64_t end = x >= width ? 0 : std::min(count, (width - 1 - x) / x_step + 1);

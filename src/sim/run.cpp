@@ -75,7 +75,7 @@ private:
                 break;
             }
             hierarchy_.run(events_, counted_from);
-            for (const Event& event : events_) ended += event.step == stream_.steps(event.cta) ? 1 : 0;
+            for (const Event& event : events_) ended += event.last ? 1 : 0;
             if (options_.progress)
                 options_.progress(std::min(1.0, static_cast<double>(done_ + ended) / static_cast<double>(planned_)));
         }

@@ -88,8 +88,9 @@ void Schedule::next(std::size_t limit, std::vector<Event>& events) {
         Sm& sm = sms_[turn.sm];
         advance(sm, turn.time);
         Resident& resident = sm.slots[turn.slot];
-        events.push_back({resident.cta, resident.step, turn.sm, turn.slot});
-        if (resident.step < resident.steps) {
+        const bool last = resident.step >= resident.steps;
+        events.push_back({resident.cta, resident.step, turn.sm, turn.slot, last});
+        if (!last) {
             take_step(resident);
         } else {
             resident.cta = -1;

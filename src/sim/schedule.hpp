@@ -22,6 +22,7 @@ struct Event {
     std::int64_t cta;
     std::int64_t step;  // steps(cta): the end, where results are stored
     std::uint32_t sm, slot;
+    bool last;  // of its CTA
 };
 
 class Schedule {

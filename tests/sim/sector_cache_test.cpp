@@ -53,7 +53,7 @@ private:
 
 TEST(SectorCache, EqualsTheNaiveCacheOnRandomStreams) {
     std::mt19937_64 random(7);
-    for (const auto& [lines, ways] : {std::pair{64U, 16U}, {96U, 3U}, {8U, 8U}, {512U, 32U}, {1U, 1U}}) {
+    for (const auto& [lines, ways] : {std::pair{64U, 16U}, {96U, 3U}, {8U, 8U}, {512U, 7U}, {1U, 1U}}) {
         SectorCache cache(lines, ways);
         NaiveCache naive(lines, ways);
         for (int i = 0; i < 40000; ++i) {
@@ -82,7 +82,7 @@ TEST(SectorCache, OfMoreWaysNeverMissesMore) {
     std::vector<std::uint64_t> stream(60000);
     for (std::uint64_t& line : stream) line = random() % (random() % 3 == 0 ? 4000 : 300);
     std::uint64_t before = ~std::uint64_t{0};
-    for (const unsigned ways : {1U, 2U, 4U, 7U, 16U, 64U}) {
+    for (const unsigned ways : {1U, 2U, 4U, 7U, 13U, 16U}) {
         SectorCache cache(16 * ways, ways);  // always 16 sets
         std::uint64_t misses = 0;
         for (const std::uint64_t line : stream) misses += cache.touch(line, mixed(line), 1, false).missing;

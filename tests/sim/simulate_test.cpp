@@ -96,17 +96,17 @@ private:
 TEST(Simulate, OneLineMoreThanTheCacheHitsNothingUnderLru) {
     // An L1 of one set, so that hashing does not blur the edge.
     Device device;
-    device.caches = {.sms = 1, .l1_lines = 64, .l1_ways = 64, .l2_lines = 4096};
+    device.caches = {.sms = 1, .l1_lines = 16, .l1_ways = 16, .l2_lines = 4096};
     const auto counts = [&](std::uint64_t lines) {
         const Cyclic stream(lines, 10);
         return sim_detail::run(stream, device, {.threads = 1}).counts[0];
     };
-    const Counts fits = counts(64), over = counts(65);
-    EXPECT_EQ(fits.l1_hit, 9U * 64 * 4);
-    EXPECT_EQ(fits.l2_read, 64U * 4);
+    const Counts fits = counts(16), over = counts(17);
+    EXPECT_EQ(fits.l1_hit, 9U * 16 * 4);
+    EXPECT_EQ(fits.l2_read, 16U * 4);
     EXPECT_EQ(over.l1_hit, 0U);
-    EXPECT_EQ(over.l2_read, 10U * 65 * 4);
-    EXPECT_EQ(over.dram_read, 65U * 4);
+    EXPECT_EQ(over.l2_read, 10U * 17 * 4);
+    EXPECT_EQ(over.dram_read, 17U * 4);
 }
 
 TEST(Simulate, TotalsAreConservedBetweenLevels) {
