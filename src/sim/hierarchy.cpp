@@ -1,6 +1,7 @@
 #include "sim/hierarchy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/parallel.hpp"
 
@@ -8,6 +9,7 @@ namespace gambrel::sim_detail {
 namespace {
 
 unsigned bits(unsigned sectors) { return sector_count(sectors); }
+bool reads(Access access) { return access.action() == Action::read || access.action() == Action::read_step; }
 
 }  // namespace
 
@@ -126,45 +128,56 @@ void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> e
         const Sm& sm = sms_[event.sm];
         const Access* const end = sm.misses[index].data() + ends_[i].of[index];
         TensorCounts& counts = slice.counts[event.cta >= counted_from ? 1 : 0];
-        for (const Access*& miss = slice.cursor[event.sm]; miss != end; ++miss)
-            access_l2(slice, sm.partition, *miss, counts);
+        const Access* miss = std::exchange(slice.cursor[event.sm], end);
+        if (shape_.partitions > 1)
+            for (; miss != end; ++miss) access_halves(slice, sm.partition, *miss, counts);
+        else
+            for (; miss != end; ++miss) access_l2(slice.partitions.front(), *miss, counts);
     }
 }
 
-void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
+unsigned Hierarchy::touch_l2(SectorCache& cache, Access access, unsigned sectors, TensorCounts& counts) {
     const std::uint64_t line = access.line();
-    const std::uint64_t hash = mixed(line);
-    Counts& count = counts[tensor_of(line)];
-    const bool reads = access.action() == Action::read || access.action() == Action::read_step;
-    (reads ? count.l2_read : count.l2_write) += access.count();
-    const auto touch = [&](SectorCache& cache, unsigned sectors) {
-        const SectorCache::Outcome outcome = cache.touch(line, hash, sectors, !reads);
-        if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
-        return outcome.missing;
-    };
-    const bool halves = slice.partitions.size() > 1;
-    const unsigned home = halves ? static_cast<unsigned>(hash >> 31U & 1U) : 0;
-    unsigned missing = access.sectors();
-    if (halves && home != partition) {
-        // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
-        SectorCache& near = slice.partitions[partition];
-        if (reads) {
-            missing = near.touch(line, hash, missing, false).missing;
-        } else {
-            near.invalidate(line, hash);
-        }
-        count.fabric += bits(missing);
-        if (reads) count.l2_hit += access.count() - bits(missing);
-        if (missing == 0) return;
-        const unsigned absent = touch(slice.partitions[home], missing);
-        if (reads) count.l2_hit += bits(missing) - bits(absent);
-        if (access.action() != Action::write) count.dram_read += bits(absent);
+    const SectorCache::Outcome outcome = cache.touch(line, mixed(line), sectors, !reads(access));
+    if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
+    if (access.action() != Action::write) counts[tensor_of(line)].dram_read += bits(outcome.missing);
+    return outcome.missing;
+}
+
+void Hierarchy::access_l2(SectorCache& cache, Access access, TensorCounts& counts) {
+    Counts& count = counts[tensor_of(access.line())];
+    const unsigned absent = touch_l2(cache, access, access.sectors(), counts);
+    if (reads(access)) {
+        count.l2_read += access.count();
+        count.l2_hit += access.count() - bits(absent);
+    } else {
+        count.l2_write += access.count();
+    }
+}
+
+void Hierarchy::access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) {
+    const std::uint64_t line = access.line(), hash = mixed(line);
+    const auto home = static_cast<unsigned>(hash >> 31U & 1U);
+    if (home == partition) {
+        if (!reads(access)) slice.partitions[1 - home].invalidate(line, hash);
+        access_l2(slice.partitions[home], access, counts);
         return;
     }
-    if (!reads && halves) slice.partitions[1 - home].invalidate(line, hash);
-    const unsigned absent = touch(slice.partitions[home], missing);
-    if (reads) count.l2_hit += access.count() - bits(absent);
-    if (access.action() != Action::write) count.dram_read += bits(absent);
+    // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
+    Counts& count = counts[tensor_of(line)];
+    SectorCache& near = slice.partitions[partition];
+    if (!reads(access)) {
+        near.invalidate(line, hash);
+        count.l2_write += access.count();
+        count.fabric += access.count();
+        touch_l2(slice.partitions[home], access, access.sectors(), counts);
+        return;
+    }
+    count.l2_read += access.count();
+    const unsigned missing = near.touch(line, hash, access.sectors(), false).missing;
+    count.fabric += bits(missing);
+    const unsigned absent = missing != 0 ? touch_l2(slice.partitions[home], access, missing, counts) : 0;
+    count.l2_hit += access.count() - bits(absent);
 }
 
 void Hierarchy::flush(bool counted) {

@@ -93,7 +93,9 @@ private:
     };
     void run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from);
     void run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from);
-    void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
+    static void access_l2(SectorCache& cache, Access access, TensorCounts& counts);
+    static void access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts);
+    static unsigned touch_l2(SectorCache& cache, Access access, unsigned sectors, TensorCounts& counts);
 
     const AddressStream& stream_;
     CacheShape shape_;

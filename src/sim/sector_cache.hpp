@@ -115,11 +115,13 @@ private:
         const Outcome outcome{sectors, line_of(set, way), unsigned{set.states[way]} >> 4U & kAllSectors};
         set.tags[way] = static_cast<std::uint32_t>(line);
         set.states[way] = static_cast<std::uint16_t>(line >> 32U << 8U | bits);
-        use(set, way);
+        // It was the last in order, so the others move up by one.
+        set.order = (set.order & ~used_) | (set.order << 4U & used_) | way;
         return outcome;
     }
 
     unsigned ways_, last_shift_;  // of the nibble of the line that goes next
+    std::uint64_t used_;          // the nibbles of ways in use, as a mask
     std::vector<Set> sets_;
 };
 
