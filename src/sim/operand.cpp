@@ -106,20 +106,6 @@ void add_piece(const Operand& operand, std::uint64_t base, const Run& piece, con
                             piece.step * operand.element, operand.element);
 }
 
-// Strided dgrad: most taps fall between the outputs, so elements are visited one by one.
-void add_strided_piece(const Operand& operand, std::uint64_t base, const Run& piece, const Point& point,
-                       Request& request) {
-    const std::int64_t y = piece.y + point.y;
-    if (y < 0 || y >= operand.height || y % operand.stride_y != 0) return;
-    for (std::int32_t i = 0; i < piece.count; ++i) {
-        const std::int64_t x = piece.x + point.x + std::int64_t{i} * piece.x_step;
-        if (x < 0 || x >= operand.width || x % operand.stride_x != 0) continue;
-        const std::int64_t offset = piece.offset + point.offset + i * piece.step + y / operand.stride_y * operand.row +
-                                    x / operand.stride_x * operand.column;
-        request.add_progression(base + static_cast<std::uint64_t>(offset * operand.element), 1, 0, operand.element);
-    }
-}
-
 }  // namespace
 
 std::int64_t Index::size() const {
@@ -201,12 +187,7 @@ void append_requests(const Operand& operand, std::int64_t batch, const Stretch& 
             const std::int32_t end = std::min(outer_size, o + outer_step);
             for (std::int32_t p = o; p < end; ++p) {
                 const Point& point = outer.points[static_cast<std::size_t>(p)];
-                for (const Run& piece : pieces) {
-                    if (operand.stride_y > 0)
-                        add_strided_piece(operand, base, piece, point, request);
-                    else
-                        add_piece(operand, base, piece, point, request);
-                }
+                for (const Run& piece : pieces) add_piece(operand, base, piece, point, request);
             }
         }
     }

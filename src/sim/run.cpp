@@ -24,13 +24,12 @@ public:
         planned_ = ctas * (options_.warm ? 2 : 1);
         RunResult result;
         if (options_.warm) {
-            result.ctas_done = range(0, ctas, 0);
-            hierarchy_.end_kernel();
+            result.ctas_done = in_turn();
             // What the first run still has to write is its own.
             hierarchy_.flush(false);
             if (!stopped_) hierarchy_.clear_counts();
         }
-        if (!stopped_) result.ctas_done = range(0, ctas, 0);
+        if (!stopped_) result.ctas_done = in_turn();
         hierarchy_.flush();
         result.counts = hierarchy_.counts();
         result.partial = stopped_;
@@ -65,6 +64,16 @@ public:
     }
 
 private:
+    // All kernels, each after the end of the one before it.
+    std::int64_t in_turn() {
+        const std::int64_t kernels = stream_.kernels(), ctas = stream_.ctas() / kernels;
+        std::int64_t done = 0;
+        for (std::int64_t kernel = 0; kernel < kernels && !stopped_; ++kernel) {
+            done += range(kernel * ctas, (kernel + 1) * ctas, 0);
+            hierarchy_.end_kernel();
+        }
+        return done;
+    }
     std::int64_t range(std::int64_t first, std::int64_t end, std::int64_t counted_from) {
         Schedule schedule(stream_, {device_.caches.sms, device_.ctas_per_sm}, device_.contention, options_.seed, first,
                           end);
@@ -122,7 +131,7 @@ RunResult run(const AddressStream& stream, const Device& device, const Simulatio
     Runner runner(stream, device, options);
     const std::int64_t wave = std::int64_t{device.caches.sms} * device.ctas_per_sm;
     // A window is two waves; below that much saving the whole is no dearer and has no error.
-    if (options.sample > 1 && stream.ctas() > 3 * wave * options.sample) return runner.sampled(wave, options.sample);
+    if (options.sample > 1 && stream.kernels() == 1 && stream.ctas() > 3 * wave * options.sample) return runner.sampled(wave, options.sample);
     return runner.all();
 }
 

@@ -17,6 +17,7 @@ namespace gambrel::sim_detail {
 struct CtaState {
     std::int64_t cta = 0;
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
+    std::size_t part = 0;
     Stretch rows, columns, depth;
 };
 
@@ -28,6 +29,8 @@ public:
     virtual ~AddressStream() = default;
 
     [[nodiscard]] virtual std::int64_t ctas() const = 0;
+    // Launched one after the other, each with as many of the CTAs.
+    [[nodiscard]] virtual std::int64_t kernels() const { return 1; }
     [[nodiscard]] virtual std::int64_t steps(std::int64_t cta) const = 0;
     virtual void open(std::int64_t cta, CtaState& state) const = 0;
     virtual void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const = 0;
