@@ -48,8 +48,8 @@ void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {
     }
     m.a = pass == Pass::wgrad ? vector_side(m.cta.m, vector) : vector_k(m.cta.k, vector);
     m.b = pass == Pass::fwd ? vector_k(m.cta.k, vector) : vector_side(m.cta.n, vector);
-    // By the L2 counters of V100 the kernels of gradients read every k-step anew; forward ones hit in L1.
-    if (pass != Pass::fwd) m.a.through_l1 = m.b.through_l1 = false;
+    // By the L2 counters of V100 the dgrad kernels read every k-step anew; forward ones hit in L1.
+    if (pass == Pass::dgrad) m.a.through_l1 = m.b.through_l1 = false;
 }
 
 // Row-major operands: A runs along k unless it is stored transposed, B along n. A pass exchanges them: dA = dC B^T.

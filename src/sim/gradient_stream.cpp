@@ -39,6 +39,11 @@ void GradientStream::step(CtaState& state, std::int64_t step, std::vector<Access
 
 void GradientStream::close(CtaState& state, std::vector<Access>& out) const { parts_[state.part]->close(state, out); }
 
+double GradientStream::work(std::int64_t cta) const {
+    const Place at = place(cta);
+    return parts_[at.part]->work(at.cta);
+}
+
 double GradientStream::shared_memory_bytes(std::int64_t cta) const {
     const Place at = place(cta);
     return parts_[at.part]->shared_memory_bytes(at.cta);

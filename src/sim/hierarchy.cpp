@@ -55,6 +55,8 @@ Counts& Counts::operator+=(const Counts& o) {
     fabric += o.fabric;
     dram_read += o.dram_read;
     dram_write += o.dram_write;
+    l1_filled += o.l1_filled;
+    l2_filled += o.l2_filled;
     return *this;
 }
 
@@ -76,25 +78,25 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
     }
 }
 
-void Hierarchy::run(std::span<const Event> events, std::int64_t counted_from) {
+void Hierarchy::run(std::span<const Event> events, Counted counted) {
     for (Sm& sm : sms_) sm.events.clear();
     ends_.resize(std::max(ends_.size(), events.size()));
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
-    parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted_from); });
+    parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted); });
     parallel_for(slices_.size(), threads_,
-                 [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted_from); });
+                 [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted); });
 }
 
-void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) {
+void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
     for (std::vector<Access>& misses : sm.misses) misses.clear();
     TensorCounts uncounted{};
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
-        TensorCounts& counts = event.cta >= counted_from ? sm.counts : uncounted;
+        TensorCounts& counts = counted.has(event.cta) ? sm.counts : uncounted;
         sm.requests.clear();
         sm.merged.clear();
-        if (event.step == 0) stream_.open(event.cta, state);
+        if (event.first) stream_.open(event.cta, state);
         if (event.last)
             stream_.close(state, sm.requests);
         else
@@ -105,7 +107,11 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
             unsigned missing = access.sectors();
             if (access.action() == Action::read) {
                 count.l1_read += access.count();
-                if (sm.has_l1) missing = sm.l1.touch(line, hash, missing, false).missing;
+                if (sm.has_l1) {
+                    const SectorCache::Outcome outcome = sm.l1.touch(line, hash, missing, false);
+                    missing = outcome.missing;
+                    count.l1_filled += outcome.filled ? 1 : 0;
+                }
                 count.l1_hit += access.count() - bits(missing);
             } else if (access.action() == Action::read_step) {
                 count.l1_read += access.count();
@@ -121,13 +127,13 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
     }
 }
 
-void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from) {
+void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted) {
     for (std::size_t s = 0; s < sms_.size(); ++s) slice.cursor[s] = sms_[s].misses[index].data();
     for (std::size_t i = 0; i < events.size(); ++i) {
         const Event& event = events[i];
         const Sm& sm = sms_[event.sm];
         const Access* const end = sm.misses[index].data() + ends_[i].of[index];
-        TensorCounts& counts = slice.counts[event.cta >= counted_from ? 1 : 0];
+        TensorCounts& counts = slice.counts[counted.has(event.cta) ? 1 : 0];
         const Access* miss = std::exchange(slice.cursor[event.sm], end);
         if (shape_.partitions > 1)
             for (; miss != end; ++miss) access_halves(slice, sm.partition, *miss, counts);
@@ -140,7 +146,10 @@ unsigned Hierarchy::touch_l2(SectorCache& cache, Access access, unsigned sectors
     const std::uint64_t line = access.line();
     const SectorCache::Outcome outcome = cache.touch(line, mixed(line), sectors, !reads(access));
     if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
-    if (access.action() != Action::write) counts[tensor_of(line)].dram_read += bits(outcome.missing);
+    if (access.action() != Action::write) {
+        counts[tensor_of(line)].dram_read += bits(outcome.missing);
+        counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
+    }
     return outcome.missing;
 }
 
@@ -210,6 +219,13 @@ TensorCounts Hierarchy::counts() const {
         for (const Sm& sm : sms_) total[t] += sm.counts[t];
         for (const Slice& slice : slices_) total[t] += slice.counts[1][t];
     }
+    return total;
+}
+
+TensorCounts Hierarchy::uncounted() const {
+    TensorCounts total{};
+    for (unsigned t = 0; t < kTensors; ++t)
+        for (const Slice& slice : slices_) total[t] += slice.counts[0][t];
     return total;
 }
 

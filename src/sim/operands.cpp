@@ -67,7 +67,8 @@ public:
         : v_(v),
           pass_(pass),
           element_(element),
-          step_(layout == Layout::nchw ? 0 : step),
+          // Of a wgrad, taps and channels are a side and not the reduction: they stand as they lie in memory.
+          step_(layout == Layout::nchw ? 0 : (pass == Pass::wgrad ? v.c / v.groups : step)),
           in_(image_strides(v.c, v.h, v.w, layout)),
           out_(image_strides(v.k, v.p(), v.q(), layout)),
           filter_(filter_strides(v, layout)) {}

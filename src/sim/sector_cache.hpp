@@ -28,6 +28,7 @@ public:
         unsigned missing = 0;           // sectors that were not there before
         std::uint64_t victim_line = 0;  // meaningful if victim_dirty
         unsigned victim_dirty = 0;
+        bool filled = false;  // a way that was empty: had the cache seen more of the past, this might have been a hit
     };
     // `hash` must be mixed(line): callers have it already. At least one sector.
     Outcome touch(std::uint64_t line, std::uint64_t hash, unsigned sectors, bool dirty) {
@@ -38,7 +39,7 @@ public:
             const unsigned missing = sectors & ~unsigned{set.states[way]};
             set.states[way] = static_cast<std::uint16_t>(set.states[way] | bits);
             if (way != (set.order & 0xFU)) use(set, way);
-            return {missing, 0, 0};
+            return {missing, 0, 0, false};
         }
         return replace(set, line, sectors, bits);
     }
@@ -112,7 +113,8 @@ private:
     }
     Outcome replace(Set& set, std::uint64_t line, unsigned sectors, unsigned bits) {
         const auto way = static_cast<unsigned>(set.order >> last_shift_ & 0xFU);
-        const Outcome outcome{sectors, line_of(set, way), unsigned{set.states[way]} >> 4U & kAllSectors};
+        const Outcome outcome{sectors, line_of(set, way), unsigned{set.states[way]} >> 4U & kAllSectors,
+                              set.states[way] == 0};
         set.tags[way] = static_cast<std::uint32_t>(line);
         set.states[way] = static_cast<std::uint16_t>(line >> 32U << 8U | bits);
         // It was the last in order, so the others move up by one.

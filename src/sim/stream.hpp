@@ -35,6 +35,8 @@ public:
     virtual void open(std::int64_t cta, CtaState& state) const = 0;
     virtual void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const = 0;
     virtual void close(CtaState& state, std::vector<Access>& out) const = 0;  // what the CTA stores at its end
+    // About how much it loads and stores, to scale samples by.
+    [[nodiscard]] virtual double work(std::int64_t cta) const { return static_cast<double>(steps(cta)) + 1; }
     [[nodiscard]] virtual double shared_memory_bytes(std::int64_t cta) const = 0;
 };
 

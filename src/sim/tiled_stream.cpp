@@ -167,6 +167,16 @@ void TiledStream::reduce(CtaState& state, std::vector<Access>& out) const {
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::write, out);
 }
 
+double TiledStream::work(std::int64_t cta) const {
+    const Place at = place(cta);
+    const Range range = depth_of(at.split);
+    const auto part = [](std::int64_t size, std::int64_t tile, std::int64_t length) {
+        return static_cast<double>(std::min(length, size - tile * length));
+    };
+    const double m = part(operands_.view.m, at.row, mapping_.cta.m), n = part(operands_.view.n, at.column, mapping_.cta.n);
+    return (m + n) * static_cast<double>(range.end - range.first) + m * n;
+}
+
 double TiledStream::shared_memory_bytes(std::int64_t cta) const {
     const Tile& tile = mapping_.cta;
     const Tile& warp = mapping_.warp;

@@ -26,6 +26,7 @@ public:
     void open(std::int64_t cta, CtaState& state) const override;
     void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override;
     void close(CtaState& state, std::vector<Access>& out) const override;
+    [[nodiscard]] double work(std::int64_t cta) const override;
     [[nodiscard]] double shared_memory_bytes(std::int64_t cta) const override;
 
 private:
