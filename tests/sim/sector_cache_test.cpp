@@ -58,7 +58,9 @@ TEST(SectorCache, EqualsTheNaiveCacheOnRandomStreams) {
         NaiveCache naive(lines, ways);
         for (int i = 0; i < 40000; ++i) {
             // Mostly near lines, some far ones, so that hits, partial hits and evictions all happen.
-            const std::uint64_t line = random() % 4 == 0 ? random() % 5000 : random() % (2 * lines);
+            // Some differ only above 32 bits, as those of different tensors do.
+            const std::uint64_t tensor = random() % 8 == 0 ? std::uint64_t{3} << (kTensorShift - kLineShift) : 0;
+            const std::uint64_t line = tensor + (random() % 4 == 0 ? random() % 5000 : random() % (2 * lines));
             if (random() % 50 == 0) {
                 cache.invalidate(line, mixed(line));
                 naive.invalidate(line);

@@ -109,6 +109,45 @@ TEST(Simulate, OneLineMoreThanTheCacheHitsNothingUnderLru) {
     EXPECT_EQ(over.dram_read, 17U * 4);
 }
 
+// Two kernels that read the same line, one CTA each.
+class Twice final : public AddressStream {
+public:
+    explicit Twice(std::int64_t kernels) : kernels_(kernels) {}
+    [[nodiscard]] std::int64_t ctas() const override { return 2; }
+    [[nodiscard]] std::int64_t kernels() const override { return kernels_; }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 1; }
+    void open(std::int64_t, CtaState&) const override {}
+    void step(CtaState&, std::int64_t, std::vector<Access>& out) const override {
+        out.emplace_back(7, kAllSectors, Action::read);
+    }
+    void close(CtaState&, std::vector<Access>&) const override {}
+    [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
+
+private:
+    std::int64_t kernels_;
+};
+
+TEST(Simulate, L1DoesNotOutliveAKernelAndL2Does) {
+    Device device;
+    device.caches = {.sms = 1, .l1_lines = 16, .l2_lines = 4096};
+    const Counts one = sim_detail::run(Twice(1), device, {.threads = 1}).counts[0];
+    EXPECT_EQ(one.l1_hit, 4U);
+    EXPECT_EQ(one.l2_read, 4U);
+    const Counts two = sim_detail::run(Twice(2), device, {.threads = 1}).counts[0];
+    EXPECT_EQ(two.l1_hit, 0U);
+    EXPECT_EQ(two.l2_read, 8U);
+    EXPECT_EQ(two.l2_hit, 4U);
+    EXPECT_EQ(two.dram_read, 4U);
+}
+
+TEST(Simulate, ZerosOfAStridedDgradAreWrittenOnceBesideTheGradients) {
+    // Far more than L2 holds: a sector whose halves were written at different times would be written twice.
+    const Layer l = layer({.n = 4, .c = 64, .h = 96, .w = 144, .k = 32, .stride_h = 2, .stride_w = 2}, Pass::dgrad);
+    const Simulation s = simulated(l);
+    EXPECT_EQ(s.input.dram_written, Bytes{4.0 * 4 * 64 * 96 * 144});
+    EXPECT_EQ(s.input.dram_read, Bytes{});
+}
+
 TEST(Simulate, TotalsAreConservedBetweenLevels) {
     const Convolution v{.n = 8,
                         .c = 96,

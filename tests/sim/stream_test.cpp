@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -157,6 +158,59 @@ Touched touched(const Convolution& v, std::int64_t element, Layout layout) {
                                 t.input.insert(sector(Tensor::input, image(n, k / kg * cg + c, h, w, v.c, v.h, v.w)));
                             }
     return t;
+}
+
+TEST(Stream, SplitsOfATileAreNeighboursWhereTheMappingSaysSo) {
+    Mapping mapping = tile(32, 8, 8);
+    mapping.split_k = 3;
+    const Layer l = layer({.n = 1, .c = 16, .h = 8, .w = 16, .k = 64}, Pass::wgrad);
+    const auto places = [&](bool splits_first) {
+        mapping.splits_first = splits_first;
+        const TiledStream stream(operands(std::get<Convolution>(l.op), l.pass, l.precision, l.layout), mapping);
+        std::vector<std::array<std::int64_t, 3>> all;
+        for (const std::int64_t cta : {0, 1, 2, 3, 4}) {
+            const TiledStream::Place at = stream.place(cta);
+            all.push_back({at.row, at.column, at.split});
+        }
+        return all;
+    };
+    using Places = std::vector<std::array<std::int64_t, 3>>;
+    EXPECT_EQ(places(true), (Places{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {1, 0, 0}, {1, 0, 1}}));
+    EXPECT_EQ(places(false), (Places{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}}));
+}
+
+TEST(Stream, GroupsInTurnAreKernelsOfTheirOwn) {
+    Mapping mapping = tile(32, 8, 8);
+    mapping.groups_in_turn = true;
+    mapping.split_k = 2;
+    const Convolution v{.n = 2, .c = 32, .h = 8, .w = 8, .k = 32, .groups = 4};
+    const TiledStream stream(operands(v, Pass::wgrad, Precision::fp32, Layout::nchw), mapping);
+    ASSERT_EQ(stream.kernels(), 4);
+    const std::int64_t each = stream.ctas() / stream.kernels();
+    for (std::int64_t cta = 0; cta < stream.ctas(); ++cta) EXPECT_EQ(stream.place(cta).batch, cta / each);
+    mapping.groups_in_turn = false;
+    const TiledStream together(operands(v, Pass::wgrad, Precision::fp32, Layout::nchw), mapping);
+    EXPECT_EQ(together.kernels(), 1);
+    EXPECT_EQ(together.ctas(), stream.ctas());
+}
+
+TEST(Stream, StridedDgradHasTheCtasAndStepsOfTheKernelView) {
+    // 1x1 of stride 2: a quarter of the pixels is multiplied, the others are zeros of the same CTAs.
+    const Layer l = layer({.n = 2, .c = 64, .h = 32, .w = 32, .k = 40, .stride_h = 2, .stride_w = 2}, Pass::dgrad);
+    Mapping mapping = tile(32, 16, 8);
+    const auto stream = make_stream(l, mapping);
+    const Grid expected = grid(*kernel_view(l), mapping);
+    EXPECT_EQ(stream->ctas(), expected.ctas());
+    for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) EXPECT_EQ(stream->steps(cta), expected.k_steps);
+    // 3x3: four classes with 1, 2, 2 and 4 of the taps.
+    const Layer three = layer({.n = 1, .c = 16, .h = 16, .w = 16, .k = 8, .r = 3, .s = 3, .pad_top = 1, .pad_bottom = 0,
+                               .pad_left = 1, .pad_right = 0, .stride_h = 2, .stride_w = 2},
+                              Pass::dgrad);
+    const auto classes = make_stream(three, mapping);
+    ASSERT_EQ(classes->ctas(), 8);  // 64 pixels of each class by 32
+    std::multiset<std::int64_t> steps;
+    for (std::int64_t cta = 0; cta < 8; cta += 2) steps.insert(classes->steps(cta));
+    EXPECT_EQ(steps, (std::multiset<std::int64_t>{1, 2, 2, 4}));
 }
 
 TEST(Stream, TouchesWhatTheDefinitionOfConvolutionDoes) {
