@@ -37,7 +37,8 @@ struct WarpLoad {
     std::int32_t vector = 1;
     bool k_major = false;
     // Lines stay in L1 for later k-steps. False: L1 only merges what one step's requests have in common (Kepler,
-    // Maxwell and GP10x without .nc; on Volta cuDNN's older engines and its strided kernels, by their counters).
+    // Maxwell and GP10x without .nc; on Volta cuDNN's older engines, interior dgrad and dgrad on Tensor Cores, by their
+    // counters).
     bool through_l1 = true;
     bool asynchronous = false;  // cp.async or TMA: to shared memory without registers
     // The bytes that the starts of runs are multiples of; 0: what follows from the tensor's pitch.

@@ -18,7 +18,7 @@ WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
 }
 
 // cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model.md).
-void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
+void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior) {
     const bool engine = family == KernelName::Family::engine;
     switch (pass) {
         case Pass::fwd:
@@ -29,7 +29,8 @@ void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
         case Pass::dgrad:
             m.a = kSide32;
             m.b = {.lanes = 4, .vector = 1, .k_major = false};
-            m.a.through_l1 = m.b.through_l1 = !engine;
+            // By their L2 counters: those that check for padding keep lines in L1, the interior ones do not.
+            m.a.through_l1 = m.b.through_l1 = !engine && !interior;
             return;
         case Pass::wgrad:
             break;
@@ -38,6 +39,13 @@ void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
     m.a = engine ? k_run(4) : k_run(1);
     m.b = engine ? k_run(1) : k_run(8);
     m.a.through_l1 = m.b.through_l1 = false;
+}
+
+// cuDNN has kernels without bounds checks for gradients that no padding reaches: 1x1.
+bool interior_dgrad(const Layer& layer) {
+    if (!layer.hints.kernel.empty()) return layer.hints.kernel.find("_interior_") != std::string::npos;
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    return v && v->r == 1 && v->s == 1 && v->pad_top + v->pad_bottom + v->pad_left + v->pad_right == 0;
 }
 
 void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {
@@ -76,7 +84,7 @@ void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const Ke
     else if (tensor)
         tensor_convolution(m, layer.pass, vector);
     else
-        simt_convolution(m, layer.pass, name.family);
+        simt_convolution(m, layer.pass, name.family, interior_dgrad(layer));
     const ComputeCapability cc = capability(machine);
     if (cc.major < 7) m.a.through_l1 = m.b.through_l1 = false;
     if (tensor && cc.major >= 8) {
