@@ -59,7 +59,7 @@ struct Mapping {
     std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     bool split_k_in_workspace = false;  // partial sums are written and reduced by a second kernel, else by atomics
-    bool splits_first = false;          // CTAs of one output tile are neighbours in launch order, else those of one split
+    bool splits_first = false;  // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
     WarpLoad a, b;

@@ -22,9 +22,9 @@ struct SimulationOptions {
     unsigned threads = 0;  // 0: as many as the machine has
     std::uint64_t seed = 1;
     bool warm = false;  // L2 holds what a first run of the same layer left there; else it is empty
-    // Simulate the start and this many windows of CTAs instead of all and scale up; 0: all. A window is a few waves that
-    // fill the caches, one that is counted and one after it. A layer that is not much longer than its windows, or falls
-    // into several kernels, is simulated in full.
+    // Simulate the start and this many windows of CTAs instead of all and scale up; 0: all. A window is a few waves
+    // that fill the caches, one that is counted and one after it. A layer that is not much longer than its windows, or
+    // falls into several kernels, is simulated in full.
     int sample = 0;
     std::stop_token stop = {};
     std::function<void(double fraction)> progress = {};  // called now and then from the calling thread

@@ -9,13 +9,12 @@ namespace {
 
 // Student's t at 99 %, by degrees of freedom.
 double student(std::size_t freedom) {
-    static constexpr std::array<double, 10> kStudent{0,     63.66, 9.925, 5.841, 4.604,
-                                                     4.032, 3.707, 3.499, 3.355, 3.250};
+    static constexpr std::array<double, 10> kStudent{0, 63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250};
     return freedom < kStudent.size() ? kStudent[freedom] : 3.17;
 }
 
-// At L2 and DRAM windows can agree and be wrong together, because all have their CTAs in step or all in the same place of
-// a column. The most that was seen beyond the rest of the bound over the layers of the test, rounded up.
+// At L2 and DRAM windows can agree and be wrong together, because all have their CTAs in step or all in the same place
+// of a column. The most that was seen beyond the rest of the bound over the layers of the test, rounded up.
 constexpr double kUnseen = 0.01;
 
 template <class F>
@@ -54,8 +53,8 @@ TensorCounts Estimate::total(double rest) const {
         Counts sampled;
         for (const Window& window : windows_) sampled += window.counts[t];
         for (std::uint64_t Counts::*amount :
-             {&Counts::l1_read, &Counts::l1_write, &Counts::l1_hit, &Counts::l2_read, &Counts::l2_write, &Counts::l2_hit,
-              &Counts::fabric, &Counts::dram_read, &Counts::dram_write})
+             {&Counts::l1_read, &Counts::l1_write, &Counts::l1_hit, &Counts::l2_read, &Counts::l2_write,
+              &Counts::l2_hit, &Counts::fabric, &Counts::dram_read, &Counts::dram_write})
             result[t].*amount += rounded(static_cast<double>(sampled.*amount) * rest / work);
     }
     return result;

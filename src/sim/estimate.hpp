@@ -1,5 +1,6 @@
-// What a sampled simulation knows: the start, counted in full, and windows of the rest, scaled by the work of their CTAs.
-// Invariant: the error covers both the spread between windows and every miss that a longer past could have made a hit.
+// What a sampled simulation knows: the start, counted in full, and windows of the rest, scaled by the work of their
+// CTAs. Invariant: the error covers both the spread between windows and every miss that a longer past could have made a
+// hit.
 #pragma once
 
 #include <vector>
@@ -12,9 +13,9 @@ namespace gambrel::sim_detail {
 
 class Estimate {
 public:
-    // `others` are CTAs that ran before or after the counted ones, `work` and `other_work` how much the two do. Which of
-    // them a dirty line is of cannot be known, but all were simulated from clean caches to a flush: what is written to
-    // DRAM is shared out by their work.
+    // `others` are CTAs that ran before or after the counted ones, `work` and `other_work` how much the two do. Which
+    // of them a dirty line is of cannot be known, but all were simulated from clean caches to a flush: what is written
+    // to DRAM is shared out by their work.
     Estimate(const TensorCounts& start, const TensorCounts& others, double work, double other_work);
     void add(const TensorCounts& counted, const TensorCounts& others, double work, double other_work);
     // `rest`: the work of all CTAs after the start.

@@ -1,5 +1,5 @@
-// The address stream of a strided dgrad: the kernel's own stream for every class of input pixels that the same taps reach,
-// all in one grid. Tiles of all classes are walked through column by column, as those of one GEMM are.
+// The address stream of a strided dgrad: the kernel's own stream for every class of input pixels that the same taps
+// reach, all in one grid. Tiles of all classes are walked through column by column, as those of one GEMM are.
 #pragma once
 
 #include "sim/operands.hpp"

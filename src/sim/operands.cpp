@@ -165,9 +165,8 @@ private:
         side.offset = y.origin * out_.h + x.origin * out_.w;
         side.y = narrow(y.origin);
         side.x = narrow(x.origin);
-        const Index depth =
-            taps(v_.k / v_.groups, step_, {1, out_.c}, {y.taps, -y.back * out_.h, -narrow(y.back), 0},
-                 {x.taps, -x.back * out_.w, 0, -narrow(x.back)});
+        const Index depth = taps(v_.k / v_.groups, step_, {1, out_.c}, {y.taps, -y.back * out_.h, -narrow(y.back), 0},
+                                 {x.taps, -x.back * out_.w, 0, -narrow(x.back)});
         Operand o = image(Tensor::output, side, depth);
         o.height = narrow(v_.p());
         o.width = narrow(v_.q());

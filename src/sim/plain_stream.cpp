@@ -132,8 +132,8 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
         return std::make_unique<PlainStream>(*streaming, layer.pass, layer.precision, mapping);
     if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
         if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1))
-            return gradient_stream(
-                gradient_operands(*convolution, layer.precision, mapping.layout, mapping.cta.k), mapping);
+            return gradient_stream(gradient_operands(*convolution, layer.precision, mapping.layout, mapping.cta.k),
+                                   mapping);
         Operands all = operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k);
         if (mapping.family == KernelFamily::depthwise)
             return std::make_unique<DepthwiseStream>(std::move(all), layer.pass, mapping);

@@ -61,8 +61,8 @@ public:
             const std::int64_t first = head + (ctas - head - wave) * w / (windows - 1), end = first + wave;
             const std::int64_t after = std::min(ctas, end + wave);
             hierarchy_.clear();
-            // Every other window starts in progress: how far CTAs are out of step is between the two, and so becomes part
-            // of the spread.
+            // Every other window starts in progress: how far CTAs are out of step is between the two, and so becomes
+            // part of the spread.
             range(first - fill, after, {first, end}, w % 2 == 1);
             hierarchy_.flush();
             if (stopped_) break;
@@ -143,7 +143,8 @@ RunResult run(const AddressStream& stream, const Device& device, const Simulatio
     Runner runner(stream, device, options);
     const std::int64_t wave = std::int64_t{device.caches.sms} * device.ctas_per_sm;
     // A window is two waves; below that much saving the whole is no dearer and has no error.
-    if (options.sample > 1 && stream.kernels() == 1 && stream.ctas() > 3 * wave * options.sample) return runner.sampled(wave, options.sample);
+    if (options.sample > 1 && stream.kernels() == 1 && stream.ctas() > 3 * wave * options.sample)
+        return runner.sampled(wave, options.sample);
     return runner.all();
 }
 

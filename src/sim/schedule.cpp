@@ -95,7 +95,8 @@ void Schedule::next(std::size_t limit, std::vector<Event>& events) {
         advance(sm, turn.time);
         Resident& resident = sm.slots[turn.slot];
         const bool last = resident.step >= resident.steps;
-        events.push_back({resident.cta, resident.step, turn.sm, turn.slot, !std::exchange(resident.started, true), last});
+        events.push_back(
+            {resident.cta, resident.step, turn.sm, turn.slot, !std::exchange(resident.started, true), last});
         if (!last) {
             take_step(resident);
         } else {

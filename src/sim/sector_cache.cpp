@@ -7,8 +7,7 @@ namespace gambrel::sim_detail {
 static_assert(kTensorShift - kLineShift + 2 <= 40, "a set keeps 40 bits of a line");
 
 SectorCache::SectorCache(std::uint64_t lines, unsigned ways)
-    : ways_(static_cast<unsigned>(
-          std::clamp<std::uint64_t>(ways, 1, std::clamp<std::uint64_t>(lines, 1, kMostWays)))),
+    : ways_(static_cast<unsigned>(std::clamp<std::uint64_t>(ways, 1, std::clamp<std::uint64_t>(lines, 1, kMostWays)))),
       last_shift_(4 * (ways_ - 1)),
       used_(~std::uint64_t{0} >> 4U * (kMostWays - ways_)),
       sets_(std::max<std::uint64_t>(1, lines / ways_)) {}

@@ -1,6 +1,6 @@
-// A sectored, set-associative cache with exact LRU: tags of lines, and which of their sectors are valid and dirty. Lines
-// stay where they are and a word of nibbles has their order of use, so that a look-up reads one or two lines of the
-// host's cache and moves nothing. It counts nothing: callers know whose access it was.
+// A sectored, set-associative cache with exact LRU: tags of lines, and which of their sectors are valid and dirty.
+// Lines stay where they are and a word of nibbles has their order of use, so that a look-up reads one or two lines of
+// the host's cache and moves nothing. It counts nothing: callers know whose access it was.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace gambrel::sim_detail {
 class SectorCache {
 public:
     static constexpr unsigned kMostWays = 16;
-    // At least one set of `ways` lines; capacities that are no multiple are rounded down. `ways` is cut to the lines and
-    // to kMostWays.
+    // At least one set of `ways` lines; capacities that are no multiple are rounded down. `ways` is cut to the lines
+    // and to kMostWays.
     SectorCache(std::uint64_t lines, unsigned ways);
 
     struct Outcome {

@@ -22,7 +22,7 @@ double value(const Fact<T>& fact, double otherwise) {
         return fact->value.value();
 }
 
-// docs/model.md, "How far CTAs drift".
+// docs/simulator.md, "How far CTAs drift".
 Contention contention(const Mapping& mapping) {
     // Kernels that wait for memory at every step keep together: who is ahead misses L2 and waits, who follows hits.
     constexpr Contention kWaiting{.spread = 1, .memory = 20};

@@ -173,7 +173,8 @@ double TiledStream::work(std::int64_t cta) const {
     const auto part = [](std::int64_t size, std::int64_t tile, std::int64_t length) {
         return static_cast<double>(std::min(length, size - tile * length));
     };
-    const double m = part(operands_.view.m, at.row, mapping_.cta.m), n = part(operands_.view.n, at.column, mapping_.cta.n);
+    const double m = part(operands_.view.m, at.row, mapping_.cta.m),
+                 n = part(operands_.view.n, at.column, mapping_.cta.n);
     return (m + n) * static_cast<double>(range.end - range.first) + m * n;
 }
 

@@ -19,9 +19,7 @@ public:
     [[nodiscard]] std::int64_t columns() const { return columns_; }
 
     [[nodiscard]] std::int64_t ctas() const override { return rows_ * columns_ * operands_.view.batch * splits_; }
-    [[nodiscard]] std::int64_t kernels() const override {
-        return mapping_.groups_in_turn ? operands_.view.batch : 1;
-    }
+    [[nodiscard]] std::int64_t kernels() const override { return mapping_.groups_in_turn ? operands_.view.batch : 1; }
     [[nodiscard]] std::int64_t steps(std::int64_t cta) const override;
     void open(std::int64_t cta, CtaState& state) const override;
     void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override;

@@ -1,8 +1,9 @@
-// How far from hardware? Counters of cuDNN kernels on V100 (shared data); the bounds are those that the project promises
-// and may only tighten. In-sample: the drift's constants and the load shapes of Mapping were found on this table
-// (docs/simulator.md). Which rows are judged: all, but
+// How far from hardware? Counters of cuDNN kernels on V100 (shared data); the bounds are those that the project
+// promises and may only tighten. In-sample: the drift's constants and the load shapes of Mapping were found on this
+// table (docs/simulator.md). Which rows are judged: all, but
 // - Winograd, whose transformed tiles are no implicit GEMM (FFT would be left out too; the table has none);
-// - mixed precision on CUDA cores (engines on __half, dgrad_1x1_stride_2x2): the promise is of Tensor Cores. They are worse:
+// - mixed precision on CUDA cores (engines on __half, dgrad_1x1_stride_2x2): the promise is of Tensor Cores. They are
+// worse:
 //   the engines take two k-steps from one sector, which L1 sometimes still has;
 // - amp O1, the same kernels on the same shapes measured again as in O2;
 // - for time, of those that move more than 1 GB through L1 all but the first of each kernel. docs/simulator.md has all.
@@ -10,8 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>

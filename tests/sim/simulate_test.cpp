@@ -221,8 +221,9 @@ std::vector<Layer> layers_to_sample() {
     dilated.pad_top = dilated.pad_bottom = dilated.pad_left = dilated.pad_right = 4;
     seven = {.n = 10, .c = 4, .h = 112, .w = 112, .k = 64, .r = 7, .s = 7, .stride_h = 2, .stride_w = 2};
     std::vector<Layer> layers;
-    for (const Convolution& v : {three, strided, dilated, seven, Convolution{.n = 10, .c = 64, .h = 56, .w = 56, .k = 96},
-                                 Convolution{.n = 4, .c = 128, .h = 28, .w = 28, .k = 640}})
+    for (const Convolution& v :
+         {three, strided, dilated, seven, Convolution{.n = 10, .c = 64, .h = 56, .w = 56, .k = 96},
+          Convolution{.n = 4, .c = 128, .h = 28, .w = 28, .k = 640}})
         for (const Pass pass : {Pass::fwd, Pass::dgrad}) layers.push_back(layer(v, pass));
     layers.push_back(layer(three, Pass::fwd, Precision::fp16));
     Layer gemm;

@@ -203,8 +203,19 @@ TEST(Stream, StridedDgradHasTheCtasAndStepsOfTheKernelView) {
     EXPECT_EQ(stream->ctas(), expected.ctas());
     for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) EXPECT_EQ(stream->steps(cta), expected.k_steps);
     // 3x3: four classes with 1, 2, 2 and 4 of the taps.
-    const Layer three = layer({.n = 1, .c = 16, .h = 16, .w = 16, .k = 8, .r = 3, .s = 3, .pad_top = 1, .pad_bottom = 0,
-                               .pad_left = 1, .pad_right = 0, .stride_h = 2, .stride_w = 2},
+    const Layer three = layer({.n = 1,
+                               .c = 16,
+                               .h = 16,
+                               .w = 16,
+                               .k = 8,
+                               .r = 3,
+                               .s = 3,
+                               .pad_top = 1,
+                               .pad_bottom = 0,
+                               .pad_left = 1,
+                               .pad_right = 0,
+                               .stride_h = 2,
+                               .stride_w = 2},
                               Pass::dgrad);
     const auto classes = make_stream(three, mapping);
     ASSERT_EQ(classes->ctas(), 8);  // 64 pixels of each class by 32
