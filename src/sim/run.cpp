@@ -140,7 +140,11 @@ private:
 }  // namespace
 
 RunResult run(const AddressStream& stream, const Device& device, const SimulationOptions& options) {
-    Runner runner(stream, device, options);
+    // SMs that would have no CTA need no caches; halves of L2 belong to SMs by their number, so those keep them all.
+    Device used = device;
+    if (device.caches.partitions <= 1)
+        used.caches.sms = static_cast<std::uint32_t>(std::clamp<std::int64_t>(stream.ctas(), 1, device.caches.sms));
+    Runner runner(stream, used, options);
     const std::int64_t wave = std::int64_t{device.caches.sms} * device.ctas_per_sm;
     // A window is two waves; below that much saving the whole is no dearer and has no error.
     if (options.sample > 1 && stream.kernels() == 1 && stream.ctas() > 3 * wave * options.sample)

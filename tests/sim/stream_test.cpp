@@ -160,6 +160,24 @@ Touched touched(const Convolution& v, std::int64_t element, Layout layout) {
     return t;
 }
 
+TEST(Stream, PartsOfASplitAddUpByAtomicsUnlessThereIsAWorkspace) {
+    Mapping mapping = tile(32, 8, 8);
+    mapping.split_k = 2;
+    const auto actions = [&] {
+        const auto stream = make_stream(layer({.n = 1, .c = 8, .h = 4, .w = 8, .k = 32}, Pass::wgrad), mapping);
+        std::vector<Access> out;
+        CtaState state;
+        stream->open(0, state);
+        stream->close(state, out);
+        return std::pair{out.front().action(), static_cast<Tensor>(tensor_of(out.front().line()))};
+    };
+    EXPECT_EQ(actions(), std::pair(Action::atomic, Tensor::filter));
+    mapping.split_k_in_workspace = true;
+    EXPECT_EQ(actions(), std::pair(Action::write, Tensor::workspace));
+    mapping.split_k = 1;
+    EXPECT_EQ(actions(), std::pair(Action::write, Tensor::filter));
+}
+
 TEST(Stream, SplitsOfATileAreNeighboursWhereTheMappingSaysSo) {
     Mapping mapping = tile(32, 8, 8);
     mapping.split_k = 3;
