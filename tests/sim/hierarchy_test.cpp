@@ -71,6 +71,18 @@ TEST(Hierarchy, LoadThatL1DoesNotKeepIsMergedWithinItsStepOnly) {
     EXPECT_EQ(after({kept, kept}, {0, 0}, shape).l1_hit, 2U);
 }
 
+TEST(Hierarchy, MissesThatTakeAnEmptyWayAreCountedApart) {
+    // One line in each cache: only the first miss finds it empty.
+    const CacheShape shape{.sms = 1, .l1_lines = 1, .l2_lines = 16, .l2_ways = 1};
+    std::uint64_t other = 6;  // in the same slice of L2, which then has one set
+    while (mixed(other) % 16 != mixed(5) % 16) ++other;
+    const Access first{5, 0x3, Action::read}, second{other, 0x3, Action::read};
+    const Counts counts = after({first, second, first}, {0, 0, 0}, shape);
+    EXPECT_EQ(counts.l1_filled, 1U);
+    EXPECT_EQ(counts.l2_filled, 1U);
+    EXPECT_EQ(counts.dram_read, 6U);
+}
+
 TEST(Schedule, CtasOfOneSmShareItsThroughput) {
     // CTAs 0 and 2 on SM 0, CTA 1 alone on SM 1: it is done when the others are half way.
     const Script script(std::vector<Access>(3), 10);
