@@ -37,7 +37,8 @@ struct WarpLoad {
     std::int32_t vector = 1;
     bool k_major = false;
     // Lines stay in L1 for later k-steps. False: L1 only merges what one step's requests have in common (Kepler,
-    // Maxwell and GP10x without .nc; on Volta cuDNN's older engines and its strided kernels, by their counters).
+    // Maxwell and GP10x without .nc; on Volta cuDNN's older engines, interior dgrad and dgrad on Tensor Cores, by their
+    // counters).
     bool through_l1 = true;
     bool asynchronous = false;  // cp.async or TMA: to shared memory without registers
     // The bytes that the starts of runs are multiples of; 0: what follows from the tensor's pitch.
@@ -58,6 +59,7 @@ struct Mapping {
     std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     bool split_k_in_workspace = false;  // partial sums are written and reduced by a second kernel, else by atomics
+    bool splits_first = false;  // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
     WarpLoad a, b;

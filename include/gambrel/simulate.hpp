@@ -22,8 +22,9 @@ struct SimulationOptions {
     unsigned threads = 0;  // 0: as many as the machine has
     std::uint64_t seed = 1;
     bool warm = false;  // L2 holds what a first run of the same layer left there; else it is empty
-    // Simulate this many windows of CTAs instead of all and scale up; 0: all. A window is one wave that fills the
-    // caches and one that is counted. A layer that is not much longer than its windows is simulated in full.
+    // Simulate the start and this many windows of CTAs instead of all and scale up; 0: all. A window is a few waves
+    // that fill the caches, one that is counted and one after it. A layer that is not much longer than its windows, or
+    // falls into several kernels, is simulated in full.
     int sample = 0;
     std::stop_token stop = {};
     std::function<void(double fraction)> progress = {};  // called now and then from the calling thread
@@ -44,7 +45,7 @@ struct SimulatedTraffic {
 };
 SimulatedTraffic operator+(const SimulatedTraffic& a, const SimulatedTraffic& b);
 
-// 95 % bounds of the sampled amounts, as fractions of them; zero if all was simulated.
+// 99 % bounds of the sampled amounts, as fractions of them; zero if all was simulated.
 struct SamplingError {
     double l1 = 0, l2 = 0, dram = 0;
 };

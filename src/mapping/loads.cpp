@@ -18,7 +18,7 @@ WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
 }
 
 // cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model.md).
-void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
+void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior) {
     const bool engine = family == KernelName::Family::engine;
     switch (pass) {
         case Pass::fwd:
@@ -28,8 +28,9 @@ void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
             return;
         case Pass::dgrad:
             m.a = kSide32;
-            m.b = {.lanes = 4, .vector = 1, .k_major = false, .through_l1 = false};
-            m.a.through_l1 = false;
+            m.b = {.lanes = 4, .vector = 1, .k_major = false};
+            // By their L2 counters: those that check for padding keep lines in L1, the interior ones do not.
+            m.a.through_l1 = m.b.through_l1 = !engine && !interior;
             return;
         case Pass::wgrad:
             break;
@@ -40,6 +41,13 @@ void simt_convolution(Mapping& m, Pass pass, KernelName::Family family) {
     m.a.through_l1 = m.b.through_l1 = false;
 }
 
+// cuDNN has kernels without bounds checks for gradients that no padding reaches: 1x1.
+bool interior_dgrad(const Layer& layer) {
+    if (!layer.hints.kernel.empty()) return layer.hints.kernel.find("_interior_") != std::string::npos;
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    return v && v->r == 1 && v->s == 1 && v->pad_top + v->pad_bottom + v->pad_left + v->pad_right == 0;
+}
+
 void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {
     if (m.layout == Layout::nchw && pass == Pass::fwd) {
         m.a = vector_side(m.cta.m, vector);
@@ -48,6 +56,8 @@ void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {
     }
     m.a = pass == Pass::wgrad ? vector_side(m.cta.m, vector) : vector_k(m.cta.k, vector);
     m.b = pass == Pass::fwd ? vector_k(m.cta.k, vector) : vector_side(m.cta.n, vector);
+    // By the L2 counters of V100 the dgrad kernels read every k-step anew; forward ones hit in L1.
+    if (pass == Pass::dgrad) m.a.through_l1 = m.b.through_l1 = false;
 }
 
 // Row-major operands: A runs along k unless it is stored transposed, B along n. A pass exchanges them: dA = dC B^T.
@@ -74,7 +84,7 @@ void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const Ke
     else if (tensor)
         tensor_convolution(m, layer.pass, vector);
     else
-        simt_convolution(m, layer.pass, name.family);
+        simt_convolution(m, layer.pass, name.family, interior_dgrad(layer));
     const ComputeCapability cc = capability(machine);
     if (cc.major < 7) m.a.through_l1 = m.b.through_l1 = false;
     if (tensor && cc.major >= 8) {

@@ -70,6 +70,8 @@ Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const Kern
     else if (view)
         m.split_k = split_by_rule(layer, *view, m, machine, family);
     m.split_k_in_workspace = m.split_k > 1 && (std::holds_alternative<Gemm>(layer.op) || is_tensor(m.pipe));
+    // By the DRAM counters of V100: parts of one tile run beside each other in the splitK kernels, not in the engines.
+    m.splits_first = m.split_k > 1 && !m.split_k_in_workspace && family != KernelName::Family::engine;
     if (m.split_k > 1 && !m.split_k_in_workspace) m.store_run = family == KernelName::Family::engine ? 2 : 1;
     return m;
 }

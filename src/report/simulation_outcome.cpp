@@ -21,7 +21,7 @@ LayerOutcome outcome(const Layer& layer, const Mapping& mapping, const Simulatio
     o.bound = to_text(bound);
     for (const Symbol reason : kernel.reasons) o.reason += (o.reason.empty() ? "" : "; ") + reason.str();
     if (simulation.ctas_simulated < simulation.ctas && !simulation.partial)
-        o.reason += fmt::format("{}sampled {} of {} CTAs: L1 +-{:.1f} %, L2 +-{:.1f} %, DRAM +-{:.1f} % (95 %)",
+        o.reason += fmt::format("{}sampled {} of {} CTAs: L1 +-{:.1f} %, L2 +-{:.1f} %, DRAM +-{:.1f} % (99 %)",
                                 o.reason.empty() ? "" : "; ", simulation.ctas_simulated, simulation.ctas,
                                 100 * simulation.error.l1, 100 * simulation.error.l2, 100 * simulation.error.dram);
     return o;

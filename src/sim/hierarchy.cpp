@@ -1,6 +1,7 @@
 #include "sim/hierarchy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/parallel.hpp"
 
@@ -8,6 +9,7 @@ namespace gambrel::sim_detail {
 namespace {
 
 unsigned bits(unsigned sectors) { return sector_count(sectors); }
+bool reads(Access access) { return access.action() == Action::read || access.action() == Action::read_step; }
 
 }  // namespace
 
@@ -53,6 +55,8 @@ Counts& Counts::operator+=(const Counts& o) {
     fabric += o.fabric;
     dram_read += o.dram_read;
     dram_write += o.dram_write;
+    l1_filled += o.l1_filled;
+    l2_filled += o.l2_filled;
     return *this;
 }
 
@@ -74,38 +78,40 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
     }
 }
 
-void Hierarchy::run(std::span<const Event> events, std::int64_t counted_from) {
+void Hierarchy::run(std::span<const Event> events, Counted counted) {
     for (Sm& sm : sms_) sm.events.clear();
+    ends_.resize(std::max(ends_.size(), events.size()));
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
-    parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted_from); });
+    parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted); });
     parallel_for(slices_.size(), threads_,
-                 [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted_from); });
+                 [&](std::size_t i) { run_slice(slices_[i], static_cast<unsigned>(i), events, counted); });
 }
 
-void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const {
-    for (unsigned s = 0; s < kSlices; ++s) {
-        sm.misses[s].clear();
-        sm.ends[s].clear();
-    }
+void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
+    for (std::vector<Access>& misses : sm.misses) misses.clear();
     TensorCounts uncounted{};
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
-        TensorCounts& counts = event.cta >= counted_from ? sm.counts : uncounted;
+        TensorCounts& counts = counted.has(event.cta) ? sm.counts : uncounted;
         sm.requests.clear();
         sm.merged.clear();
-        if (event.step == 0) stream_.open(event.cta, state);
-        if (event.step < stream_.steps(event.cta))
-            stream_.step(state, event.step, sm.requests);
-        else
+        if (event.first) stream_.open(event.cta, state);
+        if (event.last)
             stream_.close(state, sm.requests);
+        else
+            stream_.step(state, event.step, sm.requests);
         for (const Access access : sm.requests) {
             const std::uint64_t line = access.line(), hash = mixed(line);
             Counts& count = counts[tensor_of(line)];
             unsigned missing = access.sectors();
             if (access.action() == Action::read) {
                 count.l1_read += access.count();
-                if (sm.has_l1) missing = sm.l1.touch(line, hash, missing, false).missing;
+                if (sm.has_l1) {
+                    const SectorCache::Outcome outcome = sm.l1.touch(line, hash, missing, false);
+                    missing = outcome.missing;
+                    count.l1_filled += outcome.filled ? 1 : 0;
+                }
                 count.l1_hit += access.count() - bits(missing);
             } else if (access.action() == Action::read_step) {
                 count.l1_read += access.count();
@@ -117,54 +123,70 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, std::int64_t count
             }
             if (missing != 0) sm.misses[hash % kSlices].emplace_back(line, missing, access.action());
         }
-        for (unsigned s = 0; s < kSlices; ++s) sm.ends[s].push_back(static_cast<std::uint32_t>(sm.misses[s].size()));
+        for (unsigned s = 0; s < kSlices; ++s) ends_[i].of[s] = static_cast<std::uint32_t>(sm.misses[s].size());
     }
 }
 
-void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from) {
-    std::fill(slice.cursor.begin(), slice.cursor.end(), 0U);
-    for (const Event& event : events) {
+void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted) {
+    for (std::size_t s = 0; s < sms_.size(); ++s) slice.cursor[s] = sms_[s].misses[index].data();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Event& event = events[i];
         const Sm& sm = sms_[event.sm];
-        const std::uint32_t at = slice.cursor[event.sm]++;
-        const std::uint32_t first = at == 0 ? 0 : sm.ends[index][at - 1], end = sm.ends[index][at];
-        TensorCounts& counts = slice.counts[event.cta >= counted_from ? 1 : 0];
-        for (std::uint32_t i = first; i < end; ++i) access_l2(slice, sm.partition, sm.misses[index][i], counts);
+        const Access* const end = sm.misses[index].data() + ends_[i].of[index];
+        TensorCounts& counts = slice.counts[counted.has(event.cta) ? 1 : 0];
+        const Access* miss = std::exchange(slice.cursor[event.sm], end);
+        if (shape_.partitions > 1)
+            for (; miss != end; ++miss) access_halves(slice, sm.partition, *miss, counts);
+        else
+            for (; miss != end; ++miss) access_l2(slice.partitions.front(), *miss, counts);
     }
 }
 
-void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
+unsigned Hierarchy::touch_l2(SectorCache& cache, Access access, unsigned sectors, TensorCounts& counts) {
     const std::uint64_t line = access.line();
-    const std::uint64_t hash = mixed(line);
-    Counts& count = counts[tensor_of(line)];
-    const bool reads = access.action() == Action::read || access.action() == Action::read_step;
-    (reads ? count.l2_read : count.l2_write) += access.count();
-    const auto touch = [&](SectorCache& cache, unsigned sectors) {
-        const SectorCache::Outcome outcome = cache.touch(line, hash, sectors, !reads);
-        if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
-        return outcome.missing;
-    };
-    const unsigned home = slice.partitions.size() > 1 ? static_cast<unsigned>(hash >> 31U & 1U) : 0;
-    unsigned missing = access.sectors();
-    if (home != partition && slice.partitions.size() > 1) {
-        // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
-        SectorCache& near = slice.partitions[partition];
-        if (reads) {
-            missing = near.touch(line, hash, missing, false).missing;
-        } else {
-            near.invalidate(line, hash);
-        }
-        count.fabric += bits(missing);
-        if (reads) count.l2_hit += access.count() - bits(missing);
-        if (missing == 0) return;
-        const unsigned absent = touch(slice.partitions[home], missing);
-        if (reads) count.l2_hit += bits(missing) - bits(absent);
-        if (access.action() != Action::write) count.dram_read += bits(absent);
+    const SectorCache::Outcome outcome = cache.touch(line, mixed(line), sectors, !reads(access));
+    if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
+    if (access.action() != Action::write) {
+        counts[tensor_of(line)].dram_read += bits(outcome.missing);
+        counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
+    }
+    return outcome.missing;
+}
+
+void Hierarchy::access_l2(SectorCache& cache, Access access, TensorCounts& counts) {
+    Counts& count = counts[tensor_of(access.line())];
+    const unsigned absent = touch_l2(cache, access, access.sectors(), counts);
+    if (reads(access)) {
+        count.l2_read += access.count();
+        count.l2_hit += access.count() - bits(absent);
+    } else {
+        count.l2_write += access.count();
+    }
+}
+
+void Hierarchy::access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) {
+    const std::uint64_t line = access.line(), hash = mixed(line);
+    const auto home = static_cast<unsigned>(hash >> 31U & 1U);
+    if (home == partition) {
+        if (!reads(access)) slice.partitions[1 - home].invalidate(line, hash);
+        access_l2(slice.partitions[home], access, counts);
         return;
     }
-    if (!reads && slice.partitions.size() > 1) slice.partitions[1 - home].invalidate(line, hash);
-    const unsigned absent = touch(slice.partitions[home], missing);
-    if (reads) count.l2_hit += access.count() - bits(absent);
-    if (access.action() != Action::write) count.dram_read += bits(absent);
+    // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
+    Counts& count = counts[tensor_of(line)];
+    SectorCache& near = slice.partitions[partition];
+    if (!reads(access)) {
+        near.invalidate(line, hash);
+        count.l2_write += access.count();
+        count.fabric += access.count();
+        touch_l2(slice.partitions[home], access, access.sectors(), counts);
+        return;
+    }
+    count.l2_read += access.count();
+    const unsigned missing = near.touch(line, hash, access.sectors(), false).missing;
+    count.fabric += bits(missing);
+    const unsigned absent = missing != 0 ? touch_l2(slice.partitions[home], access, missing, counts) : 0;
+    count.l2_hit += access.count() - bits(absent);
 }
 
 void Hierarchy::flush(bool counted) {
@@ -197,6 +219,13 @@ TensorCounts Hierarchy::counts() const {
         for (const Sm& sm : sms_) total[t] += sm.counts[t];
         for (const Slice& slice : slices_) total[t] += slice.counts[1][t];
     }
+    return total;
+}
+
+TensorCounts Hierarchy::uncounted() const {
+    TensorCounts total{};
+    for (unsigned t = 0; t < kTensors; ++t)
+        for (const Slice& slice : slices_) total[t] += slice.counts[0][t];
     return total;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ struct Counts {
     std::uint64_t l2_read = 0, l2_write = 0, l2_hit = 0;  // from SMs; hits of reads
     std::uint64_t fabric = 0;                             // from one partition of L2 to the other
     std::uint64_t dram_read = 0, dram_write = 0;
+    // Lines that took an empty way of L1 or L2: the only misses that a longer past could have made hits.
+    std::uint64_t l1_filled = 0, l2_filled = 0;
     Counts& operator+=(const Counts& other);
 };
 using TensorCounts = std::array<Counts, kTensors>;
@@ -59,13 +62,18 @@ class Hierarchy {
 public:
     Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_t ctas_per_sm, unsigned threads);
 
-    // CTAs below `counted_from` fill caches but are not counted.
-    void run(std::span<const Event> events, std::int64_t counted_from = 0);
+    // CTAs outside `counted` fill caches but are not counted.
+    struct Counted {
+        std::int64_t first = 0, end = std::numeric_limits<std::int64_t>::max();
+        [[nodiscard]] bool has(std::int64_t cta) const { return cta >= first && cta < end; }
+    };
+    void run(std::span<const Event> events, Counted counted);
     void flush(bool counted = true);  // dirty lines go to DRAM and stay, clean
     void end_kernel();                // L1 does not outlive a kernel
     void clear();                     // all caches and counts
     void clear_counts();
     [[nodiscard]] TensorCounts counts() const;
+    [[nodiscard]] TensorCounts uncounted() const;  // of L2 and DRAM only
 
 private:
     // Fixed, so that results do not depend on how many threads share the slices out.
@@ -79,24 +87,30 @@ private:
         std::vector<CtaState> slots;
         std::vector<Access> requests;
         std::array<std::vector<Access>, kSlices> misses;
-        std::array<std::vector<std::uint32_t>, kSlices> ends;  // of each event in `misses`
-        std::vector<std::uint32_t> events;                     // of this batch, by index
+        std::vector<std::uint32_t> events;  // of this batch, by index
         TensorCounts counts{};
     };
     struct Slice {
         std::vector<SectorCache> partitions;
-        std::vector<std::uint32_t> cursor;  // next event of each SM
+        std::vector<const Access*> cursor;  // next miss of each SM
         std::array<TensorCounts, 2> counts{};
     };
-    void run_sm(Sm& sm, std::span<const Event> events, std::int64_t counted_from) const;
-    void run_slice(Slice& slice, unsigned index, std::span<const Event> events, std::int64_t counted_from);
-    void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
+    // Of each event, where its misses end among those of its SM: one line of the host's cache for each event.
+    struct alignas(64) Ends {
+        std::array<std::uint32_t, kSlices> of;
+    };
+    void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
+    void run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted);
+    static void access_l2(SectorCache& cache, Access access, TensorCounts& counts);
+    static void access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts);
+    static unsigned touch_l2(SectorCache& cache, Access access, unsigned sectors, TensorCounts& counts);
 
     const AddressStream& stream_;
     CacheShape shape_;
     unsigned threads_;
     std::vector<Sm> sms_;
     std::vector<Slice> slices_;
+    std::vector<Ends> ends_;  // of this batch's events
 };
 
 }  // namespace gambrel::sim_detail

@@ -15,15 +15,11 @@ public:
     Request(std::vector<Access>& out, Action action) : out_(out), begin_(out.size()), action_(action) {}
 
     void add_bytes(std::uint64_t first, std::uint64_t last) {
-        const std::uint64_t first_sector = first >> kSectorShift, last_sector = last >> kSectorShift;
-        for (std::uint64_t sector = first_sector; sector <= last_sector;) {
-            const std::uint64_t line = sector / kSectorsPerLine;
-            const std::uint64_t stop = std::min(last_sector, line * kSectorsPerLine + kSectorsPerLine - 1);
-            const auto low = static_cast<unsigned>(sector % kSectorsPerLine);
-            const auto high = static_cast<unsigned>(stop % kSectorsPerLine);
-            add_line(line, (2U << high) - (1U << low));
-            sector = stop + 1;
-        }
+        std::uint64_t line = first >> kLineShift;
+        const std::uint64_t last_line = last >> kLineShift;
+        unsigned from = 1U << (first >> kSectorShift) % kSectorsPerLine;
+        for (; line < last_line; ++line, from = 1) add_line(line, kAllSectors + 1 - from);
+        add_line(line, (2U << (last >> kSectorShift) % kSectorsPerLine) - from);
     }
     void add_progression(std::uint64_t address, std::int64_t count, std::int64_t step, std::int64_t element) {
         const std::int64_t last = (count - 1) * step;
@@ -42,10 +38,15 @@ public:
 
 private:
     void add_line(std::uint64_t line, unsigned sectors) {
-        for (std::size_t i = out_.size(); i > begin_; --i) {
-            if (out_[i - 1].line() == line) {
-                out_[i - 1].add_sectors(sectors);
-                return;
+        // Mostly lines come in rising order, and one above all others is new.
+        if (line + 1 > above_) {
+            above_ = line + 1;
+        } else {
+            for (std::size_t i = out_.size(); i > begin_; --i) {
+                if (out_[i - 1].line() == line) {
+                    out_[i - 1].add_sectors(sectors);
+                    return;
+                }
             }
         }
         out_.emplace_back(line, sectors, action_);
@@ -53,6 +54,7 @@ private:
 
     std::vector<Access>& out_;
     std::size_t begin_;
+    std::uint64_t above_ = 0;  // the highest line and one
     Action action_;
 };
 
@@ -73,14 +75,20 @@ struct Inside {
     std::int64_t first, count;
 };
 Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int64_t width) {
+    if (x_step == 1) {  // without the divisions, which cost as much as all else here
+        const std::int64_t first = std::max<std::int64_t>(0, -x), end = std::min(count, width - x);
+        return {first, std::max<std::int64_t>(0, end - first)};
+    }
     if (x_step == 0) return {0, x >= 0 && x < width ? count : 0};
-    if (x_step < 0) {
-        const Inside mirrored = inside(x + x_step * (count - 1), -x_step, count, width);
-        return {count - mirrored.first - mirrored.count, mirrored.count};
+    const bool mirrored = x_step < 0;
+    if (mirrored) {
+        x += x_step * (count - 1);
+        x_step = -x_step;
     }
     const std::int64_t first = x >= 0 ? 0 : (-x + x_step - 1) / x_step;
     const std::int64_t end = x >= width ? 0 : std::min(count, (width - 1 - x) / x_step + 1);
-    return {first, std::max<std::int64_t>(0, end - first)};
+    const std::int64_t some = std::max<std::int64_t>(0, end - first);
+    return {mirrored ? count - first - some : first, some};
 }
 
 void add_piece(const Operand& operand, std::uint64_t base, const Run& piece, const Point& point, Request& request) {
@@ -98,20 +106,6 @@ void add_piece(const Operand& operand, std::uint64_t base, const Run& piece, con
                             piece.step * operand.element, operand.element);
 }
 
-// Strided dgrad: most taps fall between the outputs, so elements are visited one by one.
-void add_strided_piece(const Operand& operand, std::uint64_t base, const Run& piece, const Point& point,
-                       Request& request) {
-    const std::int64_t y = piece.y + point.y;
-    if (y < 0 || y >= operand.height || y % operand.stride_y != 0) return;
-    for (std::int32_t i = 0; i < piece.count; ++i) {
-        const std::int64_t x = piece.x + point.x + std::int64_t{i} * piece.x_step;
-        if (x < 0 || x >= operand.width || x % operand.stride_x != 0) continue;
-        const std::int64_t offset = piece.offset + point.offset + i * piece.step + y / operand.stride_y * operand.row +
-                                    x / operand.stride_x * operand.column;
-        request.add_progression(base + static_cast<std::uint64_t>(offset * operand.element), 1, 0, operand.element);
-    }
-}
-
 }  // namespace
 
 std::int64_t Index::size() const {
@@ -125,21 +119,27 @@ void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count)
     runs.clear();
     count = std::max<std::int64_t>(0, std::min(count, index.size() - first));
     std::array<std::int64_t, 5> at{};
+    Point next{index.offset, index.y, index.x};
+    const auto move = [&next](const Digit& digit, std::int64_t steps) {
+        next.offset += steps * digit.offset;
+        next.y += narrow(steps) * digit.y;
+        next.x += narrow(steps) * digit.x;
+    };
     for (std::size_t d = at.size(), rest = static_cast<std::size_t>(first); d-- > 0;) {
         at[d] = static_cast<std::int64_t>(rest) % index.digits[d].radix;
         rest /= static_cast<std::size_t>(index.digits[d].radix);
+        move(index.digits[d], at[d]);
     }
     for (std::int64_t i = 0; i < count; ++i) {
-        Point point{index.offset, index.y, index.x};
-        for (std::size_t d = 0; d < at.size(); ++d) {
-            point.offset += at[d] * index.digits[d].offset;
-            point.y += narrow(at[d]) * index.digits[d].y;
-            point.x += narrow(at[d]) * index.digits[d].x;
-        }
+        const Point point = next;
         points.push_back(point);
         for (std::size_t d = at.size(); d-- > 0;) {
-            if (++at[d] < index.digits[d].radix) break;
+            if (++at[d] < index.digits[d].radix) {
+                move(index.digits[d], 1);
+                break;
+            }
             at[d] = 0;
+            move(index.digits[d], 1 - index.digits[d].radix);
         }
         const bool second = !runs.empty() && runs.back().count == 1 && point.y == runs.back().y;
         if (!runs.empty() && point.y == runs.back().y) {
@@ -187,12 +187,7 @@ void append_requests(const Operand& operand, std::int64_t batch, const Stretch& 
             const std::int32_t end = std::min(outer_size, o + outer_step);
             for (std::int32_t p = o; p < end; ++p) {
                 const Point& point = outer.points[static_cast<std::size_t>(p)];
-                for (const Run& piece : pieces) {
-                    if (operand.stride_y > 0)
-                        add_strided_piece(operand, base, piece, point, request);
-                    else
-                        add_piece(operand, base, piece, point, request);
-                }
+                for (const Run& piece : pieces) add_piece(operand, base, piece, point, request);
             }
         }
     }

@@ -48,10 +48,6 @@ struct Operand {
     std::int64_t batch_offset = 0;  // elements from one GEMM of the batch to the next
     // Coordinates must be in [0, height) x [0, width). Zero height: every point exists.
     std::int32_t height = 0, width = 0;
-    // Of a strided dgrad only: coordinates must be multiples of these, and the element is at
-    // (y / stride_y) * row + (x / stride_x) * column beyond the offsets.
-    std::int32_t stride_y = 0, stride_x = 0;
-    std::int64_t row = 0, column = 0;
     [[nodiscard]] bool side_is_inner() const;  // side is the more contiguous of the two
 };
 

@@ -1,6 +1,8 @@
 #include "sim/operands.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace gambrel::sim_detail {
 namespace {
@@ -23,10 +25,8 @@ Index pixels(std::int64_t n, std::int64_t p, std::int64_t q, Digit image, Digit 
     x.radix = q;
     return {{Digit{}, Digit{}, image, y, x}};
 }
-Index taps(const Convolution& v, std::int64_t channels, std::int64_t step, Digit channel, Digit r, Digit s) {
+Index taps(std::int64_t channels, std::int64_t step, Digit channel, Digit r, Digit s) {
     channel.radix = channels;
-    r.radix = v.r;
-    s.radix = v.s;
     if (step == 0) return {{Digit{}, Digit{}, channel, r, s}};
     if (channels % step != 0) return {{Digit{}, Digit{}, r, s, channel}};
     Digit chunk = channel;
@@ -39,13 +39,36 @@ Index channels(std::int64_t count, std::int64_t stride) {
     return {{Digit{}, Digit{}, Digit{}, Digit{}, {count, stride}}};
 }
 
+// One axis of the input pixels first, first + stride, ... of a dgrad: the taps that reach them, and the output that the
+// first of these reads at the first pixel. The next pixel is one output further, the next of these taps `back` outputs
+// back.
+struct ClassAxis {
+    std::int64_t first, pixels, taps = 0, tap = 0, tap_step = 1, origin = 0, back = 0;
+};
+ClassAxis class_axis(std::int64_t first, std::int64_t size, std::int64_t filter, std::int64_t stride,
+                     std::int64_t dilation, std::int64_t pad) {
+    ClassAxis axis{first, first < size ? (size - first + stride - 1) / stride : 0};
+    while (axis.tap < filter && (first + pad - axis.tap * dilation) % stride != 0) ++axis.tap;
+    if (axis.tap == filter) return axis;
+    axis.tap_step = stride / std::gcd(stride, dilation);
+    axis.taps = (filter - 1 - axis.tap) / axis.tap_step + 1;
+    axis.origin = (first + pad - axis.tap * dilation) / stride;
+    axis.back = axis.tap_step * dilation / stride;
+    return axis;
+}
+// Every tap of every pixel has an output.
+bool always_inside(const ClassAxis& axis, std::int64_t outputs) {
+    return axis.taps == 1 && axis.origin >= 0 && axis.origin + axis.pixels <= outputs;
+}
+
 class ConvolutionOperands {
 public:
     ConvolutionOperands(const Convolution& v, Pass pass, std::int64_t element, Layout layout, std::int64_t step)
         : v_(v),
           pass_(pass),
           element_(element),
-          step_(layout == Layout::nchw ? 0 : step),
+          // Of a wgrad, taps and channels are a side and not the reduction: they stand as they lie in memory.
+          step_(layout == Layout::nchw ? 0 : (pass == Pass::wgrad ? v.c / v.groups : step)),
           in_(image_strides(v.c, v.h, v.w, layout)),
           out_(image_strides(v.k, v.p(), v.q(), layout)),
           filter_(filter_strides(v, layout)) {}
@@ -61,10 +84,7 @@ public:
                 result.c = image(Tensor::output, output_pixels(), channels(v_.k / v_.groups, out_.c));
                 break;
             case Pass::dgrad:
-                result.a = gradient();
-                result.b = filter(channels(v_.c / v_.groups, filter_.c), filter_rows());
-                result.c = image(Tensor::input, input_pixels(), channels(v_.c / v_.groups, in_.c));
-                break;
+                return gradient_class(0, 0);
             case Pass::wgrad:
                 result.a = image(Tensor::output, channels(v_.k / v_.groups, out_.c), output_pixels());
                 result.b = image(Tensor::input, input_taps(), convolved_pixels());
@@ -73,6 +93,24 @@ public:
                 result.images = v_.n;
                 break;
         }
+        return result;
+    }
+    // Of a dgrad, the input pixels whose rows are y, y + stride, ... and columns x, x + stride, ...: a GEMM of its own.
+    [[nodiscard]] Operands gradient_class(std::int64_t first_y, std::int64_t first_x) const {
+        const ClassAxis y = class_axis(first_y, v_.h, v_.r, v_.stride_h, v_.dilation_h, v_.pad_top);
+        const ClassAxis x = class_axis(first_x, v_.w, v_.s, v_.stride_w, v_.dilation_w, v_.pad_left);
+        Operands result;
+        result.view = gemm_view(v_, Pass::dgrad);
+        result.view.m = v_.n * y.pixels * x.pixels;
+        result.view.k = v_.k / v_.groups * y.taps * x.taps;
+        result.a = gradient(y, x);
+        Index rows = taps(v_.k / v_.groups, step_, {1, filter_.n}, {y.taps, y.tap_step * filter_.h},
+                          {x.taps, x.tap_step * filter_.w});
+        rows.offset = y.tap * filter_.h + x.tap * filter_.w;
+        result.b = filter(channels(v_.c / v_.groups, filter_.c), rows);
+        Index pixel = pixels(v_.n, y.pixels, x.pixels, {1, in_.n}, {1, v_.stride_h * in_.h}, {1, v_.stride_w * in_.w});
+        pixel.offset = y.first * in_.h + x.first * in_.w;
+        result.c = image(Tensor::input, pixel, channels(v_.c / v_.groups, in_.c));
         return result;
     }
 
@@ -99,29 +137,13 @@ private:
     }
     [[nodiscard]] Index input_taps() const {
         const auto dh = narrow(v_.dilation_h), dw = narrow(v_.dilation_w);
-        return taps(v_, v_.c / v_.groups, step_, {1, in_.c}, {1, dh * in_.h, dh, 0}, {1, dw * in_.w, 0, dw});
+        return taps(v_.c / v_.groups, step_, {1, in_.c}, {v_.r, dh * in_.h, dh, 0}, {v_.s, dw * in_.w, 0, dw});
     }
     [[nodiscard]] Index filter_taps() const {
-        return taps(v_, v_.c / v_.groups, step_, {1, filter_.c}, {1, filter_.h}, {1, filter_.w});
-    }
-    [[nodiscard]] Index filter_rows() const {
-        return taps(v_, v_.k / v_.groups, step_, {1, filter_.n}, {1, filter_.h}, {1, filter_.w});
+        return taps(v_.c / v_.groups, step_, {1, filter_.c}, {v_.r, filter_.h}, {v_.s, filter_.w});
     }
     [[nodiscard]] Index output_pixels() const {
         return pixels(v_.n, v_.p(), v_.q(), {1, out_.n}, {1, out_.h}, {1, out_.w});
-    }
-    [[nodiscard]] Index input_pixels() const { return input_order({1, in_.n}, {1, in_.h}, {1, in_.w}); }
-    // Pixels of a strided dgrad that the same taps reach stand together, so that tiles need only those taps.
-    [[nodiscard]] Index input_order(Digit image, Digit y, Digit x) const {
-        const std::int64_t sh = v_.stride_h, sw = v_.stride_w;
-        if ((sh == 1 && sw == 1) || v_.h % sh != 0 || v_.w % sw != 0) return pixels(v_.n, v_.h, v_.w, image, y, x);
-        image.radix = v_.n;
-        const auto strided = [](Digit digit, std::int64_t radix, std::int64_t step) {
-            return Digit{radix, digit.offset * step, narrow(digit.y * step), narrow(digit.x * step)};
-        };
-        y.radix = sh;
-        x.radix = sw;
-        return {{y, x, image, strided(y, v_.h / sh, sh), strided(x, v_.w / sw, sw)}};
     }
     // Without padding every tap of every output is inside, and whole planes become one run.
     void bound_to_input(Operand& o) const {
@@ -138,26 +160,17 @@ private:
             for (Digit& digit : index->digits) digit.y = digit.x = 0;
         }
     }
-    // dgrad's A: the gradient of output (h + pad - r dilation) / stride, where that is whole.
-    [[nodiscard]] Operand gradient() const {
-        const auto dh = narrow(v_.dilation_h), dw = narrow(v_.dilation_w);
-        const bool strided = v_.stride_h > 1 || v_.stride_w > 1;
-        const std::int64_t row = strided ? 0 : out_.h, column = strided ? 0 : out_.w;
-        Index side = input_order({1, out_.n}, {1, row, 1, 0}, {1, column, 0, 1});
-        side.offset = v_.pad_top * row + v_.pad_left * column;
-        side.y = narrow(v_.pad_top);
-        side.x = narrow(v_.pad_left);
-        const Index depth =
-            taps(v_, v_.k / v_.groups, step_, {1, out_.c}, {1, -dh * row, -dh, 0}, {1, -dw * column, 0, -dw});
+    [[nodiscard]] Operand gradient(const ClassAxis& y, const ClassAxis& x) const {
+        Index side = pixels(v_.n, y.pixels, x.pixels, {1, out_.n}, {1, out_.h, 1, 0}, {1, out_.w, 0, 1});
+        side.offset = y.origin * out_.h + x.origin * out_.w;
+        side.y = narrow(y.origin);
+        side.x = narrow(x.origin);
+        const Index depth = taps(v_.k / v_.groups, step_, {1, out_.c}, {y.taps, -y.back * out_.h, -narrow(y.back), 0},
+                                 {x.taps, -x.back * out_.w, 0, -narrow(x.back)});
         Operand o = image(Tensor::output, side, depth);
-        o.height = narrow((v_.p() - 1) * v_.stride_h + 1);
-        o.width = narrow((v_.q() - 1) * v_.stride_w + 1);
-        if (strided) {
-            o.stride_y = narrow(v_.stride_h);
-            o.stride_x = narrow(v_.stride_w);
-            o.row = out_.h;
-            o.column = out_.w;
-        } else if (v_.r == 1 && v_.s == 1 && v_.p() == v_.h && v_.q() == v_.w) {
+        o.height = narrow(v_.p());
+        o.width = narrow(v_.q());
+        if (always_inside(y, v_.p()) && always_inside(x, v_.q())) {
             o.height = o.width = 0;
             drop_coordinates(o);
         }
@@ -182,6 +195,29 @@ std::int64_t row_stride(std::int64_t rows, std::int64_t columns, bool transposed
 Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step) {
     const auto element = static_cast<std::int64_t>(element_size(precision).value());
     return ConvolutionOperands(convolution, pass, element, layout, std::max<std::int64_t>(1, step)).operands();
+}
+
+std::vector<Operands> gradient_operands(const Convolution& v, Precision precision, Layout layout, std::int64_t step) {
+    const auto element = static_cast<std::int64_t>(element_size(precision).value());
+    const ConvolutionOperands all(v, Pass::dgrad, element, layout, std::max<std::int64_t>(1, step));
+    std::vector<Operands> reached;
+    std::vector<Operand> zeros;
+    for (std::int64_t y = 0; y < std::min(v.h, v.stride_h); ++y) {
+        for (std::int64_t x = 0; x < std::min(v.w, v.stride_w); ++x) {
+            Operands one = all.gradient_class(y, x);
+            if (one.view.k > 0)
+                reached.push_back(std::move(one));
+            else
+                zeros.push_back(std::move(one.c));
+        }
+    }
+    // Where taps only reach padding, all is zeros: a GEMM without k writes the first class.
+    if (reached.empty()) {
+        reached.push_back(all.gradient_class(0, 0));
+        zeros.erase(zeros.begin());
+    }
+    reached.front().zeros = std::move(zeros);
+    return reached;
 }
 
 Operands operands(const Gemm& g, Pass pass, Precision precision) {

@@ -2,6 +2,8 @@
 // through memory in NCHW (filters k, c, r, s) or NHWC (filters k, r, s, c). Follows gemm_view(); knows no tile.
 #pragma once
 
+#include <vector>
+
 #include <gambrel/network.hpp>
 
 #include "sim/operand.hpp"
@@ -10,14 +12,19 @@ namespace gambrel::sim_detail {
 
 struct Operands {
     GemmView view;
-    Operand a, b;             // sides m and n; depth k
-    Operand c;                // side m, depth n
+    Operand a, b;                     // sides m and n; depth k
+    Operand c;                        // side m, depth n
+    std::vector<Operand> zeros = {};  // as c, written beside it: input pixels of a strided dgrad that no tap reaches
     std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
 // NHWC kernels walk through the taps of one k-step's channels before the next channels, so that neighbouring pixels
 // meet in L1; that is why `step` matters here.
 Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step = 1);
+// A strided dgrad is a GEMM for each remainder of rows and columns by the strides, as kernel_view() has it; those that
+// no tap reaches are zeros of the first. Without strides it is one.
+std::vector<Operands> gradient_operands(const Convolution& convolution, Precision precision, Layout layout,
+                                        std::int64_t step = 1);
 Operands operands(const Gemm& gemm, Pass pass, Precision precision);
 
 }  // namespace gambrel::sim_detail

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/gradient_stream.hpp"
 #include "sim/tiled_stream.hpp"
 
 namespace gambrel::sim_detail {
@@ -16,8 +17,8 @@ constexpr RequestShape kOneTap{1, 1};
 
 }  // namespace
 
-DepthwiseStream::DepthwiseStream(const Convolution& convolution, Pass pass, Precision precision, const Mapping& mapping)
-    : operands_(operands(convolution, pass, precision, mapping.layout)),
+DepthwiseStream::DepthwiseStream(Operands operands, Pass pass, const Mapping& mapping)
+    : operands_(std::move(operands)),
       pass_(pass),
       action_a_(load_action(mapping.a)),
       action_b_(load_action(mapping.b)),
@@ -61,10 +62,16 @@ void DepthwiseStream::step(CtaState& state, std::int64_t step, std::vector<Acces
 
 void DepthwiseStream::close(CtaState& state, std::vector<Access>& out) const {
     const bool wgrad = pass_ == Pass::wgrad;
-    state.rows.assign(operands_.c.side, wgrad ? 0 : state.cta % tiles_ * threads_, wgrad ? 1 : threads_);
+    state.rows.assign(operands_.c.side, wgrad ? 0 : state.cta % tiles_ * threads_,
+                      wgrad ? operands_.c.side.size() : threads_);
     state.columns.assign(operands_.c.depth, 0, operands_.view.n);
     append_requests(operands_.c, state.batch, state.rows, state.columns, wgrad ? RequestShape{1, 32} : kAlongSide,
                     Action::write, out);
+    for (const Operand& zeros : operands_.zeros) {
+        const std::int64_t tile = state.cta % tiles_, first = tile * threads_;
+        state.rows.assign(zeros.side, first, tile + 1 == tiles_ ? zeros.side.size() - first : threads_);
+        append_requests(zeros, state.batch, state.rows, state.columns, kAlongSide, Action::write, out);
+    }
 }
 
 PlainStream::PlainStream(const Streaming& streaming, Pass pass, Precision precision, const Mapping& mapping)
@@ -124,10 +131,13 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
     if (const auto* streaming = std::get_if<Streaming>(&layer.op))
         return std::make_unique<PlainStream>(*streaming, layer.pass, layer.precision, mapping);
     if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
+        if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1))
+            return gradient_stream(gradient_operands(*convolution, layer.precision, mapping.layout, mapping.cta.k),
+                                   mapping);
+        Operands all = operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k);
         if (mapping.family == KernelFamily::depthwise)
-            return std::make_unique<DepthwiseStream>(*convolution, layer.pass, layer.precision, mapping);
-        return std::make_unique<TiledStream>(
-            operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k), mapping);
+            return std::make_unique<DepthwiseStream>(std::move(all), layer.pass, mapping);
+        return std::make_unique<TiledStream>(std::move(all), mapping);
     }
     return std::make_unique<TiledStream>(operands(std::get<Gemm>(layer.op), layer.pass, layer.precision), mapping);
 }

@@ -11,7 +11,7 @@ namespace gambrel::sim_detail {
 // the taps of one channel, and walks over all its pixels, `threads` at a time.
 class DepthwiseStream final : public AddressStream {
 public:
-    DepthwiseStream(const Convolution& convolution, Pass pass, Precision precision, const Mapping& mapping);
+    DepthwiseStream(Operands operands, Pass pass, const Mapping& mapping);
     [[nodiscard]] std::int64_t ctas() const override { return ctas_; }
     [[nodiscard]] std::int64_t steps(std::int64_t) const override { return steps_; }
     void open(std::int64_t cta, CtaState& state) const override;

@@ -16,7 +16,7 @@ struct Device {
 
 struct RunResult {
     TensorCounts counts{};
-    double scale = 1;  // what was counted is this part of the whole, upside down; 1 unless sampled
+    std::uint64_t accesses = 0;  // that were simulated and counted
     std::int64_t ctas_done = 0;
     double shared_memory_bytes = 0;
     SamplingError error;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace gambrel::sim_detail {
 namespace {
@@ -32,14 +33,19 @@ Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contenti
     contention_.spread *= std::sqrt(static_cast<double>(shape.ctas_per_sm) - 1);
     for (Sm& sm : sms_) sm.slots.resize(shape.ctas_per_sm);
     for (std::uint32_t slot = 0; slot < shape.ctas_per_sm; ++slot)
-        for (std::uint32_t sm = 0; sm < shape.sms && next_ < end_; ++sm) launch(sm, slot);
+        for (std::uint32_t sm = 0; sm < shape.sms && next_ < end_; ++sm) {
+            launch(sm, slot);
+            Resident& resident = sms_[sm].slots[slot];
+            if (shape.in_progress)
+                resident.step = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(resident.steps + 1));
+        }
     for (std::uint32_t sm = 0; sm < shape.sms; ++sm)
         if (sms_[sm].residents > 0) push(turn_of(sm));
 }
 
 void Schedule::launch(std::uint32_t sm, std::uint32_t slot) {
     Sm& where = sms_[sm];
-    where.slots[slot] = {next_, 0, stream_.steps(next_), where.clock, 0};
+    where.slots[slot] = {next_, 0, stream_.steps(next_), false, where.clock, 0};
     ++where.residents;
     ++next_;
 }
@@ -88,8 +94,10 @@ void Schedule::next(std::size_t limit, std::vector<Event>& events) {
         Sm& sm = sms_[turn.sm];
         advance(sm, turn.time);
         Resident& resident = sm.slots[turn.slot];
-        events.push_back({resident.cta, resident.step, turn.sm, turn.slot});
-        if (resident.step < resident.steps) {
+        const bool last = resident.step >= resident.steps;
+        events.push_back(
+            {resident.cta, resident.step, turn.sm, turn.slot, !std::exchange(resident.started, true), last});
+        if (!last) {
             take_step(resident);
         } else {
             resident.cta = -1;

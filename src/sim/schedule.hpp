@@ -1,6 +1,6 @@
 // When each CTA takes each of its steps, and on which SM. CTAs are dealt in launch order, one to every SM in turn, then
 // to whichever SM ends one; those on one SM share it. Invariant: depends on the seed, never on what the caches did or
-// on threads. docs/model.md, "How far CTAs drift", has the mechanism and where its two constants come from.
+// on threads. docs/simulator.md, "How far CTAs drift", has the mechanism and where its two constants come from.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,15 @@ struct Event {
     std::int64_t cta;
     std::int64_t step;  // steps(cta): the end, where results are stored
     std::uint32_t sm, slot;
+    bool first, last;  // of its CTA
 };
 
 class Schedule {
 public:
     struct Shape {
         std::uint32_t sms = 1, ctas_per_sm = 1;
+        // The first CTAs start anywhere in their steps, as those do that a run in progress meets; else together.
+        bool in_progress = false;
     };
     // Runs the CTAs [first, end) of `stream`.
     Schedule(const AddressStream& stream, Shape shape, Contention contention, std::uint64_t seed, std::int64_t first,
@@ -38,6 +41,7 @@ public:
 private:
     struct Resident {
         std::int64_t cta = -1, step = 0, steps = 0;
+        bool started = false;
         double due = 0;   // in the SM's own time, which runs at 1 / residents
         double lead = 0;  // steps ahead of its share
     };

@@ -1,70 +1,34 @@
 #include "sim/sector_cache.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 namespace gambrel::sim_detail {
 
-SectorCache::SectorCache(std::uint64_t lines, unsigned ways)
-    : sets_(std::max<std::uint64_t>(1, lines / std::max(1U, ways))),
-      ways_(static_cast<unsigned>(std::clamp<std::uint64_t>(ways, 1, std::max<std::uint64_t>(1, lines)))),
-      entries_(sets_ * ways_, kEmpty),
-      filter_mask_(std::bit_ceil(8 * entries_.size()) - 1),
-      filter_(filter_mask_ + 1) {}
+static_assert(kTensorShift - kLineShift + 2 <= 40, "a set keeps 40 bits of a line");
 
-SectorCache::Outcome SectorCache::touch(std::uint64_t line, std::uint64_t hash, unsigned sectors, bool dirty) {
-    std::uint64_t* const set = entries_.data() + set_of(hash);
-    const std::uint64_t bits = dirty ? sectors << 4U | sectors : sectors;
-    if (set[0] >> 8U == line) {
-        const auto missing = static_cast<unsigned>(sectors & ~set[0]);
-        set[0] |= bits;
-        return {missing, 0, 0};
-    }
-    std::uint16_t& present = filter(hash);
-    unsigned way = ways_;
-    if (present > 0)
-        for (way = 1; way < ways_ && set[way] >> 8U != line;) ++way;
-    Outcome outcome;
-    std::uint64_t entry = line << 8U;
-    if (way < ways_) {
-        entry = set[way];
-        outcome.missing = static_cast<unsigned>(sectors & ~entry);
-    } else {
-        way = ways_ - 1;
-        outcome.missing = sectors;
-        ++present;
-        if (set[way] != kEmpty) {
-            outcome.victim_line = set[way] >> 8U;
-            --filter(mixed(outcome.victim_line));
-            outcome.victim_dirty = static_cast<unsigned>(set[way] >> 4U & kAllSectors);
-        }
-    }
-    std::memmove(set + 1, set, way * sizeof *set);
-    set[0] = entry | bits;
-    return outcome;
-}
+SectorCache::SectorCache(std::uint64_t lines, unsigned ways)
+    : ways_(static_cast<unsigned>(std::clamp<std::uint64_t>(ways, 1, std::clamp<std::uint64_t>(lines, 1, kMostWays)))),
+      last_shift_(4 * (ways_ - 1)),
+      used_(~std::uint64_t{0} >> 4U * (kMostWays - ways_)),
+      sets_(std::max<std::uint64_t>(1, lines / ways_)) {}
 
 unsigned SectorCache::valid(std::uint64_t line, std::uint64_t hash) const {
-    const std::uint64_t* const set = entries_.data() + set_of(hash);
-    for (unsigned way = 0; way < ways_; ++way)
-        if (set[way] >> 8U == line && set[way] != kEmpty) return static_cast<unsigned>(set[way] & kAllSectors);
-    return 0;
+    const Set& set = sets_[set_of(hash)];
+    const unsigned way = find(set, line);
+    return way < kMostWays ? set.states[way] & kAllSectors : 0;
 }
 
 void SectorCache::invalidate(std::uint64_t line, std::uint64_t hash) {
-    std::uint64_t* const set = entries_.data() + set_of(hash);
-    unsigned way = 0;
-    while (way < ways_ && set[way] >> 8U != line) ++way;
-    if (way == ways_) return;
-    --filter(hash);
-    std::memmove(set + way, set + way + 1, (ways_ - 1 - way) * sizeof *set);
-    set[ways_ - 1] = kEmpty;
+    Set& set = sets_[set_of(hash)];
+    const unsigned way = find(set, line);
+    if (way == kMostWays) return;
+    set.states[way] = 0;
+    // It goes to the end of the ways in use, so that it is filled next.
+    const std::uint64_t before = below(set.order, way);
+    const std::uint64_t after = used_ & ~(before << 4U | 0xFU);
+    set.order = (set.order & ~(used_ & ~before)) | (set.order & after) >> 4U | std::uint64_t{way} << last_shift_;
 }
 
-void SectorCache::clear() {
-    std::fill(entries_.begin(), entries_.end(), kEmpty);
-    std::fill(filter_.begin(), filter_.end(), std::uint16_t{0});
-}
+void SectorCache::clear() { std::fill(sets_.begin(), sets_.end(), Set{}); }
 
 }  // namespace gambrel::sim_detail

@@ -22,7 +22,7 @@ double value(const Fact<T>& fact, double otherwise) {
         return fact->value.value();
 }
 
-// docs/model.md, "How far CTAs drift".
+// docs/simulator.md, "How far CTAs drift".
 Contention contention(const Mapping& mapping) {
     // Kernels that wait for memory at every step keep together: who is ahead misses L2 and waits, who follows hits.
     constexpr Contention kWaiting{.spread = 1, .memory = 20};
@@ -44,9 +44,9 @@ Device device(const Machine& machine, const Mapping& mapping, const Occupancy& o
     return d;
 }
 
-SimulatedTraffic traffic(const Counts& counts, double scale) {
+SimulatedTraffic traffic(const Counts& counts) {
     const auto bytes = [&](std::uint64_t sectors) {
-        return Bytes{std::round(static_cast<double>(sectors) * scale) * (1U << kSectorShift)};
+        return Bytes{static_cast<double>(sectors) * (1U << kSectorShift)};
     };
     return {.l1_read = bytes(counts.l1_read),
             .l1_written = bytes(counts.l1_write),
@@ -90,12 +90,12 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     const std::unique_ptr<AddressStream> stream = make_stream(layer, mapping);
     const RunResult result = run(*stream, device(machine, mapping, o), options);
     Simulation simulation;
-    simulation.input = traffic(of(result.counts, Tensor::input), result.scale);
-    simulation.filter = traffic(of(result.counts, Tensor::filter), result.scale);
-    simulation.output = traffic(of(result.counts, Tensor::output), result.scale);
-    simulation.workspace = traffic(of(result.counts, Tensor::workspace), result.scale);
-    simulation.shared_memory = Bytes{result.shared_memory_bytes * result.scale};
-    for (const Counts& counts : result.counts) simulation.sector_accesses += counts.l1_read + counts.l1_write;
+    simulation.input = traffic(of(result.counts, Tensor::input));
+    simulation.filter = traffic(of(result.counts, Tensor::filter));
+    simulation.output = traffic(of(result.counts, Tensor::output));
+    simulation.workspace = traffic(of(result.counts, Tensor::workspace));
+    simulation.shared_memory = Bytes{result.shared_memory_bytes};
+    simulation.sector_accesses = result.accesses;
     simulation.ctas = stream->ctas();
     simulation.ctas_simulated = result.ctas_done;
     simulation.occupancy = o;

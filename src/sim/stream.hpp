@@ -17,6 +17,7 @@ namespace gambrel::sim_detail {
 struct CtaState {
     std::int64_t cta = 0;
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
+    std::size_t part = 0;
     Stretch rows, columns, depth;
 };
 
@@ -28,10 +29,14 @@ public:
     virtual ~AddressStream() = default;
 
     [[nodiscard]] virtual std::int64_t ctas() const = 0;
+    // Launched one after the other, each with as many of the CTAs.
+    [[nodiscard]] virtual std::int64_t kernels() const { return 1; }
     [[nodiscard]] virtual std::int64_t steps(std::int64_t cta) const = 0;
     virtual void open(std::int64_t cta, CtaState& state) const = 0;
     virtual void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const = 0;
     virtual void close(CtaState& state, std::vector<Access>& out) const = 0;  // what the CTA stores at its end
+    // About how much it loads and stores, to scale samples by.
+    [[nodiscard]] virtual double work(std::int64_t cta) const { return static_cast<double>(steps(cta)) + 1; }
     [[nodiscard]] virtual double shared_memory_bytes(std::int64_t cta) const = 0;
 };
 

@@ -44,6 +44,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
         std::swap(operands_.a, operands_.b);
         std::swap(operands_.view.m, operands_.view.n);
         std::swap(operands_.c.side, operands_.c.depth);
+        for (Operand& zeros : operands_.zeros) std::swap(zeros.side, zeros.depth);
     }
     const GemmView& view = operands_.view;
     rows_ = ceil_div(view.m, mapping.cta.m);
@@ -61,7 +62,24 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
 }
 
 TiledStream::Place TiledStream::place(std::int64_t cta) const {
-    const std::int64_t tiles = rows_ * columns_, slice = cta / tiles, tile = cta % tiles;
+    const std::int64_t tiles = rows_ * columns_;
+    if (mapping_.splits_first) {
+        // Exchanges the roles: the splits of a tile run fastest, then tiles, then GEMMs.
+        const std::int64_t split = cta % splits_, rest = cta / splits_;
+        Place at = tile_of(rest % tiles);
+        at.batch = rest / tiles;
+        at.split = split;
+        return at;
+    }
+    const std::int64_t slice = cta / tiles;
+    Place at = tile_of(cta % tiles);
+    const bool in_turn = mapping_.groups_in_turn;
+    at.batch = in_turn ? slice / splits_ : slice % operands_.view.batch;
+    at.split = in_turn ? slice % splits_ : slice / operands_.view.batch;
+    return at;
+}
+
+TiledStream::Place TiledStream::tile_of(std::int64_t tile) const {
     const bool down = mapping_.order == CtaOrder::rows_first;
     // `along` is walked to its end for every band of `across`.
     const std::int64_t along = down ? rows_ : columns_, across = down ? columns_ : rows_;
@@ -69,7 +87,7 @@ TiledStream::Place TiledStream::place(std::int64_t cta) const {
     const std::int64_t which = tile / (along * band), first = which * band;
     const std::int64_t width = std::min(band, across - first), rest = tile - which * along * band;
     const std::int64_t i = rest / width, j = first + rest % width;
-    return {down ? i : j, down ? j : i, slice % operands_.view.batch, slice / operands_.view.batch};
+    return {down ? i : j, down ? j : i, 0, 0};
 }
 
 TiledStream::Range TiledStream::depth_of(std::int64_t split) const {
@@ -107,10 +125,7 @@ void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& 
     const std::int64_t first = state.first_k + step * mapping_.cta.k;
     const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
     state.depth.assign(operands_.a.depth, first, count);
-    const std::size_t before = out.size();
     append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
-    // Of a strided dgrad: no tap of this step reaches a pixel of the tile.
-    if (operands_.a.stride_y > 0 && out.size() == before) return;
     state.depth.assign(operands_.b.depth, first, count);
     append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
 }
@@ -125,6 +140,16 @@ void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
     }
     const Action action = splits_ > 1 ? Action::atomic : Action::write;
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
+    for (const Operand& zeros : operands_.zeros) {
+        // They may be a few pixels more than those that taps reach.
+        const auto rest = [](const Index& index, std::int64_t tile, std::int64_t tiles, std::int64_t size) {
+            return tile + 1 == tiles ? index.size() - tile * size : size;
+        };
+        const std::int64_t m = mapping_.cta.m, n = mapping_.cta.n;
+        state.rows.assign(zeros.side, at.row * m, rest(zeros.side, at.row, rows_, m));
+        state.columns.assign(zeros.depth, at.column * n, rest(zeros.depth, at.column, columns_, n));
+        append_requests(zeros, state.batch, state.rows, state.columns, store_, Action::write, out);
+    }
 }
 
 // Every split but the last leaves its partial sums; the last reads them all and writes the result.
@@ -140,6 +165,17 @@ void TiledStream::reduce(CtaState& state, std::vector<Access>& out) const {
     }
     for (std::int64_t split = 0; split + 1 < splits_; ++split) partial(split, Action::read_step);
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::write, out);
+}
+
+double TiledStream::work(std::int64_t cta) const {
+    const Place at = place(cta);
+    const Range range = depth_of(at.split);
+    const auto part = [](std::int64_t size, std::int64_t tile, std::int64_t length) {
+        return static_cast<double>(std::min(length, size - tile * length));
+    };
+    const double m = part(operands_.view.m, at.row, mapping_.cta.m),
+                 n = part(operands_.view.n, at.column, mapping_.cta.n);
+    return (m + n) * static_cast<double>(range.end - range.first) + m * n;
 }
 
 double TiledStream::shared_memory_bytes(std::int64_t cta) const {

@@ -15,18 +15,23 @@ public:
         std::int64_t row, column, batch, split;
     };
     [[nodiscard]] Place place(std::int64_t cta) const;
+    [[nodiscard]] std::int64_t rows() const { return rows_; }
+    [[nodiscard]] std::int64_t columns() const { return columns_; }
 
     [[nodiscard]] std::int64_t ctas() const override { return rows_ * columns_ * operands_.view.batch * splits_; }
+    [[nodiscard]] std::int64_t kernels() const override { return mapping_.groups_in_turn ? operands_.view.batch : 1; }
     [[nodiscard]] std::int64_t steps(std::int64_t cta) const override;
     void open(std::int64_t cta, CtaState& state) const override;
     void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override;
     void close(CtaState& state, std::vector<Access>& out) const override;
+    [[nodiscard]] double work(std::int64_t cta) const override;
     [[nodiscard]] double shared_memory_bytes(std::int64_t cta) const override;
 
 private:
     struct Range {
         std::int64_t first, end;
     };
+    [[nodiscard]] Place tile_of(std::int64_t tile) const;
     [[nodiscard]] Range depth_of(std::int64_t split) const;
     void reduce(CtaState& state, std::vector<Access>& out) const;
 

@@ -1,0 +1,119 @@
+// Caches and schedule on their own, with a handful of accesses whose outcome can be counted by hand.
+#include "sim/hierarchy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gambrel::sim_detail {
+namespace {
+
+// CTA i makes access i, in as many steps as asked for.
+class Script final : public AddressStream {
+public:
+    explicit Script(std::vector<Access> accesses, std::int64_t steps = 1)
+        : accesses_(std::move(accesses)), steps_(steps) {}
+    [[nodiscard]] std::int64_t ctas() const override { return static_cast<std::int64_t>(accesses_.size()); }
+    [[nodiscard]] std::int64_t steps(std::int64_t) const override { return steps_; }
+    void open(std::int64_t cta, CtaState& state) const override { state.cta = cta; }
+    void step(CtaState& state, std::int64_t, std::vector<Access>& out) const override {
+        out.push_back(accesses_[static_cast<std::size_t>(state.cta)]);
+    }
+    void close(CtaState&, std::vector<Access>&) const override {}
+    [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
+
+private:
+    std::vector<Access> accesses_;
+    std::int64_t steps_;
+};
+
+// The counts of tensor 0 after accesses in order, each by the SM beside it.
+Counts after(const std::vector<Access>& accesses, const std::vector<std::uint32_t>& sms, CacheShape shape) {
+    const Script script(accesses);
+    Hierarchy hierarchy(script, shape, 1, 1);
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        const Event event{static_cast<std::int64_t>(i), 0, sms[i], 0, true, false};
+        hierarchy.run({&event, 1}, {});
+    }
+    return hierarchy.counts()[0];
+}
+
+TEST(Hierarchy, HalfOfL2KeepsCopiesUntilTheOtherHalfWrites) {
+    std::uint64_t line = 0;
+    while ((mixed(line) >> 31U & 1U) != 0) ++line;  // at home in the half of SM 0
+    const CacheShape shape{.sms = 2, .l1_lines = 0, .l2_lines = 4096, .partitions = 2};
+    const Access read{line, 0x3, Action::read}, write{line, 0x1, Action::write};
+    Counts counts = after({read, read, read}, {1, 1, 0}, shape);
+    EXPECT_EQ(counts.fabric, 2U);  // the first time only
+    EXPECT_EQ(counts.dram_read, 2U);
+    EXPECT_EQ(counts.l2_hit, 4U);
+    counts = after({read, write, read}, {1, 0, 1}, shape);
+    EXPECT_EQ(counts.fabric, 4U);  // the copy was dropped
+    EXPECT_EQ(counts.dram_read, 2U);
+    EXPECT_EQ(counts.l2_hit, 2U);
+    counts = after({read, write, read}, {1, 1, 1}, shape);
+    EXPECT_EQ(counts.fabric, 5U);  // a write from afar crosses too, and drops the copy
+    EXPECT_EQ(counts.l2_write, 1U);
+}
+
+TEST(Hierarchy, AtomicReadsWhatIsMissingAndAWriteDoesNot) {
+    const CacheShape shape{.sms = 1, .l1_lines = 0, .l2_lines = 4096};
+    EXPECT_EQ(after({Access{5, 0x7, Action::atomic}}, {0}, shape).dram_read, 3U);
+    EXPECT_EQ(after({Access{5, 0x7, Action::write}}, {0}, shape).dram_read, 0U);
+    EXPECT_EQ(after({Access{5, 0x7, Action::write}, Access{5, 0xF, Action::atomic}}, {0, 0}, shape).dram_read, 1U);
+}
+
+TEST(Hierarchy, LoadThatL1DoesNotKeepIsMergedWithinItsStepOnly) {
+    const CacheShape shape{.sms = 1, .l1_lines = 64, .l2_lines = 4096};
+    const Access load{5, 0x3, Action::read_step};
+    const Counts counts = after({load, load}, {0, 0}, shape);
+    EXPECT_EQ(counts.l1_hit, 0U);
+    EXPECT_EQ(counts.l2_read, 4U);
+    const Access kept{5, 0x3, Action::read};
+    EXPECT_EQ(after({kept, kept}, {0, 0}, shape).l1_hit, 2U);
+}
+
+TEST(Hierarchy, MissesThatTakeAnEmptyWayAreCountedApart) {
+    // One line in each cache: only the first miss finds it empty.
+    const CacheShape shape{.sms = 1, .l1_lines = 1, .l2_lines = 16, .l2_ways = 1};
+    std::uint64_t other = 6;  // in the same slice of L2, which then has one set
+    while (mixed(other) % 16 != mixed(5) % 16) ++other;
+    const Access first{5, 0x3, Action::read}, second{other, 0x3, Action::read};
+    const Counts counts = after({first, second, first}, {0, 0, 0}, shape);
+    EXPECT_EQ(counts.l1_filled, 1U);
+    EXPECT_EQ(counts.l2_filled, 1U);
+    EXPECT_EQ(counts.dram_read, 6U);
+}
+
+TEST(Schedule, CtasOfOneSmShareItsThroughput) {
+    // CTAs 0 and 2 on SM 0, CTA 1 alone on SM 1: it is done when the others are half way.
+    const Script script(std::vector<Access>(3), 10);
+    Schedule schedule(script, {.sms = 2, .ctas_per_sm = 2}, {.spread = 0}, 1, 0, 3);
+    std::vector<Event> events;
+    schedule.next(1000, events);
+    ASSERT_EQ(events.size(), 33U);
+    std::int64_t steps = 0;
+    for (const Event& event : events) {
+        if (event.cta == 0) steps = event.step;
+        if (event.cta == 1 && event.last) break;
+    }
+    EXPECT_GE(steps, 4);
+    EXPECT_LE(steps, 6);
+}
+
+TEST(Schedule, NextCtaGoesWhereOneEnds) {
+    const Script script(std::vector<Access>(5), 2);
+    Schedule schedule(script, {.sms = 2, .ctas_per_sm = 2}, {.spread = 0}, 1, 0, 5);
+    std::vector<Event> events;
+    schedule.next(1000, events);
+    std::uint32_t sm = 9, slot = 9;
+    for (const Event& event : events) {
+        if (event.cta < 4 && event.last && sm == 9) sm = event.sm, slot = event.slot;
+        if (event.cta == 4) {
+            EXPECT_EQ(event.sm, sm);
+            EXPECT_EQ(event.slot, slot);
+        }
+    }
+    EXPECT_EQ(events.size(), 15U);
+}
+
+}  // namespace
+}  // namespace gambrel::sim_detail
