@@ -57,7 +57,10 @@ public:
             if (is_tensor(pipe))
                 for (const MatrixPath path : {MatrixPath::warp, MatrixPath::warpgroup, MatrixPath::tensor_memory})
                     first(Probe{.action = Action::mma, .pipe = pipe, .matrix = path});
-        for (const Pipe pipe : {Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32, Pipe::tensor_fp16, Pipe::tensor_bf16})
+        // Where Tensor Cores do FP64, the library's FP64 product is theirs and no ceiling of the ordinary pipe.
+        const bool tensor_fp64 = info_.theoretical && compute_ceiling(*info_.theoretical, Pipe::tensor_fp64);
+        for (const Pipe pipe : {tensor_fp64 ? Pipe::tensor_fp64 : Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32,
+                                Pipe::tensor_fp16, Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8})
             for (const int n : quick_ ? std::vector<int>{4096} : std::vector<int>{1024, 2048, 4096, 8192, 16384})
                 if (product_time(pipe, n) < kLongestProduct)
                     first(Probe{.action = Action::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n});

@@ -38,7 +38,8 @@ struct Gathered {
     }
     Repeated finished() {
         result.value = rates.result();
-        if (rates.count() > 0 && rates.clean() < kLeastSamples && rates.count() > rates.clean())
+        result.disturbed = rates.clean() < kLeastSamples;
+        if (rates.count() > 0 && result.disturbed && rates.count() > rates.clean())
             result.notes.push_back(fmt::format("other programs ran on the same cores in {} of {} runs",
                                                rates.count() - rates.clean(), rates.count()));
         if (!clocks.empty()) result.clock = Frequency{median_of(clocks)};

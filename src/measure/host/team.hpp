@@ -23,7 +23,8 @@ public:
     // Runs `work(thread)` on threads 0 to count-1 at once and waits. Work throws nothing.
     struct Run {
         Seconds time{};
-        bool disturbed = false;  // a thread did not have its core all the time
+        // A thread did not have its core all the time, or not the whole of it.
+        bool disturbed = false;
     };
     Run run(int count, const std::function<void(int)>& work);
 
@@ -31,7 +32,9 @@ private:
     void loop(int me, const HostTopology& topology);
     struct alignas(128) Times {
         double start = 0, end = 0, cpu = 0;
+        double width = 0, best_width = 0;  // issue_width() around the last run, and the best seen
     };
+    static bool shared(const Times& t) { return t.width < 0.9 * t.best_width; }
 
     std::vector<std::thread> threads_;
     std::vector<Times> times_;
@@ -46,5 +49,8 @@ private:
 
 // Cycles per second of the core that asks, from a chain of dependent additions: one a cycle on every CPU we know.
 Frequency core_clock();
+// Additions in a cycle where none waits for another: what the core has to give at this moment. A second hardware thread
+// takes its part of it, and is seen by nothing else where it belongs to another virtual machine. 0 where unknown.
+double issue_width();
 
 }  // namespace gambrel::measure_detail
