@@ -94,7 +94,7 @@ struct Contender {
 };
 Contender best_contender(const Case& c, int cores) {
     constexpr int kTries = 4;  // in turn, so that a disturbance does not choose among them
-    constexpr double kTry = 5e-3;
+    constexpr double kTry = 1e-3;
     std::vector<Contender> all;
     for (const std::string& kernel : c.likwid) {
         double iterations = 10;
@@ -118,12 +118,12 @@ void print(const Case& c, double length, const Side& ours, const Side& theirs, c
     std::fflush(stdout);
 }
 
-// Short runs fit into what the scheduler gives at a time; long ones leave no start-up cost to blame.
+// Short runs fit into what the scheduler gives at a time; long ones leave no start-up cost to blame, but say something
+// of the hardware only where nothing else runs.
 struct Length {
     double seconds;
     int runs_per_round;
 };
-constexpr std::array kLengths{Length{5e-3, 5}, Length{0.5, 1}};
 
 }  // namespace
 
@@ -132,7 +132,10 @@ int main(int argc, char** argv) {
         std::fputs("likwid-bench not found; install likwid\n", stderr);
         return 77;
     }
+    // likwid_ratio [ROUNDS] [SECONDS of a long run; 0 for none]
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 8;
+    std::vector<Length> lengths{{1e-3, 10}};
+    if (const double seconds = argc > 2 ? std::atof(argv[2]) : 0.5; seconds > 0) lengths.push_back({seconds, 1});
     auto device = open_host("");
     if (!device) return std::fputs(to_text(device.error()).c_str(), stderr), 1;
     const int cores = (*device)->info().units;
@@ -147,7 +150,7 @@ int main(int argc, char** argv) {
         const auto calibration = calibrated(*p->probe, Bytes{c.set_per_core}, session);
         const double each = session.sample_time().value() / static_cast<double>(calibration.repetitions);
         const Contender rival = best_contender(c, cores);
-        for (const Length& length : kLengths) {
+        for (const Length& length : lengths) {
             const auto repetitions = std::max<std::int64_t>(1, static_cast<std::int64_t>(length.seconds / each));
             Side ours, theirs;
             for (int i = 0; i < rounds * length.runs_per_round; ++i) {
