@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -108,13 +109,19 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
     found.repetitions = std::max<std::int64_t>(guess, 1);
     const Seconds overdue = session.device().now() + Seconds{kLongestCalibration};
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    for (int tries = 0; tries < 60; ++tries) {
+    double shortest = std::numeric_limits<double>::infinity();
+    int disturbed = 0;  // runs with as many repetitions
+    for (int tries = 0; tries < 150; ++tries) {
         const auto sample = probe.run(working_set, found.repetitions);
         if (!sample) return found.fault = to_text(sample.error()), found;
         if (sample->fault) return found.fault = sample->fault, found;
-        // A run that another program held up would promise too few repetitions for all that follow.
-        if (sample->disturbed && tries < 20 && session.device().now() < overdue) continue;
-        const double time = sample->time.value();
+        shortest = std::min(shortest, sample->time.value());
+        // A run that another program held up would promise too few repetitions for all that follow: of such the
+        // shortest of several is believed.
+        if (sample->disturbed && (++disturbed < 3 || (disturbed < 20 && session.device().now() < overdue))) continue;
+        const double time = shortest;
+        shortest = std::numeric_limits<double>::infinity();
+        disturbed = 0;
         if (time > 2 * target && found.repetitions > 1) {
             const double less = static_cast<double>(found.repetitions) * target / time;
             return found.repetitions = std::max<std::int64_t>(1, static_cast<std::int64_t>(less)), found;

@@ -6,6 +6,7 @@
 
 #include "measure/characterize.hpp"
 #include "measure/device.hpp"
+#include "measure/runner.hpp"
 
 namespace gambrel::measure_detail {
 namespace {
@@ -24,6 +25,7 @@ public:
     }
     [[nodiscard]] const DeviceInfo& info() const override { return info_; }
     [[nodiscard]] Seconds now() const override { return Seconds{time_}; }
+    void pass(Seconds time) { time_ += time.value(); }
     Result<Preparation> prepare(const Probe& probe, Bytes) override {
         return Preparation{std::make_unique<Run>(*this, probe), {}};
     }
@@ -89,6 +91,32 @@ TEST(Neighbours, the_time_for_it_is_within_the_budget) {
     EXPECT_LT(m.took.value(), 11);
     for (const MeasuredCeiling& c : m.ceilings)
         EXPECT_FALSE(c.notes.empty()) << c.title << ": nothing tells that it was disturbed";
+}
+
+// A repetition takes a microsecond; two runs of three are held up by another program, for longer than calibration may
+// take in all.
+struct HeldUp final : PreparedProbe {
+    explicit HeldUp(Neighboured& on) : device(on) {}
+    Result<Sample> run(Bytes, std::int64_t repetitions) override {
+        Sample s;
+        s.disturbed = ++count % 3 != 0;
+        s.time = Seconds{1e-6 * static_cast<double>(repetitions) + (s.disturbed ? 0.05 : 0)};
+        device.pass(s.time);
+        return s;
+    }
+    Neighboured& device;
+    int count = 0;
+};
+
+TEST(Neighbours, runs_that_were_held_up_do_not_shorten_those_that_follow) {
+    Neighboured device([](double) { return true; }, true);
+    MeasureOptions options;
+    Session session(device, options);
+    HeldUp probe(device);
+    const Calibration c = calibrated(probe, Bytes{0}, session);
+    const double time = 1e-6 * static_cast<double>(c.repetitions);
+    EXPECT_GT(time, 0.6 * session.sample_time().value());
+    EXPECT_LT(time, 2.1 * session.sample_time().value());
 }
 
 }  // namespace
