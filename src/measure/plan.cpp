@@ -83,9 +83,11 @@ public:
         const auto windows = level_windows(info_, spread, units == 0 ? info_.units : units);
         const LevelWindow* window = find(windows, level);
         if (!window || inside(*window).value() == 0) return;
+        // A chase comes back to a line only after all others: in a cache that others use too, a small set is still
+        // there.
+        const Bytes set = inside(*window, action == Action::chase ? 0.3 : 0.5);
         plan_.last.push_back(
-            {Probe{.action = action, .pipe = Pipe::fp64, .level = level, .spread = spread, .units = units},
-             inside(*window)});
+            {Probe{.action = action, .pipe = Pipe::fp64, .level = level, .spread = spread, .units = units}, set});
     }
     void last(const Probe& probe, Bytes working_set) { plan_.last.push_back({probe, working_set}); }
     [[nodiscard]] double capacity(Level level) const {
@@ -167,12 +169,12 @@ std::vector<LevelWindow> level_windows(const DeviceInfo& info, Spread spread, in
     return windows;
 }
 
-Bytes inside(const LevelWindow& w) {
+Bytes inside(const LevelWindow& w, double part) {
     if (std::isinf(w.to)) return Bytes{std::max(kDramFactor * w.from, kLeastDram)};
     const double low = kInnerMargin * w.from, high = kOuterMargin * w.to;
     if (low >= high) return Bytes{0};
-    const double middle = w.from > 0 ? std::sqrt(low * high) : high / 2;
-    return Bytes{std::floor(middle / 1024) * 1024};
+    const double set = w.from > 0 ? low * std::pow(high / low, part) : high / 2;
+    return Bytes{std::floor(set / 1024) * 1024};
 }
 
 std::string misfit(Bytes set, const LevelWindow& w) {

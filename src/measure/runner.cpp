@@ -14,7 +14,8 @@ constexpr double kDefaultBudget = 45, kQuickBudget = 6;  // seconds
 // Of one sample: hundreds of launch overheads; with little time in all, less.
 // Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
 constexpr double kHostSampleTime = 0.7e-3;
-constexpr double kLongestCalibration = 0.1;  // for want of an undisturbed run
+constexpr double kLeastSlice = 15;            // samples
+constexpr double kLongestCalibration = 0.03;  // for want of an undisturbed run
 constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
 
 void note_once(std::vector<std::string>& notes, std::string note) {
@@ -118,7 +119,7 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
         shortest = std::min(shortest, sample->time.value());
         // A run that another program held up would promise too few repetitions for all that follow: of such the
         // shortest of several is believed.
-        if (sample->disturbed && (++disturbed < 3 || (disturbed < 20 && session.device().now() < overdue))) continue;
+        if (sample->disturbed && (++disturbed < 3 || (disturbed < 6 && session.device().now() < overdue))) continue;
         const double time = shortest;
         shortest = std::numeric_limits<double>::infinity();
         disturbed = 0;
@@ -136,9 +137,14 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
 
 Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds deadline, Session& session) {
     Gathered all;
-    const Seconds slice = deadline - session.device().now();
+    Seconds slice = deadline - session.device().now();
     const Calibration calibration = calibrated(prepared, set, session);
     if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
+    // Where others have spent the time, still enough for a few samples.
+    if (const Seconds least = session.sample_time() * kLeastSlice; slice < least) {
+        slice = least;
+        deadline = session.device().now() + least;
+    }
     while (!session.stopped()) {
         if (!all.take(probe, prepared.run(set, calibration.repetitions))) break;
         if (all.rates.settled()) break;
