@@ -2,6 +2,7 @@
 // bench/likwid_ratio does that.
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -106,6 +107,23 @@ TEST(Team, a_core_that_is_all_ours_issues_several_additions_in_a_cycle) {
 #else
     EXPECT_EQ(best, 0);
 #endif
+}
+
+TEST(Team, knows_the_width_of_a_whole_core_among_busy_times_and_interrupts) {
+    std::mt19937 random(7);
+    for (const double first : {2.2, 3.9, 60.0}) {
+        double width = believed_width(0, first);
+        int wrong = 0;
+        for (int i = 0; i < 20000; ++i) {
+            const auto pick = random() % 1000;
+            width = believed_width(width, pick < 5     ? 60.0
+                                          : pick < 10  ? 6.0
+                                          : pick < 600 ? 2.2
+                                                       : 3.87 + 0.001 * static_cast<double>(pick % 60));
+            if (i > 1000) wrong += kWholeCore * width > 3.87 || kWholeCore * width < 2.3 ? 1 : 0;
+        }
+        EXPECT_LT(wrong, 600) << "begun with " << first;
+    }
 }
 
 TEST(Host, says_what_it_is) {
