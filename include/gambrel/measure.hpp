@@ -96,6 +96,8 @@ struct MeasuredSweep {
 
 struct Skipped {
     std::string title, reason;
+    // Of the many that differ in these two alone: "Tensor FP16" and "wgmma". Else empty.
+    std::string subject, way;
 };
 
 struct Measurement {

@@ -10,8 +10,8 @@
 
 namespace gambrel {
 
-// Hardware numbers are one of the first four; what a kernel did is measured, modelled or simulated. Never mixed
-// silently.
+// Of hardware: datasheet, measured, derived, assumed, or simulated (a sim: device). Of what a kernel did: measured,
+// modelled or simulated; its work may be derived from the layer, its clock assumed. Never mixed silently.
 enum class Origin : std::uint8_t { datasheet, measured, derived, assumed, modelled, simulated };
 inline constexpr std::size_t kOrigins = 6;
 

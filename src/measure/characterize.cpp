@@ -10,21 +10,30 @@
 #include "measure/plan.hpp"
 #include "measure/runner.hpp"
 #include "measure/sweep.hpp"
+#include "measure/theory.hpp"
 
 namespace gambrel::measure_detail {
 namespace {
 
 // Shares of the time: a sweep is many points, and each may find three levels.
 constexpr double kSweepShare = 10, kCeilingShare = 1, kLevelsOfSweep = 3;
+// Of the sizes of a library's product the best counts.
+double share_of(const Probe& probe) { return probe.action == Action::gemm ? kCeilingShare / 4 : kCeilingShare; }
 constexpr double kUnsteady = 0.05;
+// For a second look at what seems disturbed: a part of all shares, how far a median may lie from the best sample or
+// from theory, and how often.
+constexpr double kRevisitPart = 0.15, kDoubtful = 0.1;
+constexpr int kVisits = 3;
 
 class Characterization {
 public:
     Characterization(Device& device, const MeasureOptions& options)
         : session_(device, options), plan_(plan_for(device.info(), options.quick)) {
         out_.device = device.info();
-        shares_ = static_cast<double>(plan_.first.size() + plan_.last.size()) * kCeilingShare +
-                  static_cast<double>(plan_.sweeps.size()) * (kSweepShare + kLevelsOfSweep * kCeilingShare);
+        shares_ = static_cast<double>(plan_.sweeps.size()) * (kSweepShare + kLevelsOfSweep * kCeilingShare);
+        for (const auto* steps : {&plan_.first, &plan_.last})
+            for (const CeilingStep& step : *steps) shares_ += share_of(step.probe);
+        if (out_.device.kind == "host") shares_ *= 1 + kRevisitPart;  // a GPU is seldom shared
     }
 
     Measurement run() {
@@ -36,6 +45,7 @@ public:
                                              [&](const auto& w) { return step.probe.level == w.level; });
             ceiling(step, window == windows.end() ? nullptr : &*window);
         }
+        revisit();
         choose_primaries();
         if (session_.options().sustained.value() > 0) sustain(session_.options().sustained);
         out_.interrupted = session_.stopped();
@@ -63,7 +73,11 @@ private:
             out_.ceilings.push_back(std::move(failed));
             return nullptr;
         }
-        if (!preparation->probe) out_.skipped.push_back({what, preparation->reason});
+        if (!preparation->probe) {
+            const std::string way = matrix_way(probe);
+            const std::string subject(way.empty() ? "" : gambrel::title(probe.pipe));
+            out_.skipped.push_back({what, preparation->reason, subject, way});
+        }
         return std::move(preparation->probe);
     }
 
@@ -80,7 +94,7 @@ private:
 
     void ceiling(const CeilingStep& step, const LevelWindow* window) {
         if (session_.stopped()) return;
-        const Seconds until = deadline(kCeilingShare);
+        const Seconds until = deadline(share_of(step.probe));
         session_.tell(title(step.probe));
         const auto probe = prepared(step.probe, step.working_set, title(step.probe));
         if (probe) measure_ceiling(*probe, step, window, until);
@@ -90,30 +104,82 @@ private:
         MeasuredCeiling c = described(step.probe, title(step.probe));
         if (step.working_set.value() > 0) c.working_set = step.working_set;
         Repeated result = repeated(probe, step.probe, step.working_set, until, session_);
+        const bool disturbed = result.disturbed;
+        take(c, std::move(result));
+        if (!c.fault && window)
+            if (std::string why = misfit(step.working_set, *window); !why.empty()) c.fault = std::move(why);
+        compare_with_theory(c, step.probe, out_.device);
+        out_.ceilings.push_back(std::move(c));
+        taken_.resize(out_.ceilings.size());
+        taken_.back() = {step, disturbed};
+    }
+
+    static void take(MeasuredCeiling& c, Repeated result) {
         c.value = result.value;
         c.clock = result.clock;
         c.fault = std::move(result.fault);
         c.notes = std::move(result.notes);
-        if (!c.fault && window)
-            if (std::string why = misfit(step.working_set, *window); !why.empty()) c.fault = std::move(why);
         if (!c.fault && c.value.relative_interval() > kUnsteady)
             c.notes.push_back(fmt::format("unsteady: the 95 % interval is {:.1f} % wide after {} samples",
                                           100 * c.value.relative_interval(), c.value.count));
-        compare_with_theory(c, step.probe);
-        out_.ceilings.push_back(std::move(c));
-        steps_.resize(out_.ceilings.size());
-        steps_.back() = step;
+    }
+
+    static bool is_rate(const MeasuredCeiling& c) {
+        return c.kind != CeilingKind::latency && c.kind != CeilingKind::launch;
+    }
+
+    [[nodiscard]] bool doubtful(std::size_t i) const {
+        const MeasuredCeiling& c = out_.ceilings[i];
+        if (c.fault || c.value.count == 0) return false;
+        if (taken_[i].disturbed || c.value.relative_interval() > kUnsteady) return true;
+        if (!is_rate(c)) return c.value.median > (1 + kDoubtful) * c.value.minimum;
+        // A host's theory is what its instructions can do, and they do it; a GPU's is a data sheet.
+        const double theory = out_.device.kind == "host" ? c.theoretical.value_or(0) : 0;
+        return c.value.median < (1 - kDoubtful) * std::max(c.value.maximum, theory);
+    }
+
+    // Whatever else runs on the same silicon slows a run down and never speeds it up, and does so for seconds on end.
+    // So what looks disturbed is measured again later, in the time that is left; of its visits the fastest counts, with
+    // all of its statistics.
+    void revisit() {
+        taken_.resize(out_.ceilings.size());
+        for (int visit = 1; visit < kVisits; ++visit) {
+            std::vector<std::size_t> again;
+            for (std::size_t i = 0; i < taken_.size(); ++i)
+                if (doubtful(i)) again.push_back(i);
+            for (std::size_t done = 0; done < again.size(); ++done) {
+                const double rest = static_cast<double>(again.size() - done) * (kVisits - visit);
+                if (session_.stopped() || session_.left().value() <= 0) return;
+                visit_again(again[done], session_.device().now() + session_.left() / rest);
+            }
+        }
+    }
+
+    void visit_again(std::size_t i, Seconds until) {
+        MeasuredCeiling& c = out_.ceilings[i];
+        Taken& before = taken_[i];
+        const auto probe = session_.device().prepare(before.step.probe, before.step.working_set);
+        if (!probe || !probe->probe) return;
+        Repeated now = repeated(*probe->probe, before.step.probe, before.step.working_set, until, session_);
+        if (now.fault || (now.disturbed && !before.disturbed)) return;
+        // Its whole interval, and of not much fewer samples: by its median alone the luckiest of equal visits would
+        // win.
+        const bool faster = is_rate(c) ? now.value.low > c.value.median : now.value.high < c.value.median;
+        const bool better = before.disturbed ? faster || !now.disturbed : faster && 2 * now.value.count > c.value.count;
+        if (!better) return;
+        before.disturbed = now.disturbed;
+        take(c, std::move(now));
     }
 
     // The roofs alone, after it is known which they are: each takes this long.
     void sustain(Seconds time) {
-        steps_.resize(out_.ceilings.size());
         for (std::size_t i = 0; i < out_.ceilings.size(); ++i) {
             MeasuredCeiling& c = out_.ceilings[i];
             if (!c.primary || session_.stopped()) continue;
-            const auto again = session_.device().prepare(steps_[i].probe, steps_[i].working_set);
+            const CeilingStep& step = taken_[i].step;
+            const auto again = session_.device().prepare(step.probe, step.working_set);
             if (!again || !again->probe) continue;
-            Repeated held = sustained(*again->probe, steps_[i].probe, steps_[i].working_set, time, session_);
+            Repeated held = sustained(*again->probe, step.probe, step.working_set, time, session_);
             if (held.fault)
                 c.notes.push_back("sustained: " + *held.fault);
             else
@@ -127,30 +193,6 @@ private:
         if (c.units != out_.device.units) return false;
         if (c.kind == CeilingKind::bandwidth) return c.action == "load";
         return c.kind == CeilingKind::compute && (c.action == "fma" || c.action == "mma" || c.action == "gemm");
-    }
-
-    void compare_with_theory(MeasuredCeiling& c, const Probe& probe) const {
-        if (!out_.device.theoretical) return;
-        const Machine& m = *out_.device.theoretical;
-        const double part = static_cast<double>(c.units) / out_.device.units;
-        if (c.kind == CeilingKind::compute) {
-            if (const auto roof = compute_ceiling(m, probe.pipe)) {
-                const bool half = (probe.action == Action::add || probe.action == Action::multiply);
-                c.theoretical = roof->value.value() * part * (half && !is_integer(probe.pipe) ? 0.5 : 1.0);
-                c.theoretical_cite = roof->cite;
-            }
-        } else if (c.kind == CeilingKind::bandwidth && probe.level) {
-            const MemoryLevel* level = m.find(*probe.level);
-            if (!level || (part < 1 && !level->per_sm)) return;
-            // On-chip widths are those of loads; stores have pipes of their own. What only a benchmark knows is no
-            // theory.
-            if (probe.action != Action::load && *probe.level != Level::dram) return;
-            if (!level->width && !level->bandwidth) return;
-            if (const auto roof = memory_ceiling(m, *probe.level)) {
-                c.theoretical = roof->value.value() * part;
-                c.theoretical_cite = roof->cite;
-            }
-        }
     }
 
     void sweep(const SweepStep& step) {
@@ -178,7 +220,7 @@ private:
         const auto set = plateau == sweep.plateaus.end() ? std::nullopt : best_set(sweep, *plateau);
         if (!set) {
             out_.skipped.push_back(
-                {fmt::format("{} ({})", title(at.probe), step.title), "the sweep shows no such level"});
+                {fmt::format("{} ({})", title(at.probe), step.title), "the sweep shows no such level", "", ""});
             return;
         }
         at.working_set = *set;
@@ -206,7 +248,11 @@ private:
     Session session_;
     Plan plan_;
     Measurement out_;
-    std::vector<CeilingStep> steps_;  // of each ceiling, to run it again
+    struct Taken {
+        CeilingStep step;
+        bool disturbed = false;
+    };
+    std::vector<Taken> taken_;  // of each ceiling, to run it again
     double shares_ = 0;
 };
 

@@ -69,7 +69,8 @@ struct Probe {
     int units = 0;                              // compute units that take part; 0: all
     bool operator==(const Probe&) const = default;
 };
-std::string title(const Probe& probe);  // for progress and faults: "FP32 FMA", "L2 load", "DRAM triad, one core"
+std::string matrix_way(const Probe& probe);  // mma, gemm: "wgmma", "GEMM by library"; else ""
+std::string title(const Probe& probe);       // for progress and faults: "FP32 FMA", "L2 load", "DRAM triad, one core"
 
 // What one timed run did. Rates are the caller's arithmetic.
 struct Sample {
@@ -79,7 +80,7 @@ struct Sample {
     double accesses = 0;                   // chase: dependent loads; empty: launches
     std::optional<Frequency> clock;        // of the compute units while it ran
     std::optional<std::string> throttled;  // why the clock was held down, as the driver says
-    // Another program ran on our compute units meanwhile: right, but not this device's time. Kept only for want of
+    // Something else ran on our compute units meanwhile: right, but not this device's time. Kept only for want of
     // better.
     bool disturbed = false;
     // Why this sample proves nothing ("sum is 3.1, expected 4"). Absent: the result was read back and is right.

@@ -9,6 +9,8 @@
 
 #include <gambrel/measure.hpp>
 
+#include "measure/gpu_clocks.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -79,9 +81,7 @@ Finding nvrtc() {
 Finding nvml() {
     const Library library{"libnvidia-ml.so.1", "libnvidia-ml.so"};
     if (library)
-        return {
-            Health::good, "NVML", "libnvidia-ml.so.1", "clocks, power and throttle reasons are recorded",
-            "for figures that repeat, lock the clocks while you measure: sudo nvidia-smi -lgc BASE,BASE (undo: -rgc)"};
+        return {Health::good, "NVML", "libnvidia-ml.so.1", "clocks, power and throttle reasons are recorded", ""};
     return {Health::missing, "NVML", "libnvidia-ml.so.1 cannot be opened", "GPU clocks and throttling go unrecorded",
             "it comes with the NVIDIA driver"};
 }
@@ -145,6 +145,7 @@ Finding load() {
 
 std::vector<Finding> examine() {
     std::vector<Finding> all{driver(), nvrtc(), nvml(), counters(), opencl(), governor(), huge_pages(), load()};
+    for (Finding& f : measure_detail::gpu_clock_findings()) all.push_back(std::move(f));
     for (const DeviceFound& d : find_devices())
         all.push_back({Health::good, "device " + d.argument, d.name, "gambrel measure --device " + d.argument, ""});
     return all;

@@ -57,7 +57,10 @@ public:
             if (is_tensor(pipe))
                 for (const MatrixPath path : {MatrixPath::warp, MatrixPath::warpgroup, MatrixPath::tensor_memory})
                     first(Probe{.action = Action::mma, .pipe = pipe, .matrix = path});
-        for (const Pipe pipe : {Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32, Pipe::tensor_fp16, Pipe::tensor_bf16})
+        // Where Tensor Cores do FP64, the library's FP64 product is theirs and no ceiling of the ordinary pipe.
+        const bool tensor_fp64 = info_.theoretical && compute_ceiling(*info_.theoretical, Pipe::tensor_fp64);
+        for (const Pipe pipe : {tensor_fp64 ? Pipe::tensor_fp64 : Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32,
+                                Pipe::tensor_fp16, Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8})
             for (const int n : quick_ ? std::vector<int>{4096} : std::vector<int>{1024, 2048, 4096, 8192, 16384})
                 if (product_time(pipe, n) < kLongestProduct)
                     first(Probe{.action = Action::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n});
@@ -80,9 +83,11 @@ public:
         const auto windows = level_windows(info_, spread, units == 0 ? info_.units : units);
         const LevelWindow* window = find(windows, level);
         if (!window || inside(*window).value() == 0) return;
+        // A chase comes back to a line only after all others: in a cache that others use too, a small set is still
+        // there.
+        const Bytes set = inside(*window, action == Action::chase ? 0.3 : 0.5);
         plan_.last.push_back(
-            {Probe{.action = action, .pipe = Pipe::fp64, .level = level, .spread = spread, .units = units},
-             inside(*window)});
+            {Probe{.action = action, .pipe = Pipe::fp64, .level = level, .spread = spread, .units = units}, set});
     }
     void last(const Probe& probe, Bytes working_set) { plan_.last.push_back({probe, working_set}); }
     [[nodiscard]] double capacity(Level level) const {
@@ -164,12 +169,12 @@ std::vector<LevelWindow> level_windows(const DeviceInfo& info, Spread spread, in
     return windows;
 }
 
-Bytes inside(const LevelWindow& w) {
+Bytes inside(const LevelWindow& w, double part) {
     if (std::isinf(w.to)) return Bytes{std::max(kDramFactor * w.from, kLeastDram)};
     const double low = kInnerMargin * w.from, high = kOuterMargin * w.to;
     if (low >= high) return Bytes{0};
-    const double middle = w.from > 0 ? std::sqrt(low * high) : high / 2;
-    return Bytes{std::floor(middle / 1024) * 1024};
+    const double set = w.from > 0 ? low * std::pow(high / low, part) : high / 2;
+    return Bytes{std::floor(set / 1024) * 1024};
 }
 
 std::string misfit(Bytes set, const LevelWindow& w) {

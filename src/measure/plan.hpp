@@ -29,8 +29,9 @@ Plan plan_for(const DeviceInfo& info, bool quick);
 // less for each SM than its L1) has no window.
 std::vector<LevelWindow> level_windows(const DeviceInfo& info, Spread spread, int units);
 
-// Where in a window to measure: well inside. 0 if the window is too narrow for any.
-Bytes inside(const LevelWindow& window);
+// Where in a window to measure: well inside, `part` of the way from its inner end to its outer one on a logarithmic
+// scale. 0 if the window is too narrow for any.
+Bytes inside(const LevelWindow& window, double part = 0.5);
 // The sentence that says why a working set is not one of the level, or "" if it is.
 std::string misfit(Bytes working_set, const LevelWindow& window);
 

@@ -13,6 +13,12 @@ std::string_view name(Action action) {
     return kNames.at(static_cast<std::size_t>(action));
 }
 
+std::string matrix_way(const Probe& probe) {
+    if (probe.action == Action::gemm) return "GEMM by library";
+    constexpr std::array<std::string_view, 5> kPaths{"", "mma", "wgmma", "tcgen05", "library"};
+    return probe.action == Action::mma ? std::string(kPaths.at(static_cast<std::size_t>(probe.matrix))) : "";
+}
+
 namespace {
 
 std::string arithmetic_title(const Probe& probe) {
@@ -24,12 +30,12 @@ std::string arithmetic_title(const Probe& probe) {
         case Action::multiply:
             return fmt::format("{} multiply", gambrel::title(probe.pipe));
         case Action::gemm:
-            return fmt::format("{} GEMM by library, n = {}", gambrel::title(probe.pipe), probe.extent);
+            return fmt::format("{} {}, n = {}", gambrel::title(probe.pipe), matrix_way(probe), probe.extent);
         default:
             break;
     }
-    constexpr std::array<std::string_view, 5> kPaths{"", ", mma", ", wgmma", ", tcgen05", ", library"};
-    return fmt::format("{}{}", gambrel::title(probe.pipe), kPaths.at(static_cast<std::size_t>(probe.matrix)));
+    const std::string way = matrix_way(probe);
+    return std::string(gambrel::title(probe.pipe)) + (way.empty() ? "" : ", " + way);
 }
 
 std::string plain_title(const Probe& probe) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,8 @@ constexpr double kDefaultBudget = 45, kQuickBudget = 6;  // seconds
 // Of one sample: hundreds of launch overheads; with little time in all, less.
 // Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
 constexpr double kHostSampleTime = 0.7e-3;
-constexpr double kLongestCalibration = 0.1;  // for want of an undisturbed run
+constexpr double kLeastSlice = 15;            // samples
+constexpr double kLongestCalibration = 0.03;  // for want of an undisturbed run
 constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
 
 void note_once(std::vector<std::string>& notes, std::string note) {
@@ -38,7 +40,8 @@ struct Gathered {
     }
     Repeated finished() {
         result.value = rates.result();
-        if (rates.count() > 0 && rates.clean() < kLeastSamples && rates.count() > rates.clean())
+        result.disturbed = rates.clean() < kLeastSamples;
+        if (rates.count() > 0 && result.disturbed && rates.count() > rates.clean())
             result.notes.push_back(fmt::format("other programs ran on the same cores in {} of {} runs",
                                                rates.count() - rates.clean(), rates.count()));
         if (!clocks.empty()) result.clock = Frequency{median_of(clocks)};
@@ -107,13 +110,19 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
     found.repetitions = std::max<std::int64_t>(guess, 1);
     const Seconds overdue = session.device().now() + Seconds{kLongestCalibration};
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    for (int tries = 0; tries < 60; ++tries) {
+    double shortest = std::numeric_limits<double>::infinity();
+    int disturbed = 0;  // runs with as many repetitions
+    for (int tries = 0; tries < 150; ++tries) {
         const auto sample = probe.run(working_set, found.repetitions);
         if (!sample) return found.fault = to_text(sample.error()), found;
         if (sample->fault) return found.fault = sample->fault, found;
-        // A run that another program held up would promise too few repetitions for all that follow.
-        if (sample->disturbed && tries < 20 && session.device().now() < overdue) continue;
-        const double time = sample->time.value();
+        shortest = std::min(shortest, sample->time.value());
+        // A run that another program held up would promise too few repetitions for all that follow: of such the
+        // shortest of several is believed.
+        if (sample->disturbed && (++disturbed < 3 || (disturbed < 6 && session.device().now() < overdue))) continue;
+        const double time = shortest;
+        shortest = std::numeric_limits<double>::infinity();
+        disturbed = 0;
         if (time > 2 * target && found.repetitions > 1) {
             const double less = static_cast<double>(found.repetitions) * target / time;
             return found.repetitions = std::max<std::int64_t>(1, static_cast<std::int64_t>(less)), found;
@@ -128,9 +137,14 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
 
 Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds deadline, Session& session) {
     Gathered all;
-    const Seconds slice = deadline - session.device().now();
+    Seconds slice = deadline - session.device().now();
     const Calibration calibration = calibrated(prepared, set, session);
     if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
+    // Where others have spent the time, still enough for a few samples.
+    if (const Seconds least = session.sample_time() * kLeastSlice; slice < least) {
+        slice = least;
+        deadline = session.device().now() + least;
+    }
     while (!session.stopped()) {
         if (!all.take(probe, prepared.run(set, calibration.repetitions))) break;
         if (all.rates.settled()) break;

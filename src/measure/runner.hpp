@@ -42,6 +42,7 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
 
 struct Repeated {
     Statistics value;
+    bool disturbed = false;          // less than six samples that nothing else is known to have slowed
     std::optional<Frequency> clock;  // median
     std::optional<std::string> fault;
     std::vector<std::string> notes;

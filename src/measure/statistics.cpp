@@ -36,11 +36,21 @@ double median_of(std::vector<double> v) {
     return (*middle + *std::max_element(v.begin(), middle)) / 2;
 }
 
+double interval_by_quartiles(std::vector<double> v) {
+    if (v.empty()) return 0;
+    std::sort(v.begin(), v.end());
+    const double quartiles = v[3 * (v.size() - 1) / 4] - v[(v.size() - 1) / 4], median = v[v.size() / 2];
+    // Quartiles lie 1.349 deviations apart; the median of n varies by 1.253 deviations / sqrt(n).
+    const double width = 2 * 1.96 * 1.253 / 1.349 * quartiles / std::sqrt(static_cast<double>(v.size()));
+    return median > 0 ? width / median : 0;
+}
+
 void Repeater::add(double value, bool disturbed) {
     (disturbed ? disturbed_ : clean_).push_back(value);
     if (clean_.size() < next_look_) return;
     next_look_ = clean_.size() + std::max<std::size_t>(1, clean_.size() / 8);
-    settled_ = statistics(clean_).relative_interval() < kSettledInterval;
+    settled_ =
+        statistics(clean_).relative_interval() < kSettledInterval && interval_by_quartiles(clean_) < kSettledInterval;
 }
 
 Statistics Repeater::result() const { return statistics(clean_.empty() ? disturbed_ : clean_); }

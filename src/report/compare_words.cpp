@@ -70,6 +70,7 @@ std::vector<std::string> summary_of(const Comparison& c) {
 
 std::vector<SumLine> sums_of(const Comparison& c) {
     std::vector<SumLine> out{sum_line<Seconds>("time", c.total.time, c), sum_line<Flops>("FLOP", c.total.flop, c)};
+    if (!times_compare(c)) out.front().change.clear();
     for (const Level l : all_levels())
         if (c.total.bytes[l].before || c.total.bytes[l].after)
             out.push_back(sum_line<Bytes>(std::string(name(l)) + " bytes", c.total.bytes[l], c));

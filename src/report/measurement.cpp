@@ -53,12 +53,47 @@ std::string device_text(const Measurement& m) {
     return text;
 }
 
+namespace {
+
+void add_once(std::vector<std::string>& all, const std::string& one) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
+// "mma, wgmma of Tensor FP8, Tensor FP4": a line for every pair of them would be forty.
+std::vector<std::string> pairs_text(const std::vector<const Skipped*>& pairs) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> ways_of;  // by subject, in order
+    for (const Skipped* s : pairs) {
+        auto at = std::find_if(ways_of.begin(), ways_of.end(), [&](auto& one) { return one.first == s->subject; });
+        if (at == ways_of.end()) at = ways_of.insert(at, {s->subject, {}});
+        add_once(at->second, s->way);
+    }
+    std::vector<std::pair<std::string, std::vector<std::string>>> subjects_of;  // by what they lack
+    for (const auto& [subject, ways] : ways_of) {
+        const std::string text = fmt::format("{}", fmt::join(ways, ", "));
+        auto at = std::find_if(subjects_of.begin(), subjects_of.end(), [&](auto& one) { return one.first == text; });
+        if (at == subjects_of.end()) at = subjects_of.insert(at, {text, {}});
+        at->second.push_back(subject);
+    }
+    std::vector<std::string> texts;
+    for (const auto& [ways, subjects] : subjects_of)
+        texts.push_back(fmt::format("{} of {}", ways, fmt::join(subjects, ", ")));
+    return texts;
+}
+
+}  // namespace
+
+// Probes that a device has not are many on old GPUs: those with one reason are told in one sentence.
 std::vector<std::string> skipped_sentences(const Measurement& m) {
-    std::map<std::string, std::vector<std::string>> by_reason;
-    for (const Skipped& s : m.skipped) by_reason[s.reason].push_back(s.title);
+    std::map<std::string, std::vector<const Skipped*>> by_reason;
+    for (const Skipped& s : m.skipped) by_reason[s.reason].push_back(&s);
     std::vector<std::string> sentences;
-    for (const auto& [reason, titles] : by_reason)
+    for (const auto& [reason, all] : by_reason) {
+        std::vector<std::string> titles;
+        std::vector<const Skipped*> pairs;
+        for (const Skipped* s : all) s->way.empty() ? titles.push_back(s->title) : pairs.push_back(s);
+        for (std::string& text : pairs_text(pairs)) titles.push_back(std::move(text));
         sentences.push_back(fmt::format("Not measured, {}: {}.", reason, fmt::join(titles, "; ")));
+    }
     return sentences;
 }
 

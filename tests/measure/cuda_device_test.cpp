@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <gambrel/doctor.hpp>
+
 #include "measure/cuda/nvml.hpp"
 #include "measure/device.hpp"
 
@@ -273,6 +275,72 @@ TEST_F(CudaDevice, WhatTheArchitectureLacksIsRefusedWithAReason) {
     set("GAMBREL_CUBLASLT", "/nowhere/libcublasLt.so");
     EXPECT_THAT(reason({.action = Action::gemm, .pipe = Pipe::fp32, .extent = 64}),
                 HasSubstr("/nowhere/libcublasLt.so"));
+    set("GAMBREL_CUBLASLT", GAMBREL_FAKE_CUDA);
+    EXPECT_THAT(reason({.action = Action::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}),
+                HasSubstr("8.0 has no such instruction"));
+}
+
+TEST_F(CudaDevice, LibraryProductsOfEveryTypeKeepTheLibrarysRules) {
+    set("FAKE_CC", "90");
+    auto device = open_device("cuda:0");
+    ASSERT_TRUE(device) << to_text(device.error());
+    for (const Pipe pipe :
+         {Pipe::fp32, Pipe::tensor_tf32, Pipe::tensor_fp16, Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8}) {
+        const auto sample = run(**device, {.action = Action::gemm, .pipe = pipe, .extent = 48}, 0, 2);
+        ASSERT_TRUE(sample) << title(pipe) << ": " << to_text(sample.error());
+        EXPECT_FALSE(sample->fault) << title(pipe) << ": " << *sample->fault;
+        EXPECT_DOUBLE_EQ(sample->flop, 2 * 2.0 * 48 * 48 * 48);
+    }
+    EXPECT_EQ(counts()["product of type 28 to 0"], 2) << "E4M3 to FP32";
+    EXPECT_EQ(counts()["product of type 3 to 10"], 2) << "INT8 to INT32";
+    set("FAKE_BROKEN", "cublasLtMatmul");
+    const auto bad = run(**device, {.action = Action::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}, 0, 1);
+    ASSERT_TRUE(bad);
+    EXPECT_TRUE(bad->fault);
+}
+
+TEST_F(CudaDevice, ALibraryTooOldForATypeIsAReasonAndNoFault) {
+    set("FAKE_CC", "90");
+    set("FAKE_LT_OLD", "1");
+    auto device = open_device("cuda:0");
+    const auto fp8 = (*device)->prepare({.action = Action::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}, Bytes(0));
+    ASSERT_TRUE(fp8) << to_text(fp8.error());
+    EXPECT_EQ(fp8->probe, nullptr);
+    EXPECT_THAT(fp8->reason, HasSubstr("knows no such matrices"));
+    EXPECT_TRUE(run(**device, {.action = Action::gemm, .pipe = Pipe::tensor_int8, .extent = 32}, 0, 1));
+}
+
+TEST_F(CudaDevice, TensorTypesThatTheGpuLacksAreNotMeasuredByAFallback) {
+    set("FAKE_CC", "70");
+    set("FAKE_ARCHS", "70,75,80");
+    auto device = open_device("cuda:0");
+    ASSERT_TRUE(device) << to_text(device.error());
+    const auto tf32 = (*device)->prepare({.action = Action::gemm, .pipe = Pipe::tensor_tf32, .extent = 32}, Bytes(0));
+    ASSERT_TRUE(tf32);
+    EXPECT_EQ(tf32->probe, nullptr) << "cuBLASLt would take FP32";
+}
+
+TEST_F(CudaDevice, TheDoctorTellsWhetherAClockSeemsHeld) {
+    const auto clocks = [] {
+        for (const Finding& f : examine())
+            if (f.what == "clocks of GPU 0") return f;
+        return Finding{};
+    };
+    set("FAKE_CLOCK", "210");
+    set("FAKE_THROTTLE", "0x1");  // idle
+    Finding f = clocks();
+    EXPECT_EQ(f.health, Health::poor);
+    EXPECT_EQ(f.found,
+              "SM clock 210 MHz now (idle), 1410 MHz at most, application clock 1410 MHz, persistence mode off");
+    EXPECT_THAT(f.follows, HasSubstr("nothing shows that the clock is locked"));
+    EXPECT_THAT(f.mend, HasSubstr("sudo nvidia-smi -i 0 -pm 1 && sudo nvidia-smi -i 0 -lgc 1095,1095"));
+    set("FAKE_CLOCK", "1095");
+    set("FAKE_PERSISTENCE", "1");
+    f = clocks();
+    EXPECT_EQ(f.health, Health::good) << "idle and yet not slow";
+    EXPECT_EQ(f.mend, "");
+    set("FAKE_FAIL", "nvmlDeviceGetApplicationsClock:3");  // not supported by consumer GPUs
+    EXPECT_EQ(clocks().found, "SM clock 1095 MHz now (idle), 1410 MHz at most, persistence mode on");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // bench/likwid_ratio does that.
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -67,9 +68,9 @@ TEST(Chase, goes_through_every_line_once) {
         const std::size_t lines = make_chase(arena.words(), bytes);
         EXPECT_EQ(lines, bytes / 64);
         std::set<std::uint64_t> places;
-        for (std::size_t i = 0; i < lines; ++i) places.insert(chase(arena.words(), static_cast<std::int64_t>(i)));
+        for (std::size_t i = 0; i < lines; ++i) places.insert(chase(arena.words(), static_cast<std::int64_t>(i))[1]);
         EXPECT_EQ(places.size(), lines);
-        EXPECT_EQ(chase(arena.words(), static_cast<std::int64_t>(lines)), 0U);
+        EXPECT_EQ(chase(arena.words(), static_cast<std::int64_t>(lines)), arena.words());
     }
 }
 
@@ -90,6 +91,39 @@ TEST(Team, sees_that_a_thread_did_not_have_its_core) {
     Team team(**topology);
     const auto asleep = team.run(1, [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
     EXPECT_TRUE(asleep.disturbed);
+}
+
+TEST(Team, a_core_that_is_all_ours_issues_several_additions_in_a_cycle) {
+    auto topology = HostTopology::load();
+    ASSERT_TRUE(topology);
+    Team team(**topology);
+    double best = 0;
+    team.run(1, [&](int) {
+        for (int i = 0; i < 300; ++i) best = std::max(best, issue_width());
+    });
+#if defined(__x86_64__) || defined(__aarch64__)
+    EXPECT_GT(best, 1.5) << "one would be what a chain of dependent additions gives";
+    EXPECT_LT(best, 12);
+#else
+    EXPECT_EQ(best, 0);
+#endif
+}
+
+TEST(Team, knows_the_width_of_a_whole_core_among_busy_times_and_interrupts) {
+    std::mt19937 random(7);
+    for (const double first : {2.2, 3.9, 60.0}) {
+        double width = believed_width(0, first);
+        int wrong = 0;
+        for (int i = 0; i < 20000; ++i) {
+            const auto pick = random() % 1000;
+            width = believed_width(width, pick < 5     ? 60.0
+                                          : pick < 10  ? 6.0
+                                          : pick < 600 ? 2.2
+                                                       : 3.87 + 0.001 * static_cast<double>(pick % 60));
+            if (i > 1000) wrong += kWholeCore * width > 3.87 || kWholeCore * width < 2.3 ? 1 : 0;
+        }
+        EXPECT_LT(wrong, 600) << "begun with " << first;
+    }
 }
 
 TEST(Host, says_what_it_is) {

@@ -186,9 +186,11 @@ TEST_F(RealSweeps, l1_and_l2_of_loads_by_each_sm_agree_with_the_summary) {
         EXPECT_NEAR(first->value / summary(sweep.gpu, "l1_bw_GBs_median"), 1, 0.03);
         const Plateau* second = named(found, Level::l2);
         ASSERT_NE(second, nullptr);
-        // The summary's one number for A100 lies between its two sweeps, which differ by 18 %; the second is left out.
-        const bool left_out = sweep.gpu == "a100_80" && ++seen[sweep.gpu] == 2;
-        const double expected = left_out ? 5440 : summary(sweep.gpu, "l2_shared_read_bw_GBs_median");
+        // A100 has two sweeps that differ by 18 %, and the summary's number for this benchmark is of both. The second
+        // is held against what the other benchmark, a divided set, found in the L2 of that GPU.
+        const bool again = sweep.gpu == "a100_80" && ++seen[sweep.gpu] == 2;
+        const double expected = summary(sweep.gpu, again ? "l2_bw_GBs_median" : "l2_shared_read_bw_GBs_median");
+        ASSERT_GT(expected, 0);
         EXPECT_NEAR(second->value / expected, 1, 0.03);
     }
 }

@@ -43,12 +43,17 @@ public:
 
     // "" if the library can do it, else why not.
     Result<std::string> build() {
-        // A transposed: the one arrangement that all types, FP8 and INT8 too, can have.
+        // A transposed, B not, n a multiple of 16: the one arrangement that all types can have (FP8 before cc 10 and
+        // INT8 have no other). FP8's scales are 1 where no pointer to them is set. Its fast accumulation stays off, as
+        // by default: with some 14 bits it could not add up these sums, and the proof would rightly fail.
         int code = lt_.descriptor_create(&descriptor_, types_.compute, types_.scale);
         const int transpose = kLtTranspose;
         if (code == 0) code = lt_.descriptor_set(descriptor_, kLtTransposeA, &transpose, sizeof transpose);
         if (code == 0) code = lt_.layout_create(&input_, types_.input, n_, n_, static_cast<std::int64_t>(n_));
         if (code == 0) code = lt_.layout_create(&output_, types_.output, n_, n_, static_cast<std::int64_t>(n_));
+        // An old library does not know the type (invalid value) or not for this GPU (not supported): no fault of ours.
+        if (code == kLtInvalidValue || code == kLtNotSupported)
+            return fmt::format("this cuBLASLt knows no such matrices (status {})", code);
         if (code != 0) return failure("cuBLASLt", fmt::format("describing the product failed: status {}", code));
         if (const std::string reason = choose(); !reason.empty()) return reason;
         const std::size_t inputs = n_ * n_ * types_.input_bytes;
@@ -90,9 +95,7 @@ private:
             code =
                 lt_.heuristic(lt_.handle, descriptor_, input_, input_, output_, output_, preference, 1, &best, &found);
         if (preference != nullptr) lt_.preference_destroy(preference);
-        if (code != 0 || found == 0)
-            return fmt::format("cuBLASLt has no product of {} matrices with n = {} here (status {})",
-                               gambrel::title(probe_.pipe), n_, code);
+        if (code != 0 || found == 0) return fmt::format("cuBLASLt offers no such product here (status {})", code);
         algorithm_ = best.algorithm;
         return {};
     }
@@ -218,6 +221,11 @@ Result<Preparation> prepare_library_gemm(GemmHost host, const Probe& probe) {
     if (types == nullptr) return refusal(fmt::format("cuBLASLt is not asked for {}", title(probe.pipe)));
     if (probe.extent < 16 || probe.extent % 16 != 0)
         return failure(title(probe), fmt::format("n = {}; expected a multiple of 16", probe.extent));
+    // On GPUs without the type the library may fall back to another pipe (TF32 to FP32 before cc 8.0).
+    const ComputeCapability cc = host.backend->target().cc;
+    if (const Probe mma{.action = Action::mma, .pipe = probe.pipe};
+        is_tensor(probe.pipe) && find_tensor_kernel(mma, cc, true) == nullptr)
+        return refusal(tensor_refusal(mma, cc));
     auto made = std::make_unique<GemmProbe>(std::move(host), probe, *types);
     auto built = made->build();
     if (!built) return tl::unexpected(built.error());

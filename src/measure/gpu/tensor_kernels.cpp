@@ -113,7 +113,8 @@ const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc,
 std::string tensor_refusal(const Probe& probe, ComputeCapability cc) {
     if (!is_tensor(probe.pipe)) return fmt::format("{} is no Tensor Core pipe", title(probe.pipe));
     if (probe.matrix == library) return "the library is asked with a gemm probe";
-    return fmt::format("compute capability {} has no such instruction for {}", to_text(cc), title(probe.pipe));
+    // The same words for every type: a report tells all of one reason in one sentence.
+    return fmt::format("compute capability {} has no such instruction", to_text(cc));
 }
 
 double flop_per_trip(const TensorKernel& row) {

@@ -47,12 +47,12 @@ std::size_t make_chase(std::uint64_t* words, std::size_t bytes) {
     return lines;
 }
 
-std::uint64_t chase(const std::uint64_t* first, std::int64_t steps) {
-    const std::uint64_t* at = first;
+const std::uint64_t* chase(const std::uint64_t* from, std::int64_t steps) {
+    const std::uint64_t* at = from;
     for (; steps >= 8; steps -= 8)
         for (int i = 0; i < 8; ++i) at = reinterpret_cast<const std::uint64_t*>(at[0]);
     for (; steps > 0; --steps) at = reinterpret_cast<const std::uint64_t*>(at[0]);
-    return at[1];
+    return at;
 }
 
 }  // namespace gambrel::measure_detail

@@ -29,7 +29,7 @@ private:
 std::size_t make_chase(std::uint64_t* words, std::size_t bytes);
 inline constexpr std::size_t kLineWords = 8;
 
-// Follows the cycle `steps` times from the first line and returns the place reached.
-std::uint64_t chase(const std::uint64_t* first, std::int64_t steps);
+// Follows the cycle `steps` times from this line and returns the line reached; its second word is its place.
+const std::uint64_t* chase(const std::uint64_t* from, std::int64_t steps);
 
 }  // namespace gambrel::measure_detail

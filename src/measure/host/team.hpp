@@ -11,6 +11,8 @@
 
 namespace gambrel::measure_detail {
 
+inline constexpr double kWholeCore = 0.9;  // less of its width is a core that others use
+
 class Team {
 public:
     explicit Team(const HostTopology& topology);
@@ -23,7 +25,8 @@ public:
     // Runs `work(thread)` on threads 0 to count-1 at once and waits. Work throws nothing.
     struct Run {
         Seconds time{};
-        bool disturbed = false;  // a thread did not have its core all the time
+        // A thread did not have its core all the time, or not the whole of it.
+        bool disturbed = false;
     };
     Run run(int count, const std::function<void(int)>& work);
 
@@ -31,7 +34,9 @@ private:
     void loop(int me, const HostTopology& topology);
     struct alignas(128) Times {
         double start = 0, end = 0, cpu = 0;
+        double width = 0, whole_width = 0;  // issue_width() around the last run, and of the core when it is all ours
     };
+    static bool shared(const Times& t) { return t.width < kWholeCore * t.whole_width; }
 
     std::vector<std::thread> threads_;
     std::vector<Times> times_;
@@ -46,5 +51,11 @@ private:
 
 // Cycles per second of the core that asks, from a chain of dependent additions: one a cycle on every CPU we know.
 Frequency core_clock();
+// Additions in a cycle where none waits for another: what the core has to give at this moment. A second hardware thread
+// takes its part of it, and is seen by nothing else where it belongs to another virtual machine. 0 where unknown.
+double issue_width();
+// What the width of a core that is all ours is believed to be after one more look. The highest seen would be wrong for
+// ever after one interrupt in the wrong place; the median, where others use the core most of the time.
+double believed_width(double before, double seen);
 
 }  // namespace gambrel::measure_detail

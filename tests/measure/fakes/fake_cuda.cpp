@@ -1,7 +1,7 @@
-// A driver, an NVRTC, an NVML and a cuBLASLt in one shared object, for the tests. Device memory is host memory;
-// "machine code" is the source text itself, and a launch does in plain C++ what the kernel of that name would do. Every
-// call goes to the file that FAKE_LOG names. FAKE_DEVICES, FAKE_CC, FAKE_ARCHS, FAKE_FAIL=function:code, FAKE_THROTTLE
-// and FAKE_BROKEN steer it.
+// A driver, an NVRTC and an NVML in one shared object (with fake_cublaslt.cpp), for the tests. Device memory is host
+// memory; "machine code" is the source text itself, and a launch does in plain C++ what the kernel of that name would
+// do. Every call goes to the file that FAKE_LOG names. FAKE_DEVICES, FAKE_CC, FAKE_ARCHS, FAKE_FAIL=function:code,
+// FAKE_THROTTLE and FAKE_BROKEN steer it.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -11,26 +11,9 @@
 #include <string>
 #include <vector>
 
-namespace {
+#include "measure/fakes/fake.hpp"
 
-std::string variable(const char* name, const char* otherwise) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : otherwise;
-}
-// Notes the call; the code that FAKE_FAIL wants it to return, or 0.
-int called(const char* name) {
-    if (const char* path = std::getenv("FAKE_LOG")) {
-        if (FILE* log = std::fopen(path, "a")) {
-            std::fprintf(log, "%s\n", name);
-            std::fclose(log);
-        }
-    }
-    const std::string fail = variable("FAKE_FAIL", "");
-    const auto colon = fail.find(':');
-    return colon != std::string::npos && fail.substr(0, colon) == name ? std::atoi(fail.c_str() + colon + 1) : 0;
-}
-#define CALLED(name) \
-    if (const int code = called(#name); code != 0) return code
+namespace {
 
 struct Program {
     std::string source, log;
@@ -146,6 +129,22 @@ void run_tensor(const Function& f, unsigned groups, unsigned threads, void** wit
     *pointer<unsigned long long>(with, 1) = 1'000'000;
 }
 
+// The words of varied() in tensor_operands.cu.
+void fill_matrix(const Function& f, void** with) {
+    const std::map<std::string, std::pair<unsigned, unsigned>> kinds{{"OPERAND_FP16", {0x3c003c00U, 0x01000100U}},
+                                                                     {"OPERAND_BF16", {0x3f803f80U, 0x00200020U}},
+                                                                     {"OPERAND_TF32", {0x3f800000U, 0x00200000U}},
+                                                                     {"OPERAND_INT8", {0x01010101U, 0x04040404U}},
+                                                                     {"OPERAND_FP8", {0x38383838U, 0x02020202U}}};
+    for (const auto& [name, words] : kinds) {
+        if (!f.defined(name)) continue;
+        for (unsigned i = 0; i < argument<unsigned>(with, 1); ++i) {
+            const unsigned pick = (i + 1) * 0x9e3779b9U + (argument<unsigned>(with, 2) + 1) * 0x85ebca6bU;
+            pointer<unsigned>(with, 0)[i] = words.first | (words.second & (pick ^ (pick >> 13U)));
+        }
+    }
+}
+
 void run(const Function& f, unsigned groups, unsigned threads, void** with) {
     if (f.name == variable("FAKE_BROKEN", "")) return;  // a kernel that does nothing
     if (f.name == "arithmetic") {
@@ -161,11 +160,7 @@ void run(const Function& f, unsigned groups, unsigned threads, void** with) {
     } else if (f.name == "nothing") {
         if (const auto mark = argument<unsigned>(with, 1); mark != 0) *pointer<std::uint32_t>(with, 0) = mark;
     } else if (f.name == "matrix_fill") {
-        auto* data = pointer<float>(with, 0);
-        for (unsigned i = 0; i < argument<unsigned>(with, 1); ++i) {
-            const unsigned pick = (i + 1) * 0x9e3779b9U + (argument<unsigned>(with, 2) + 1) * 0x85ebca6bU;
-            data[i] = (((pick ^ (pick >> 13U)) >> 21U) & 1U) != 0 ? 1.25F : 1.0F;
-        }
+        fill_matrix(f, with);
     } else {
         run_memory(f, groups, threads, with);
     }
@@ -378,9 +373,20 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
     called((std::string("uuid ") + uuid).c_str());
     return *device = device, 0;
 }
+int nvmlDeviceGetCount_v2(unsigned* count) { return *count = 1, 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) { return *device = device, 0; }
 int nvmlDeviceGetClockInfo(void*, int, unsigned* mhz) {
     CALLED(nvmlDeviceGetClockInfo);
-    return *mhz = 1350, 0;
+    return *mhz = static_cast<unsigned>(std::atoi(variable("FAKE_CLOCK", "1350").c_str())), 0;
+}
+int nvmlDeviceGetMaxClockInfo(void*, int, unsigned* mhz) { return *mhz = 1410, 0; }
+int nvmlDeviceGetApplicationsClock(void*, int, unsigned* mhz) {
+    CALLED(nvmlDeviceGetApplicationsClock);
+    return *mhz = 1410, 0;
+}
+int nvmlDeviceGetDefaultApplicationsClock(void*, int, unsigned* mhz) { return *mhz = 1095, 0; }
+int nvmlDeviceGetPersistenceMode(void*, int* mode) {
+    return *mode = std::atoi(variable("FAKE_PERSISTENCE", "0").c_str()), 0;
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
     return *reasons = std::strtoull(variable("FAKE_THROTTLE", "0").c_str(), nullptr, 0), 0;
@@ -388,66 +394,5 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) { return *milliwatts = 298'600, 0; }
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) { return *milliwatts = 300'000, 0; }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) { return std::snprintf(text, size, "575.57.08"), 0; }
-
-// cuBLASLt: FP32 only, A transposed.
-int cublasLtCreate(void** handle) {
-    CALLED(cublasLtCreate);
-    return *handle = handle, 0;
-}
-int cublasLtDestroy(void*) {
-    CALLED(cublasLtDestroy);
-    return 0;
-}
-int cublasLtMatmulDescCreate(void** d, int, int) {
-    CALLED(cublasLtMatmulDescCreate);
-    return *d = d, 0;
-}
-int cublasLtMatmulDescSetAttribute(void*, int what, const void*, std::size_t) {
-    CALLED(cublasLtMatmulDescSetAttribute);
-    return what == 3 ? 0 : 7;
-}
-int cublasLtMatmulDescDestroy(void*) {
-    CALLED(cublasLtMatmulDescDestroy);
-    return 0;
-}
-int cublasLtMatrixLayoutCreate(std::uint64_t** layout, int, std::uint64_t rows, std::uint64_t, std::int64_t) {
-    CALLED(cublasLtMatrixLayoutCreate);
-    return *layout = new std::uint64_t(rows), 0;
-}
-int cublasLtMatrixLayoutDestroy(std::uint64_t* layout) {
-    CALLED(cublasLtMatrixLayoutDestroy);
-    delete layout;
-    return 0;
-}
-int cublasLtMatmulPreferenceCreate(void** p) {
-    CALLED(cublasLtMatmulPreferenceCreate);
-    return *p = p, 0;
-}
-int cublasLtMatmulPreferenceSetAttribute(void*, int, const void*, std::size_t) {
-    CALLED(cublasLtMatmulPreferenceSetAttribute);
-    return 0;
-}
-int cublasLtMatmulPreferenceDestroy(void*) {
-    CALLED(cublasLtMatmulPreferenceDestroy);
-    return 0;
-}
-int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int, void*, int* found) {
-    CALLED(cublasLtMatmulAlgoGetHeuristic);
-    return *found = 1, 0;
-}
-int cublasLtMatmul(void*, void*, const void* alpha, const float* a, std::uint64_t* layout, const float* b, void*,
-                   const void*, const void*, void*, float* d, void*, const void*, void*, std::size_t, void*) {
-    CALLED(cublasLtMatmul);
-    const std::uint64_t n = *layout;
-    float scale = 0;
-    std::memcpy(&scale, alpha, sizeof scale);
-    for (std::uint64_t j = 0; j < n; ++j)
-        for (std::uint64_t i = 0; i < n; ++i) {
-            float sum = 0;
-            for (std::uint64_t k = 0; k < n; ++k) sum += a[i * n + k] * b[j * n + k];
-            d[j * n + i] = variable("FAKE_BROKEN", "") == "cublasLtMatmul" ? 0 : scale * sum;
-        }
-    return 0;
-}
 
 }  // extern "C"
