@@ -38,10 +38,8 @@ tabs+=("ResNet-50 on a V100=$parts/resnet50_v100.html")
 show "The same network on an H100, half precision" \
     predict resnet50 --batch 32 --gpu h100-sxm --precision fp16 --no-chart --top 6 -o "$parts/resnet50_h100.html"
 tabs+=("ResNet-50 on an H100=$parts/resnet50_h100.html")
-"$gambrel" predict alexnet --batch 4 --gpu v100 -q --json "$parts/alexnet_modelled.json"
-"$gambrel" simulate alexnet --batch 4 --gpu v100 -q --json "$parts/alexnet_simulated.json"
-show "The model beside the simulation of every address" compare "$parts/alexnet_modelled.json" \
-    "$parts/alexnet_simulated.json" --top 8 -o "$parts/model_and_simulation.html"
+show "The model beside the simulation of every address" compare --predict --simulate resnet50 --batch 8 --gpu v100 --top 8 \
+    -o "$parts/model_and_simulation.html"
 tabs+=("Model and simulation=$parts/model_and_simulation.html")
 show "What to scale in a V100 for ResNet-50" explore resnet50 --batch 32 --gpu v100 \
     --vary sms=1:2,dram.bandwidth=1:2,l2.capacity=1:2 -o "$parts/explored.html"
