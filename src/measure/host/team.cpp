@@ -130,12 +130,12 @@ Frequency core_clock() {
 }
 
 double believed_width(double before, double seen) {
-    constexpr double kWidest = 10;  // no core issues more; it was an interrupt
-    constexpr double kUp = 0.1, kAside = 0.05, kForget = 1e-4;
+    constexpr double kWidest = 10;                                // no core issues more; it was an interrupt
+    constexpr double kLeap = 0.02, kNear = 0.05, kForget = 1e-4;  // what is near holds it against rare leaps
     if (seen > kWidest) return before;
-    if (before <= 0) return seen;
-    if (seen > before) return before + kUp * (std::min(seen, 1.5 * before) - before);
-    return before + (seen > kWholeCore * before ? kAside : kForget) * (seen - before);
+    if (before <= 0) return seen / 2;  // from below: the first look may be one of the wrong ones
+    if (seen > before / kWholeCore) return before + kLeap * (std::min(seen, 1.5 * before) - before);
+    return before + (seen > kWholeCore * before ? kNear : kForget) * (seen - before);
 }
 
 double issue_width() {
