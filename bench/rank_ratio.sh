@@ -8,7 +8,7 @@ command -v mpirun >/dev/null || { echo "mpirun not found: nothing measured"; exi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Seconds of wall clock for N ranks over some 1.8 million designs.
+# Seconds of wall clock for N ranks over some 1.25 million designs.
 seconds() {
     local start end
     start=$(date +%s.%N)
