@@ -56,6 +56,10 @@ struct MemoryLevel {
     Fact<BytesPerCycle> width;  // clocked levels
     Fact<Bandwidth> bandwidth;  // levels with a clock of their own (DRAM), or ceilings known only as a rate
     Fact<double> partitions;
+    // Check bits of ECC that lie in this memory beside the data, as a share of it: 1/16 of GDDR with ECC on. Absent or
+    // zero: no ECC, or bits in lanes of their own (HBM). A user's switch, so the catalogue has what cards are sold
+    // with.
+    Fact<double> inline_ecc;
     Fact<Cycles> latency;
     std::optional<AtClock<Bandwidth>> measured;
 };

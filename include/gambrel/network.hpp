@@ -110,6 +110,9 @@ struct Layer {
     double repeat = 1;             // how many times the network runs it
     bool input_is_trained = true;  // false: nothing before it learns, so it needs no gradient of its input
     bool has_filter = true;        // false: both operands of a GEMM are activations, as attention scores
+    // A number for each channel is added to what is written, by the kernel that writes it: k of a convolution, n of a
+    // GEMM, c of a dgrad that is a transposed convolution. Gradients have none: libraries sum that of a bias apart.
+    bool bias = false;
     Hints hints = {};
 };
 
@@ -126,10 +129,14 @@ Flops flop(const Layer& layer);
 // Every operand once. `input`, `filter`, `output` are the tensors or their gradients; of a GEMM A, B, C; of a streaming
 // layer what is read, its parameters, and what is written.
 struct OperandBytes {
-    Bytes input, filter, output;
+    Bytes input, filter, output, bias;
     Bytes read, written;  // the same bytes by direction
 };
 OperandBytes compulsory_bytes(const Layer& layer);
+// Elements of a layer's bias, 0 without one; and the size of each, which is not that of narrow formats: INT8 kernels
+// add INT32, FP8 kernels BF16.
+std::int64_t bias_elements(const Layer& layer);
+Bytes bias_element_size(Precision precision);
 
 // The GEMM that an implicit-GEMM kernel computes; `batch` is the number of independent ones (groups).
 struct GemmView {

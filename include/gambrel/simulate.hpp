@@ -53,13 +53,15 @@ struct SamplingError {
 struct Simulation {
     SimulatedTraffic input, filter, output;  // the tensors or their gradients, as in OperandBytes
     SimulatedTraffic workspace;              // partial sums of split k
-    Bytes shared_memory;                     // stored and loaded by warps
+    SimulatedTraffic bias;
+    SimulatedTraffic check_bits;  // of ECC in the same memory as the data: at DRAM only
+    Bytes shared_memory;          // stored and loaded by warps
     std::uint64_t sector_accesses = 0;
     std::int64_t ctas = 0, ctas_simulated = 0;
     Occupancy occupancy;
     SamplingError error;
     bool partial = false;  // stopped before its end: the bytes are of ctas_simulated CTAs
-    [[nodiscard]] SimulatedTraffic total() const { return input + filter + output + workspace; }
+    [[nodiscard]] SimulatedTraffic total() const { return input + filter + output + workspace + bias + check_bits; }
 };
 
 // Fails where the layer has faults() or a CTA of the mapping does not fit on the machine's SM.

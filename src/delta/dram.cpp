@@ -110,11 +110,12 @@ void dram_traffic(const Case& c, Traffic& traffic) {
     traffic.reads_of_a = reads.a;
     traffic.reads_of_b = reads.b;
     const auto bytes_a = [&](double times) { return std::min(g.a.unique * times, std::max(traffic.l2.a, g.a.unique)); };
-    const auto bytes_b = [&](double times) { return std::min(g.b.unique * times, std::max(traffic.l2.b, g.b.unique)); };
+    const double l2_b = traffic.l2.b - g.bias;
+    const auto bytes_b = [&](double times) { return std::min(g.b.unique * times, std::max(l2_b, g.b.unique)); };
     OperandTraffic& t = traffic.dram;
     t.a = bytes_a(reads.a);
-    t.b = bytes_b(reads.b);
-    traffic.dram_uneven = std::max(0.0, t.a - bytes_a(even.a)) + std::max(0.0, t.b - bytes_b(even.b));
+    t.b = bytes_b(reads.b) + g.unique_bias;
+    traffic.dram_uneven = std::max(0.0, t.a - bytes_a(even.a)) + std::max(0.0, bytes_b(reads.b) - bytes_b(even.b));
     // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
     const double once = g.output * g.element, all = output_bytes(c);
     t.c = c.mapping.split_k_in_workspace && all > c.hardware.l2_capacity ? all : once;

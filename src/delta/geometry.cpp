@@ -132,6 +132,9 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     const OperandBytes once = compulsory_bytes(layer);
     // The gradient of an input that a strided layer reads in part is written whole.
     g.output = std::max(g.m * g.n * g.batch, once.written.value() / g.element);
+    const double in_a_column = static_cast<double>(m.transposed_view ? grid.columns : grid.rows);
+    g.unique_bias = once.bias.value();
+    g.bias = layer.bias ? g.n * g.batch * in_a_column * bias_element_size(layer.precision).value() : 0;
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
     if (const auto* v = std::get_if<Convolution>(&layer.op))

@@ -27,6 +27,8 @@ struct Geometry {
     double output_element = 4;  // bytes of what the epilogue writes
     Operand a, b;
     double output = 0;  // elements
+    // Bytes of a bias that all CTAs load, and those that it has; counted with B, as both are parameters.
+    double bias = 0, unique_bias = 0;
     double taps = 1, taps_h = 1;
     bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
     double tap_distance = 0;    // of a filter gradient: bytes of one input column between a row of taps and the next

@@ -26,10 +26,14 @@ OperandTraffic shared_traffic(const Case& c) {
     return t;
 }
 
-// Sectors of each warp's requests, and of the epilogue's stores.
+// Sectors of each warp's requests, and of the epilogue's stores. Each row of a CTA's warps loads the bias of its
+// columns.
 OperandTraffic l1_traffic(const Case& c) {
     const Geometry& g = c.geometry;
-    return {g.a.elements * g.element * g.a.l1_factor, g.b.elements * g.element * g.b.l1_factor, output_bytes(c)};
+    const bool turned = c.mapping.transposed_view;
+    const int tile = turned ? c.mapping.cta.n : c.mapping.cta.m, warp = turned ? c.mapping.warp.n : c.mapping.warp.m;
+    const double bias = g.bias * (warp > 0 ? std::max(1, tile / warp) : 1);
+    return {g.a.elements * g.element * g.a.l1_factor, g.b.elements * g.element * g.b.l1_factor + bias, output_bytes(c)};
 }
 
 }  // namespace gambrel::delta_detail

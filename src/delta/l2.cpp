@@ -48,7 +48,8 @@ OperandTraffic l2_traffic(const Case& c) {
     if (rows_first && m.b.through_l1) t.b *= 1 - neighbours_hit(c, held, same);
     if (!rows_first && m.a.through_l1) t.a *= 1 - neighbours_hit(c, held, same);
     t.a = std::max(t.a, g.a.unique);
-    t.b = std::max(t.b, g.b.unique);
+    // When a CTA loads its bias, L1 has long lost what the one before it loaded.
+    t.b = std::max(t.b, g.b.unique) + g.bias;
     t.c = output_bytes(c);
     return t;
 }

@@ -18,6 +18,8 @@ void one_group(Case& c) {
         o->unique /= g.batch;
     }
     g.output /= g.batch;
+    g.bias /= g.batch;
+    g.unique_bias /= g.batch;
     c.groups = g.batch;
     g.batch = 1;
     c.grid.batch = 1;

@@ -64,6 +64,7 @@ json memory_of(const Machine& m) {
         put(level, "width", l.width);
         put(level, "bandwidth", l.bandwidth);
         put(level, "partitions", l.partitions);
+        put(level, "inline_ecc", l.inline_ecc);
         put(level, "latency", l.latency);
         put(level, "measured", l.measured);
         levels.push_back(std::move(level));

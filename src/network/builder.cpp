@@ -38,8 +38,10 @@ Tensor NetworkBuilder::conv(const std::string& name, Tensor in, const ConvStep& 
     v.n = in.n, v.c = in.c, v.h = in.h, v.w = in.w, v.k = step.k, v.r = v.s = step.filter;
     v.pad_top = v.pad_bottom = v.pad_left = v.pad_right = step.pad;
     v.stride_h = v.stride_w = step.stride, v.dilation_h = v.dilation_w = step.dilation, v.groups = step.groups;
-    push(name, in.trained).op = v;
-    network_.parameters += static_cast<double>(filter_elements(v) + (step.bias ? v.k : 0));
+    Layer& layer = push(name, in.trained);
+    layer.op = v;
+    layer.bias = step.bias;
+    network_.parameters += static_cast<double>(filter_elements(v) + bias_elements(layer));
     return {in.n, v.k, v.p(), v.q(), true};
 }
 
@@ -55,7 +57,8 @@ Tensor NetworkBuilder::conv_transposed(const std::string& name, Tensor in, const
     Layer& layer = push(name, in.trained);
     layer.op = v;
     layer.pass = Pass::dgrad;
-    network_.parameters += static_cast<double>(filter_elements(v) + (step.bias ? v.c : 0));
+    layer.bias = step.bias;
+    network_.parameters += static_cast<double>(filter_elements(v) + bias_elements(layer));
     return {in.n, v.c, v.h, v.w, true};
 }
 
@@ -67,7 +70,7 @@ Tensor NetworkBuilder::conv_bias_relu(const std::string& name, Tensor in, ConvSt
     step.bias = true;
     const Tensor out = conv(name, in, step);
     const double elements = out.elements();
-    // Bias and ReLU are one kernel, as cuDNN fuses them; its bias is counted with the convolution.
+    // The convolution adds the bias as it stores; frameworks run ReLU as a kernel of its own.
     return stream(name + ".relu", {StreamingKind::activation, {elements}, 0, elements, 1}, out, true);
 }
 
@@ -78,8 +81,10 @@ Tensor NetworkBuilder::fc(const std::string& name, Tensor in, std::int64_t outpu
 Tensor NetworkBuilder::linear(const std::string& name, Tensor in, std::int64_t outputs) {
     Gemm g;
     g.m = in.n * in.c * in.h, g.n = outputs, g.k = in.w, g.b_transposed = true;
-    push(name, in.trained).op = g;
-    network_.parameters += static_cast<double>(g.k * g.n + g.n);
+    Layer& layer = push(name, in.trained);
+    layer.op = g;
+    layer.bias = true;
+    network_.parameters += static_cast<double>(g.k * g.n + bias_elements(layer));
     return {in.n, in.c, in.h, outputs, true};
 }
 

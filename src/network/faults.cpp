@@ -84,6 +84,12 @@ std::vector<std::string> faults(const Gemm& g) {
 std::vector<std::string> faults(const Layer& layer) {
     Check check;
     if (!(layer.repeat >= 1)) check.fault(fmt::format("repeat is {}, expected at least 1", layer.repeat));
+    // A dgrad of a convolution may be the forward pass of a transposed one.
+    const bool gradient =
+        layer.pass == Pass::wgrad || (layer.pass == Pass::dgrad && !std::holds_alternative<Convolution>(layer.op));
+    if (layer.bias && (gradient || std::holds_alternative<Streaming>(layer.op)))
+        check.fault(fmt::format("a bias in {}: expected one only where a convolution or GEMM runs forward",
+                                gradient ? name(layer.pass) : "a streaming layer"));
     if (const auto* s = std::get_if<Streaming>(&layer.op)) {
         if (layer.pass == Pass::wgrad) check.fault("a streaming layer has no wgrad: dgrad is all of its backward pass");
         for (const double elements : {s->read[0], s->read[1], s->read[2], s->read[3], s->parameters, s->written})

@@ -58,15 +58,17 @@ Elements elements(const Gemm& g, Pass) {
 }
 
 template <class Op>
-OperandBytes matrix_bytes(const Op& op, Pass pass, Precision precision) {
+OperandBytes matrix_bytes(const Op& op, const Layer& layer) {
+    const Pass pass = layer.pass;
     const Elements e = elements(op, pass);
-    const Bytes size = element_size(precision);
+    const Bytes size = element_size(layer.precision);
     OperandBytes b;
     b.input = e.input * size;
     b.filter = e.filter * size;
     b.output = e.output * size;
+    b.bias = static_cast<double>(bias_elements(layer)) * bias_element_size(layer.precision);
     b.written = pass == Pass::fwd ? b.output : pass == Pass::dgrad ? b.input : b.filter;
-    b.read = b.input + b.filter + b.output - b.written;
+    b.read = b.input + b.filter + b.output - b.written + b.bias;
     return b;
 }
 
@@ -85,9 +87,27 @@ Flops flop(const Layer& layer) {
 }
 
 OperandBytes compulsory_bytes(const Layer& layer) {
-    if (const auto* v = std::get_if<Convolution>(&layer.op)) return matrix_bytes(*v, layer.pass, layer.precision);
-    if (const auto* g = std::get_if<Gemm>(&layer.op)) return matrix_bytes(*g, layer.pass, layer.precision);
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) return matrix_bytes(*v, layer);
+    if (const auto* g = std::get_if<Gemm>(&layer.op)) return matrix_bytes(*g, layer);
     return network_detail::streaming_bytes(std::get<Streaming>(layer.op), layer.pass, layer.precision);
+}
+
+std::int64_t bias_elements(const Layer& layer) {
+    if (!layer.bias) return 0;
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) return layer.pass == Pass::fwd ? v->k : v->c;
+    if (const auto* g = std::get_if<Gemm>(&layer.op)) return g->n;
+    return 0;
+}
+
+Bytes bias_element_size(Precision precision) {
+    switch (precision) {
+        case Precision::int8:
+            return element_size(Precision::fp32);
+        case Precision::fp8:
+            return element_size(Precision::bf16);
+        default:
+            return element_size(precision);
+    }
 }
 
 GemmView gemm_view(const Convolution& v, Pass pass) {

@@ -57,6 +57,7 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::groups, {"groups", "group"}},
     {Column::batch, {"batch"}},
     {Column::repeat, {"repeat"}},
+    {Column::bias, {"bias"}},
 }};
 static_assert([] {
     for (std::size_t i = 0; i < kColumns; ++i)

@@ -55,8 +55,9 @@ enum class Column : std::uint8_t {
     groups,
     batch,
     repeat,
+    bias,
 };
-inline constexpr std::size_t kColumns = 41;
+inline constexpr std::size_t kColumns = 42;
 
 class LayerColumns {
 public:

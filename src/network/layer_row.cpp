@@ -54,6 +54,7 @@ public:
             layer.pass = passes.front();
             faults_ = faults(layer);
         }
+        layer.bias = flag(Column::bias);
         if (layer.name.empty()) layer.name = default_name(layer);
         if (!faults_.empty()) {
             row_.reason = fmt::format("{}", fmt::join(faults_, "; "));
@@ -62,6 +63,7 @@ public:
         for (const Pass pass : passes) {
             row_.layers.push_back(layer);
             row_.layers.back().pass = pass;
+            row_.layers.back().bias = layer.bias && pass == Pass::fwd;
             if (pass == Pass::fwd && layer.hints.algorithm.empty())
                 row_.layers.back().hints.algorithm = cell(Column::algorithm_fwd);
         }
@@ -148,6 +150,13 @@ private:
             return static_cast<std::int64_t>(*value);
         faults_.push_back(fmt::format("{} \"{}\": expected a whole number", name(column), text));
         return 1;
+    }
+    bool flag(Column column) {
+        const std::string text = lower(cell(column));
+        if (text.empty() || text == "0" || text == "no" || text == "false") return false;
+        if (text != "1" && text != "yes" && text != "true")
+            faults_.push_back(fmt::format("{} \"{}\": expected 1 or 0, yes or no", name(column), text));
+        return true;
     }
     std::int64_t side(Column own, Column both, std::int64_t if_empty) {
         return cell(own).empty() ? integer(both, if_empty) : integer(own, if_empty);

@@ -33,7 +33,7 @@ std::vector<Layer> merged(std::span<const Layer> layers) {
             const Layer& other = result[i];
             return other.op == layer.op && other.pass == layer.pass && other.precision == layer.precision &&
                    other.layout == layer.layout && other.input_is_trained == layer.input_is_trained &&
-                   other.has_filter == layer.has_filter && other.hints == layer.hints;
+                   other.has_filter == layer.has_filter && other.bias == layer.bias && other.hints == layer.hints;
         };
         auto& candidates = by_work[flop(layer).value() + compulsory_bytes(layer).written.value()];
         const auto it = std::find_if(candidates.begin(), candidates.end(), same);
@@ -58,6 +58,7 @@ Network training(const Network& network) {
         const auto add = [&](Pass pass) {
             result.layers.push_back(*layer);
             result.layers.back().pass = pass;
+            result.layers.back().bias = false;
         };
         // A transposed convolution runs forward as a dgrad; the gradient of its input is then a plain convolution.
         const Pass to_input = layer->pass == Pass::dgrad ? Pass::fwd : Pass::dgrad;

@@ -47,8 +47,7 @@ void convolution(NodeRun& run, const ConvInputs& at) {
     if (x.size() > 4) throw NotInferred{"a convolution of three or more dimensions has no layer"};
     Convolution v = two_sided(w, x[0], groups);
     v.c = x[1], v.k = f[0], v.h = x.size() == 4 ? x[2] : 1, v.w = x.back();
-    run.emit(v, Pass::fwd, at.data, at.filter);
-    run.count_parameter(at.bias);
+    run.emit(v, Pass::fwd, at.data, at.filter, at.bias);
 }
 
 void conv(NodeRun& run) { convolution(run, {}); }
@@ -69,8 +68,7 @@ void conv_transpose(NodeRun& run) {
     if (x.size() > 4) throw NotInferred{"a convolution of three or more dimensions has no layer"};
     Convolution v = two_sided(w, x[0], groups);
     v.c = y[1], v.k = x[1], v.h = x.size() == 4 ? y[2] : 1, v.w = y.back();
-    run.emit(v, Pass::dgrad, 0, 1);
-    run.count_parameter(2);
+    run.emit(v, Pass::dgrad, 0, 1, 2);
 }
 
 void gemm(NodeRun& run) {
@@ -81,8 +79,7 @@ void gemm(NodeRun& run) {
     if (b[g.b_transposed ? 1 : 0] != g.k)
         throw NotInferred{fmt::format("{} times {} does not fit", shape_text(a), shape_text(b))};
     run.out(0, {g.m, g.n}, run.in(0).type);
-    run.emit(g);
-    run.count_parameter(2);
+    run.emit(g, 2);
 }
 
 void matmul_of(NodeRun& run, std::size_t first, std::size_t second) {

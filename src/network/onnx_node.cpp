@@ -194,7 +194,7 @@ Layer& NodeRun::push(std::size_t typed) {
     return layer;
 }
 
-void NodeRun::emit(const Convolution& convolution, Pass pass, std::size_t data, std::size_t filter) {
+void NodeRun::emit(const Convolution& convolution, Pass pass, std::size_t data, std::size_t filter, std::size_t bias) {
     if (!runs()) return;
     if (const auto found = faults(convolution); !found.empty())
         throw NotInferred{fmt::format("{}", fmt::join(found, "; "))};
@@ -203,18 +203,21 @@ void NodeRun::emit(const Convolution& convolution, Pass pass, std::size_t data, 
     layer.pass = pass;
     layer.input_is_trained = in(data).trained;
     layer.has_filter = in(filter).constant;
-    count_parameter(filter);
+    layer.bias = has(bias);
+    count_parameter(filter), count_parameter(bias);
     learned();
 }
 
-void NodeRun::emit(const Gemm& gemm) {
+void NodeRun::emit(const Gemm& gemm, std::size_t bias) {
     if (!runs()) return;
     if (const auto found = faults(gemm); !found.empty()) throw NotInferred{fmt::format("{}", fmt::join(found, "; "))};
     Layer& layer = push(0);
     layer.op = gemm;
     layer.has_filter = in(0).constant || in(1).constant;
+    // ONNX allows any C that can be broadcast; a row of n is what libraries call a bias.
+    layer.bias = has(bias) && in(bias).known && elements(bias) == static_cast<double>(gemm.n);
     if (layer.has_filter) learned();
-    count_parameter(0), count_parameter(1);
+    count_parameter(0), count_parameter(1), count_parameter(bias);
 }
 
 void NodeRun::stream(StreamingKind kind, double window) {

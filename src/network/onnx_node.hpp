@@ -3,6 +3,7 @@
 // An operator that cannot go on throws NotInferred; the reader catches it and lists the node.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <set>
@@ -74,8 +75,9 @@ public:
     // Whether anything but the file decides the result: only then is there something to run.
     [[nodiscard]] bool runs() const;
     // The element type of the work is that of input `typed`. Parameters are the named inputs that are constant.
-    void emit(const Convolution& convolution, Pass pass, std::size_t data, std::size_t filter);
-    void emit(const Gemm& gemm);
+    // `bias` is the input that holds it, where the node has so many.
+    void emit(const Convolution& convolution, Pass pass, std::size_t data, std::size_t filter, std::size_t bias);
+    void emit(const Gemm& gemm, std::size_t bias = SIZE_MAX);
     void stream(StreamingKind kind, double window = 1);      // all inputs to output 0
     void stream(Streaming streaming, std::size_t typed);     // what is written is output 0
     void stream_whole(StreamingKind kind, double elements);  // reads and writes as many: of several outputs

@@ -21,8 +21,9 @@ constexpr unsigned sector_count(unsigned sectors) {
 
 // read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one.
 enum class Action : std::uint8_t { read, read_step, write, atomic };
-enum class Tensor : std::uint8_t { input, filter, output, workspace };
-inline constexpr unsigned kTensors = 4;
+// check_bits: of ECC, where they lie in the same memory.
+enum class Tensor : std::uint8_t { input, filter, output, workspace, bias, check_bits };
+inline constexpr unsigned kTensors = 6;
 
 inline constexpr unsigned kTensorShift = 42;  // of a byte address: 4 TB for each tensor
 constexpr std::uint64_t base_address(Tensor tensor) { return static_cast<std::uint64_t>(tensor) << kTensorShift; }

@@ -74,6 +74,7 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
     slices_.resize(kSlices);
     for (Slice& slice : slices_) {
         slice.cursor.resize(shape.sms);
+        slice.checks = CheckBits(shape.ecc_lines);
         for (unsigned p = 0; p < partitions; ++p) slice.partitions.emplace_back(lines, shape.l2_ways);
     }
 }
@@ -121,7 +122,10 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
                 // Written through without allocation; a copy that is there is updated.
                 count.l1_write += access.count();
             }
-            if (missing != 0) sm.misses[hash % kSlices].emplace_back(line, missing, access.action());
+            if (missing == 0) continue;
+            // Lines that share check bits share the memory channel that has them.
+            const std::uint64_t spread = shape_.ecc_lines > 0 ? mixed(line / shape_.ecc_lines) : hash;
+            sm.misses[spread % kSlices].emplace_back(line, missing, access.action());
         }
         for (unsigned s = 0; s < kSlices; ++s) ends_[i].of[s] = static_cast<std::uint32_t>(sm.misses[s].size());
     }
@@ -138,24 +142,39 @@ void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> e
         if (shape_.partitions > 1)
             for (; miss != end; ++miss) access_halves(slice, sm.partition, *miss, counts);
         else
-            for (; miss != end; ++miss) access_l2(slice.partitions.front(), *miss, counts);
+            for (; miss != end; ++miss) access_l2(slice, 0, *miss, counts);
     }
 }
 
-unsigned Hierarchy::touch_l2(SectorCache& cache, Access access, unsigned sectors, TensorCounts& counts) {
+void Hierarchy::add_checks(Slice& slice, std::uint64_t line, bool write, TensorCounts& counts) const {
+    if (slice.checks.none()) return;
+    const CheckBits::Moved moved = slice.checks.access(line, write);
+    Counts& count = counts[static_cast<std::size_t>(Tensor::check_bits)];
+    count.dram_read += moved.read;
+    count.dram_write += moved.written;
+}
+
+void Hierarchy::write_dram(Slice& slice, std::uint64_t line, unsigned sectors, TensorCounts& counts) const {
+    counts[tensor_of(line)].dram_write += bits(sectors);
+    add_checks(slice, line, true, counts);
+}
+
+unsigned Hierarchy::touch_l2(Slice& slice, unsigned partition, Access access, unsigned sectors,
+                             TensorCounts& counts) const {
     const std::uint64_t line = access.line();
-    const SectorCache::Outcome outcome = cache.touch(line, mixed(line), sectors, !reads(access));
-    if (outcome.victim_dirty != 0) counts[tensor_of(outcome.victim_line)].dram_write += bits(outcome.victim_dirty);
-    if (access.action() != Action::write) {
+    const SectorCache::Outcome outcome = slice.partitions[partition].touch(line, mixed(line), sectors, !reads(access));
+    if (outcome.victim_dirty != 0) write_dram(slice, outcome.victim_line, outcome.victim_dirty, counts);
+    if (access.action() != Action::write && outcome.missing != 0) {
         counts[tensor_of(line)].dram_read += bits(outcome.missing);
         counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
+        add_checks(slice, line, false, counts);
     }
     return outcome.missing;
 }
 
-void Hierarchy::access_l2(SectorCache& cache, Access access, TensorCounts& counts) {
+void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
     Counts& count = counts[tensor_of(access.line())];
-    const unsigned absent = touch_l2(cache, access, access.sectors(), counts);
+    const unsigned absent = touch_l2(slice, partition, access, access.sectors(), counts);
     if (reads(access)) {
         count.l2_read += access.count();
         count.l2_hit += access.count() - bits(absent);
@@ -164,12 +183,12 @@ void Hierarchy::access_l2(SectorCache& cache, Access access, TensorCounts& count
     }
 }
 
-void Hierarchy::access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) {
+void Hierarchy::access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
     const std::uint64_t line = access.line(), hash = mixed(line);
     const auto home = static_cast<unsigned>(hash >> 31U & 1U);
     if (home == partition) {
         if (!reads(access)) slice.partitions[1 - home].invalidate(line, hash);
-        access_l2(slice.partitions[home], access, counts);
+        access_l2(slice, home, access, counts);
         return;
     }
     // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
@@ -179,22 +198,28 @@ void Hierarchy::access_halves(Slice& slice, unsigned partition, Access access, T
         near.invalidate(line, hash);
         count.l2_write += access.count();
         count.fabric += access.count();
-        touch_l2(slice.partitions[home], access, access.sectors(), counts);
+        touch_l2(slice, home, access, access.sectors(), counts);
         return;
     }
     count.l2_read += access.count();
     const unsigned missing = near.touch(line, hash, access.sectors(), false).missing;
     count.fabric += bits(missing);
-    const unsigned absent = missing != 0 ? touch_l2(slice.partitions[home], access, missing, counts) : 0;
+    const unsigned absent = missing != 0 ? touch_l2(slice, home, access, missing, counts) : 0;
     count.l2_hit += access.count() - bits(absent);
 }
 
 void Hierarchy::flush(bool counted) {
-    for (Slice& slice : slices_)
+    std::vector<std::pair<std::uint64_t, unsigned>> dirty;
+    for (Slice& slice : slices_) {
+        dirty.clear();
         for (SectorCache& cache : slice.partitions)
-            cache.flush([&](std::uint64_t line, unsigned dirty) {
-                slice.counts[counted ? 1 : 0][tensor_of(line)].dram_write += bits(dirty);
-            });
+            cache.flush([&](std::uint64_t line, unsigned sectors) { dirty.emplace_back(line, sectors); });
+        // In order of addresses, not of hashes: lines that share check bits are written one after the other.
+        if (!slice.checks.none()) std::sort(dirty.begin(), dirty.end());
+        TensorCounts& counts = slice.counts[counted ? 1 : 0];
+        for (const auto& [line, sectors] : dirty) write_dram(slice, line, sectors, counts);
+        counts[static_cast<std::size_t>(Tensor::check_bits)].dram_write += slice.checks.flush();
+    }
 }
 
 void Hierarchy::end_kernel() {
@@ -205,6 +230,7 @@ void Hierarchy::clear() {
     end_kernel();
     for (Slice& slice : slices_)
         for (SectorCache& cache : slice.partitions) cache.clear();
+    for (Slice& slice : slices_) slice.checks.clear();
     clear_counts();
 }
 

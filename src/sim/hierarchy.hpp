@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/check_bits.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sector_cache.hpp"
 #include "sim/stream.hpp"
@@ -24,6 +25,7 @@ struct CacheShape {
     unsigned l2_ways = 16;
     // 2 where each half of L2 keeps copies for the SMs nearest to it (A100 and later data centre chips).
     unsigned partitions = 1;
+    std::uint64_t ecc_lines = 0;  // of data that have a line of check bits in the same memory; 0: none
 };
 
 // Sectors. Atomics count as writes; what L2 must read from DRAM to do one is in dram_read.
@@ -92,6 +94,7 @@ private:
     };
     struct Slice {
         std::vector<SectorCache> partitions;
+        CheckBits checks;
         std::vector<const Access*> cursor;  // next miss of each SM
         std::array<TensorCounts, 2> counts{};
     };
@@ -101,9 +104,12 @@ private:
     };
     void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
     void run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted);
-    static void access_l2(SectorCache& cache, Access access, TensorCounts& counts);
-    static void access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts);
-    static unsigned touch_l2(SectorCache& cache, Access access, unsigned sectors, TensorCounts& counts);
+    void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
+    void access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
+    // The sectors that came from DRAM, or would have, were they not overwritten.
+    unsigned touch_l2(Slice& slice, unsigned partition, Access access, unsigned sectors, TensorCounts& counts) const;
+    void write_dram(Slice& slice, std::uint64_t line, unsigned sectors, TensorCounts& counts) const;
+    void add_checks(Slice& slice, std::uint64_t line, bool write, TensorCounts& counts) const;
 
     const AddressStream& stream_;
     CacheShape shape_;

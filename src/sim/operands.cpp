@@ -262,4 +262,12 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
     return result;
 }
 
+std::optional<Operand> bias_operand(const Layer& layer, const GemmView& view) {
+    if (!layer.bias) return std::nullopt;
+    Operand bias{Tensor::bias, static_cast<std::int64_t>(bias_element_size(layer.precision).value()),
+                 channels(view.n, 1), Index{}};
+    bias.batch_offset = std::holds_alternative<Convolution>(layer.op) ? view.n : 0;
+    return bias;
+}
+
 }  // namespace gambrel::sim_detail

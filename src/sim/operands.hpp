@@ -2,6 +2,7 @@
 // through memory in NCHW (filters k, c, r, s) or NHWC (filters k, r, s, c). Follows gemm_view(); knows no tile.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <gambrel/network.hpp>
@@ -12,9 +13,10 @@ namespace gambrel::sim_detail {
 
 struct Operands {
     GemmView view;
-    Operand a, b;                     // sides m and n; depth k
-    Operand c;                        // side m, depth n
-    std::vector<Operand> zeros = {};  // as c, written beside it: input pixels of a strided dgrad that no tap reaches
+    Operand a, b;                      // sides m and n; depth k
+    Operand c;                         // side m, depth n
+    std::vector<Operand> zeros = {};   // as c, written beside it: input pixels of a strided dgrad that no tap reaches
+    std::optional<Operand> bias = {};  // side: the channels of c, along n
     std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
@@ -26,5 +28,7 @@ Operands operands(const Convolution& convolution, Pass pass, Precision precision
 std::vector<Operands> gradient_operands(const Convolution& convolution, Precision precision, Layout layout,
                                         std::int64_t step = 1);
 Operands operands(const Gemm& gemm, Pass pass, Precision precision);
+// Of the layer whose GEMM is `view`; empty without one. The GEMMs of a batch share it, those of groups do not.
+std::optional<Operand> bias_operand(const Layer& layer, const GemmView& view);
 
 }  // namespace gambrel::sim_detail

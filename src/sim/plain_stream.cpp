@@ -65,6 +65,14 @@ void DepthwiseStream::close(CtaState& state, std::vector<Access>& out) const {
     state.rows.assign(operands_.c.side, wgrad ? 0 : state.cta % tiles_ * threads_,
                       wgrad ? operands_.c.side.size() : threads_);
     state.columns.assign(operands_.c.depth, 0, operands_.view.n);
+    if (operands_.bias) {
+        // The channel's own number, for each warp.
+        Stretch one;
+        one.assign(operands_.bias->side, 0, 1);
+        state.depth.assign(operands_.bias->depth, 0, 1);
+        for (std::size_t first = 0; first < state.rows.points.size(); first += 32)
+            append_requests(*operands_.bias, state.batch, one, state.depth, kOneTap, Action::read, out);
+    }
     append_requests(operands_.c, state.batch, state.rows, state.columns, wgrad ? RequestShape{1, 32} : kAlongSide,
                     Action::write, out);
     for (const Operand& zeros : operands_.zeros) {
@@ -130,16 +138,23 @@ void PlainStream::close(CtaState& state, std::vector<Access>& out) const {
 std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping) {
     if (const auto* streaming = std::get_if<Streaming>(&layer.op))
         return std::make_unique<PlainStream>(*streaming, layer.pass, layer.precision, mapping);
+    const auto with_bias = [&layer](Operands all) {
+        all.bias = bias_operand(layer, all.view);
+        return all;
+    };
     if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
-        if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1))
-            return gradient_stream(gradient_operands(*convolution, layer.precision, mapping.layout, mapping.cta.k),
-                                   mapping);
-        Operands all = operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k);
+        if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1)) {
+            auto classes = gradient_operands(*convolution, layer.precision, mapping.layout, mapping.cta.k);
+            for (Operands& one : classes) one = with_bias(std::move(one));
+            return gradient_stream(std::move(classes), mapping);
+        }
+        Operands all = with_bias(operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k));
         if (mapping.family == KernelFamily::depthwise)
             return std::make_unique<DepthwiseStream>(std::move(all), layer.pass, mapping);
         return std::make_unique<TiledStream>(std::move(all), mapping);
     }
-    return std::make_unique<TiledStream>(operands(std::get<Gemm>(layer.op), layer.pass, layer.precision), mapping);
+    return std::make_unique<TiledStream>(with_bias(operands(std::get<Gemm>(layer.op), layer.pass, layer.precision)),
+                                         mapping);
 }
 
 }  // namespace gambrel::sim_detail

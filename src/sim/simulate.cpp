@@ -40,6 +40,9 @@ Device device(const Machine& machine, const Mapping& mapping, const Occupancy& o
     const MemoryLevel* l2 = machine.find(Level::l2);
     d.caches.l2_lines = static_cast<std::uint64_t>((l2 ? value(l2->capacity, 4 << 20) : 4 << 20) / kLine);
     d.caches.partitions = l2 && value(l2->partitions, 1) > 1 ? 2 : 1;
+    const MemoryLevel* dram = machine.find(Level::dram);
+    const double check_bits = dram ? value(dram->inline_ecc, 0) : 0;
+    d.caches.ecc_lines = check_bits > 0 ? static_cast<std::uint64_t>(std::max(1.0, std::round(1 / check_bits))) : 0;
     d.contention = contention(mapping);
     return d;
 }
@@ -94,6 +97,8 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     simulation.filter = traffic(of(result.counts, Tensor::filter));
     simulation.output = traffic(of(result.counts, Tensor::output));
     simulation.workspace = traffic(of(result.counts, Tensor::workspace));
+    simulation.bias = traffic(of(result.counts, Tensor::bias));
+    simulation.check_bits = traffic(of(result.counts, Tensor::check_bits));
     simulation.shared_memory = Bytes{result.shared_memory_bytes};
     simulation.sector_accesses = result.accesses;
     simulation.ctas = stream->ctas();

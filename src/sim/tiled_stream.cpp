@@ -138,6 +138,8 @@ void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
         reduce(state, out);
         return;
     }
+    // Of splits that add to memory the first adds the bias too.
+    if (at.split == 0) load_bias(state, at, out);
     const Action action = splits_ > 1 ? Action::atomic : Action::write;
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
     for (const Operand& zeros : operands_.zeros) {
@@ -164,7 +166,22 @@ void TiledStream::reduce(CtaState& state, std::vector<Access>& out) const {
         return;
     }
     for (std::int64_t split = 0; split + 1 < splits_; ++split) partial(split, Action::read_step);
+    load_bias(state, place(state.cta), out);
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::write, out);
+}
+
+// Every warp loads the bias of its columns, a lane for each.
+void TiledStream::load_bias(CtaState& state, const Place& at, std::vector<Access>& out) const {
+    if (!operands_.bias) return;
+    const bool turned = mapping_.transposed_view;
+    const Tile &cta = mapping_.cta, &warp = mapping_.warp;
+    const std::int64_t channels = turned ? cta.m : cta.n, first = (turned ? at.row : at.column) * channels;
+    const std::int32_t other = turned ? cta.n : cta.m, of_warp = turned ? warp.n : warp.m;
+    state.depth.assign(operands_.bias->side, first, channels);
+    Stretch one;
+    one.assign(operands_.bias->depth, 0, 1);
+    for (std::int32_t w = 0; w < (of_warp > 0 ? std::max(1, other / of_warp) : 1); ++w)
+        append_requests(*operands_.bias, state.batch, state.depth, one, {kWarp, 1}, Action::read, out);
 }
 
 double TiledStream::work(std::int64_t cta) const {

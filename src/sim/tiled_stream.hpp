@@ -34,6 +34,7 @@ private:
     [[nodiscard]] Place tile_of(std::int64_t tile) const;
     [[nodiscard]] Range depth_of(std::int64_t split) const;
     void reduce(CtaState& state, std::vector<Access>& out) const;
+    void load_bias(CtaState& state, const Place& at, std::vector<Access>& out) const;
 
     Operands operands_;  // a is of the tile's rows and b of its columns: swapped where the mapping looks transposed
     Mapping mapping_;

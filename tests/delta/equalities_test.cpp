@@ -45,6 +45,21 @@ TEST(Equalities, a_1x1_convolution_is_the_gemm) {
         }
 }
 
+TEST(Equalities, a_bias_is_the_rest_and_its_bytes) {
+    Layer layer = layer_of(square(8, 64, 28, 128, 3));
+    const Prediction without = on_v100(layer);
+    layer.bias = true;
+    const Prediction with = on_v100(layer);
+    const Mapping& m = with.mapping;
+    const double bias = 128 * 4, rows = static_cast<double>(with.grid.rows);
+    ASSERT_FALSE(m.transposed_view);
+    EXPECT_DOUBLE_EQ(with.traffic.dram.total(), without.traffic.dram.total() + bias);
+    EXPECT_DOUBLE_EQ(with.traffic.l2.total(), without.traffic.l2.total() + bias * rows);
+    EXPECT_DOUBLE_EQ(with.traffic.l1.total(), without.traffic.l1.total() + bias * rows * m.cta.m / m.warp.m);
+    EXPECT_GE(with.time, without.time);
+    EXPECT_LT(with.time, without.time * 1.01);
+}
+
 TEST(Equalities, a_column_groups_of_1_is_as_none) {
     PredictorOptions options;
     options.machine = v100();

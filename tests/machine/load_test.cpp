@@ -109,6 +109,16 @@ TEST(MachineFile, numbers_that_cannot_be_are_refused) {
     EXPECT_FALSE(faults(toy(R"(, "max_warps": )" + fact("1e999"))).empty());
 }
 
+TEST(MachineFile, check_bits_are_a_share_of_the_data) {
+    Machine m = *find_in_catalogue("t4");
+    ASSERT_TRUE(m.find(Level::dram)->inline_ecc);
+    EXPECT_EQ(parse_machine(to_json(m), "t4")->find(Level::dram)->inline_ecc->value, 0.0625);
+    m.at(Level::dram).inline_ecc->value = 16;
+    const auto wrong = parse_machine(to_json(m), "t4");
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(to_text(wrong.error()), HasSubstr("expected 0 to 1"));
+}
+
 TEST(MachineFile, what_is_no_machine_file_is_an_error_and_never_an_exception) {
     for (const std::string text :
          {"", "{", "[]", "null", "7", "\"x\"", "{\"schema\": 1e999}", "\xff\xfe", "{\"\xff\": 1}"})

@@ -55,6 +55,17 @@ TEST(LayerTable, ReadsGemmsByTheirOpOrTheirColumns) {
     EXPECT_EQ(lower.rows[0].layers[0].precision, Precision::bf16);
 }
 
+TEST(LayerTable, ABiasIsOfTheForwardPassAndIsYesOrNo) {
+    const LayerTable table = read(
+        "N,C,H,W,K,R,S,pass,bias\n1,2,8,8,4,3,3,fwd,1\n1,2,8,8,4,3,3,fwd,no\n1,2,8,8,4,3,3,backward,yes\n"
+        "1,2,8,8,4,3,3,fwd,\n1,2,8,8,4,3,3,fwd,64\n");
+    EXPECT_TRUE(table.rows[0].layers.at(0).bias);
+    EXPECT_FALSE(table.rows[1].layers.at(0).bias);
+    EXPECT_FALSE(table.rows[2].layers.at(0).bias || table.rows[2].layers.at(1).bias);
+    EXPECT_FALSE(table.rows[3].layers.at(0).bias);
+    EXPECT_THAT(table.rows[4].reason, HasSubstr("bias \"64\": expected 1 or 0"));
+}
+
 TEST(LayerTable, ReadsAMixedTableByItsOp) {
     const LayerTable table = read("op,M,N,K,batch,C,H,W,R,S\ngemm,3,5,7,1,,,,,\nconv,,2,8,,4,9,9,3,3\n");
     EXPECT_EQ(std::get<Gemm>(table.rows[0].layers.at(0).op), (Gemm{3, 5, 7}));

@@ -129,6 +129,44 @@ TEST(GemmBytes, CountASharedOperandOnce) {
     EXPECT_EQ(gemm_view(g, Pass::fwd), (GemmView{12, 5, 7, 1})) << "rows of one GEMM";
 }
 
+TEST(Bias, IsReadOnceForEachChannelThatIsWritten) {
+    Layer layer = conv(small());
+    const Bytes without = compulsory_bytes(layer).read;
+    layer.bias = true;
+    EXPECT_EQ(compulsory_bytes(layer).bias.value(), 4 * 6);
+    EXPECT_EQ(compulsory_bytes(layer).read, without + Bytes{4 * 6});
+    layer.pass = Pass::dgrad;  // a transposed convolution's forward
+    EXPECT_EQ(compulsory_bytes(layer).bias.value(), 4 * 4);
+    layer.op = Gemm{3, 5, 7, 4};
+    layer.pass = Pass::fwd;
+    EXPECT_EQ(compulsory_bytes(layer).bias.value(), 4 * 5);
+    layer.precision = Precision::int8;
+    EXPECT_EQ(compulsory_bytes(layer).bias.value(), 4 * 5) << "INT32";
+    layer.precision = Precision::fp8;
+    EXPECT_EQ(compulsory_bytes(layer).bias.value(), 2 * 5) << "BF16";
+    EXPECT_THAT(faults(layer), IsEmpty());
+    for (const Pass pass : {Pass::dgrad, Pass::wgrad}) {
+        layer.pass = pass;
+        EXPECT_THAT(faults(layer), Contains(HasSubstr("a bias in " + std::string(name(pass)))));
+    }
+    layer.pass = Pass::fwd;
+    layer.op = Streaming{};
+    EXPECT_THAT(faults(layer), Contains(HasSubstr("a bias in a streaming layer")));
+}
+
+TEST(Bias, BelongsToTheForwardPassOfTraining) {
+    Network network;
+    network.layers.push_back(conv(small()));
+    network.layers[0].bias = true;
+    const Network trained = training(network);
+    ASSERT_THAT(trained.layers, SizeIs(3));
+    EXPECT_TRUE(trained.layers[0].bias);
+    EXPECT_FALSE(trained.layers[1].bias || trained.layers[2].bias);
+    Layer other = network.layers[0];
+    other.bias = false;
+    EXPECT_THAT(merged(std::array{network.layers[0], other}), SizeIs(2));
+}
+
 TEST(StreamingLayer, ReadsAndWritesEachTensorOnce) {
     Layer add;
     add.op = Streaming{StreamingKind::elementwise, {100, 100}, 0, 100, 1};

@@ -39,6 +39,7 @@ TEST(OnnxConvolution, HasGroupsDilationsStridesAndUnequalPads) {
     EXPECT_EQ(v.q(), 30 + 6 - 9 + 1);
     EXPECT_THAT(network.outputs.at(0).dims, ElementsAre(2, 16, v.p(), v.q()));
     EXPECT_EQ(network.parameters, 16 * 4 * 15 + 16);
+    EXPECT_TRUE(network.layers[0].bias);
     EXPECT_FALSE(network.layers[0].input_is_trained) << "it reads the network's input";
 }
 
@@ -81,6 +82,19 @@ TEST(OnnxPooling, RoundsUpButStartsNoWindowInThePaddingBehind) {
     EXPECT_EQ(pooled(6, 3, 1), 4);
     EXPECT_EQ(pooled(5, 2, 0), 3);
     EXPECT_EQ(pooled(5, 2, 1), 3) << "(5 + 2 - 2) / 2 rounds up to 4, but the last would begin at 6";
+}
+
+TEST(OnnxGemm, HasABiasWhereItAddsARowAndNotWhereItAddsAMatrix) {
+    for (const auto& [dims, bias] : {std::pair{std::vector<std::int64_t>{5}, true}, {{1, 5}, true}, {{3, 5}, false}}) {
+        OnnxBuilder b;
+        b.input("x", {3, 7}).weight("w", {7, 5}).weight("c", dims).output("y");
+        b.node("Gemm", {"x", "w", "c"}, {"y"});
+        EXPECT_EQ(read(b).layers.at(0).bias, bias);
+    }
+    OnnxBuilder b;
+    b.input("x", {3, 7}).weight("w", {7, 5}).output("y");
+    b.node("Gemm", {"x", "w"}, {"y"});
+    EXPECT_FALSE(read(b).layers.at(0).bias);
 }
 
 TEST(OnnxMatMul, BroadcastsItsBatchAndFoldsASharedFilterIntoRows) {

@@ -25,15 +25,21 @@ private:
     std::int64_t steps_;
 };
 
-// The counts of tensor 0 after accesses in order, each by the SM beside it.
-Counts after(const std::vector<Access>& accesses, const std::vector<std::uint32_t>& sms, CacheShape shape) {
+// After accesses in order, each by the SM beside it.
+TensorCounts all_after(const std::vector<Access>& accesses, const std::vector<std::uint32_t>& sms, CacheShape shape,
+                       bool flushed = false) {
     const Script script(accesses);
     Hierarchy hierarchy(script, shape, 1, 1);
     for (std::size_t i = 0; i < accesses.size(); ++i) {
         const Event event{static_cast<std::int64_t>(i), 0, sms[i], 0, true, false};
         hierarchy.run({&event, 1}, {});
     }
-    return hierarchy.counts()[0];
+    if (flushed) hierarchy.flush();
+    return hierarchy.counts();
+}
+// Of tensor 0.
+Counts after(const std::vector<Access>& accesses, const std::vector<std::uint32_t>& sms, CacheShape shape) {
+    return all_after(accesses, sms, shape)[0];
 }
 
 TEST(Hierarchy, HalfOfL2KeepsCopiesUntilTheOtherHalfWrites) {
@@ -59,6 +65,51 @@ TEST(Hierarchy, AtomicReadsWhatIsMissingAndAWriteDoesNot) {
     EXPECT_EQ(after({Access{5, 0x7, Action::atomic}}, {0}, shape).dram_read, 3U);
     EXPECT_EQ(after({Access{5, 0x7, Action::write}}, {0}, shape).dram_read, 0U);
     EXPECT_EQ(after({Access{5, 0x7, Action::write}, Access{5, 0xF, Action::atomic}}, {0, 0}, shape).dram_read, 1U);
+}
+
+// Two bytes for each sector: 16 lines have 128 bytes of check bits, and four lines share a sector of them.
+TEST(Hierarchy, CheckBitsThatLieInTheSameMemoryMoveBesideTheData) {
+    const CacheShape ecc{.sms = 1, .l1_lines = 0, .l2_lines = 4096, .ecc_lines = 16};
+    const auto checks = [](const std::vector<Access>& accesses, CacheShape shape) {
+        return all_after(accesses, std::vector<std::uint32_t>(accesses.size(), 0), shape,
+                         true)[static_cast<std::size_t>(Tensor::check_bits)];
+    };
+    std::vector<Access> read, written, apart;
+    for (std::uint64_t line = 0; line < 16; ++line) {
+        read.emplace_back(line, kAllSectors, Action::read);
+        written.emplace_back(line, kAllSectors, Action::write);
+        apart.emplace_back(64 * line, 0x1, Action::read);
+    }
+    EXPECT_EQ(checks(read, ecc).dram_read, 4U);
+    EXPECT_EQ(checks(read, ecc).dram_write, 0U);
+    EXPECT_EQ(checks(written, ecc).dram_read, 0U);
+    EXPECT_EQ(checks(written, ecc).dram_write, 4U);
+    EXPECT_EQ(checks(apart, ecc).dram_read, 16U);  // as many as of data: nothing is shared
+    CacheShape eighth = ecc;
+    eighth.ecc_lines = 8;
+    EXPECT_EQ(checks(read, eighth).dram_read, 8U);
+    // What L2 has needs none.
+    std::vector<Access> twice = read;
+    twice.insert(twice.end(), read.begin(), read.end());
+    EXPECT_EQ(checks(twice, ecc).dram_read, 4U);
+    CacheShape hbm = ecc;
+    hbm.ecc_lines = 0;
+    EXPECT_EQ(checks(read, hbm).dram_read + checks(written, hbm).dram_write, 0U);
+}
+
+TEST(Hierarchy, FewCheckBitsAreKeptForTheNextAccess) {
+    const CacheShape ecc{.sms = 1, .l1_lines = 0, .l2_lines = 4096, .ecc_lines = 16};
+    const auto reads_of = [&](std::uint64_t groups) {
+        // A line of each group, then the next one of each.
+        std::vector<Access> accesses;
+        for (std::uint64_t line = 0; line < 2; ++line)
+            for (std::uint64_t group = 0; group < groups; ++group)
+                accesses.emplace_back(16 * group + line, kAllSectors, Action::read);
+        const std::vector<std::uint32_t> sms(accesses.size(), 0);
+        return all_after(accesses, sms, ecc)[static_cast<std::size_t>(Tensor::check_bits)].dram_read;
+    };
+    EXPECT_EQ(reads_of(8), 8U);
+    EXPECT_EQ(reads_of(4096), 2U * 4096);
 }
 
 TEST(Hierarchy, LoadThatL1DoesNotKeepIsMergedWithinItsStepOnly) {

@@ -75,6 +75,67 @@ TEST(Simulate, StreamingAndDepthwiseLayersMoveTheirCompulsoryBytes) {
     }
 }
 
+TEST(Simulate, BiasIsReadOnceFromDramAndByEveryCtaBefore) {
+    const Convolution v{.n = 2, .c = 64, .h = 32, .w = 32, .k = 256};
+    Layer l = layer(v);
+    const Simulation without = simulated(l);
+    l.bias = true;
+    const Simulation with = simulated(l);
+    const Mapping m = mapping_for(l, v100());
+    ASSERT_EQ(v.k % m.cta.n, 0);
+    const double ctas = static_cast<double>(2 * 32 * 32) / m.cta.m, warps = static_cast<double>(m.cta.m) / m.warp.m;
+    EXPECT_EQ(with.bias.dram(), Bytes{256 * 4.0});
+    EXPECT_EQ(with.bias.dram(), compulsory_bytes(l).bias);
+    EXPECT_EQ(with.bias.l1_read, Bytes{256 * 4 * ctas * warps});
+    EXPECT_EQ(with.bias.l1_written + with.bias.dram_written, Bytes{});
+    EXPECT_EQ(with.output.dram(), without.output.dram());
+    EXPECT_EQ(without.bias.l1(), Bytes{});
+    EXPECT_EQ(with.total().l1(), without.total().l1() + with.bias.l1());
+    // Split k: one CTA of each output tile adds it.
+    Mapping split = m;
+    split.split_k = 4;
+    for (const bool workspace : {false, true}) {
+        split.split_k_in_workspace = workspace;
+        EXPECT_EQ(simulate(l, v100(), split)->bias.l1_read, with.bias.l1_read) << workspace;
+    }
+}
+
+TEST(Simulate, BiasOfGroupsDepthwiseAndTransposedLayersIsReadWhole) {
+    const Convolution grouped{.n = 2, .c = 64, .h = 16, .w = 16, .k = 128, .groups = 2};
+    const Convolution depthwise{.n = 2, .c = 64, .h = 16, .w = 16, .k = 64, .groups = 64};
+    const Convolution transposed{
+        .n = 2, .c = 96, .h = 16, .w = 16, .k = 64, .r = 2, .s = 2, .stride_h = 2, .stride_w = 2};
+    for (const auto& [v, pass] : {std::pair{grouped, Pass::fwd}, {depthwise, Pass::fwd}, {transposed, Pass::dgrad}}) {
+        Layer l = layer(v, pass);
+        l.bias = true;
+        EXPECT_EQ(simulated(l).bias.dram(), Bytes{4.0 * static_cast<double>(pass == Pass::fwd ? v.k : v.c)});
+    }
+    Layer gemm;
+    gemm.op = Gemm{.m = 64, .n = 96, .k = 32, .batch = 3};
+    gemm.bias = true;
+    EXPECT_EQ(simulated(gemm).bias.dram(), Bytes{4.0 * 96});  // the batch shares it
+}
+
+// A sixteenth of what a layer streams in, where the catalogue says that check bits lie in the same memory.
+TEST(Simulate, EccOfGddrMovesCheckBitsAndThatOfHbmNone) {
+    Layer relu;
+    relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
+    const OperandBytes once = compulsory_bytes(relu);
+    for (const char* name : {"t4", "a40", "a10g"}) {
+        const Simulation s = simulated(relu, {}, *find_in_catalogue(name));
+        EXPECT_EQ(s.check_bits.dram_read, once.read / 16.0) << name;
+        // Lines leave L2 as its sets fill, seldom beside each other: up to a sector for each line of four.
+        EXPECT_GT(s.check_bits.dram_written, once.written / 16.0) << name;
+        EXPECT_LT(s.check_bits.dram_written, once.written / 4.0) << name;
+        EXPECT_EQ(s.total().dram(), once.read + once.written + s.check_bits.dram()) << name;
+        EXPECT_EQ(s.check_bits.l1() + s.check_bits.l2(), Bytes{}) << name;
+    }
+    EXPECT_EQ(simulated(relu).check_bits.dram(), Bytes{});
+    Machine off = *find_in_catalogue("t4");
+    off.at(Level::dram).inline_ecc->value = 0;
+    EXPECT_EQ(simulated(relu, {}, off).check_bits.dram(), Bytes{});
+}
+
 // Reads `lines` lines in order, `rounds` times, in one CTA without L1.
 class Cyclic final : public AddressStream {
 public:
