@@ -37,6 +37,10 @@ public:
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
     [[nodiscard]] constexpr unsigned count() const { return sector_count(sectors()); }
     [[nodiscard]] constexpr Action action() const { return static_cast<Action>(bits_ >> 4U & 0xFU); }
+    // Equal for accesses that do the same to the same tensor.
+    [[nodiscard]] constexpr std::uint64_t kind() const {
+        return bits_ & (0xF0U | ~std::uint64_t{0} << (kTensorShift - kLineShift + 8U));
+    }
     constexpr void add_sectors(unsigned sectors) { bits_ |= sectors; }
     bool operator==(const Access&) const = default;
 

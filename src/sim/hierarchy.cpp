@@ -102,48 +102,52 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
             stream_.close(state, sm.requests);
         else
             stream_.step(state, event.step, sm.requests);
-        for (const Access access : sm.requests) {
-            const std::uint64_t line = access.line(), hash = mixed(line);
-            Counts& count = counts[tensor_of(line)];
-            unsigned missing = access.sectors();
-            if (access.action() == Action::read) {
-                count.l1_read += access.count();
-                if (sm.has_l1) {
-                    const SectorCache::Outcome outcome = sm.l1.touch(line, hash, missing, false);
-                    missing = outcome.missing;
-                    count.l1_filled += outcome.filled ? 1 : 0;
-                }
-                count.l1_hit += access.count() - bits(missing);
-            } else if (access.action() == Action::read_step) {
-                count.l1_read += access.count();
-                missing = sm.merged.add(line, hash, missing);
-                count.l1_hit += access.count() - bits(missing);
-            } else {
-                // Written through without allocation; a copy that is there is updated.
-                count.l1_write += access.count();
-            }
-            if (missing == 0) continue;
-            // Lines that share check bits share the memory channel that has them.
-            const std::uint64_t spread = shape_.ecc_lines > 0 ? mixed(line / shape_.ecc_lines) : hash;
-            sm.misses[spread % kSlices].emplace_back(line, missing, access.action());
-        }
+        const Access* const end = sm.requests.data() + sm.requests.size();
+        for (const Access* at = sm.requests.data(); at != end;) at = look_up(sm, at, end, counts);
         for (unsigned s = 0; s < kSlices; ++s) ends_[i].of[s] = static_cast<std::uint32_t>(sm.misses[s].size());
     }
 }
 
-void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted) {
-    for (std::size_t s = 0; s < sms_.size(); ++s) slice.cursor[s] = sms_[s].misses[index].data();
-    for (std::size_t i = 0; i < events.size(); ++i) {
-        const Event& event = events[i];
-        const Sm& sm = sms_[event.sm];
-        const Access* const end = sm.misses[index].data() + ends_[i].of[index];
-        TensorCounts& counts = slice.counts[counted.has(event.cta) ? 1 : 0];
-        const Access* miss = std::exchange(slice.cursor[event.sm], end);
-        if (shape_.partitions > 1)
-            for (; miss != end; ++miss) access_halves(slice, sm.partition, *miss, counts);
-        else
-            for (; miss != end; ++miss) access_l2(slice, 0, *miss, counts);
+// Those of one kind, which stand together: what is counted stays in registers meanwhile.
+const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const {
+    const std::uint64_t kind = at->kind();
+    const Action action = at->action();
+    Counts& count = counts[tensor_of(at->line())];
+    std::uint64_t asked = 0, missed = 0, filled = 0;
+    const auto miss = [&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+        // Lines that share check bits share the memory channel that has them.
+        const std::uint64_t spread = shape_.ecc_lines > 0 ? mixed(line / shape_.ecc_lines) : hash;
+        missed += bits(sectors);
+        sm.misses[spread % kSlices].emplace_back(line, sectors, action);
+    };
+    // missing(line, hash, sectors) are those that L1 has not.
+    const auto each = [&](auto missing) {
+        for (; at != end && at->kind() == kind; ++at) {
+            const std::uint64_t line = at->line(), hash = mixed(line);
+            asked += at->count();
+            if (const unsigned absent = missing(line, hash, at->sectors()); absent != 0) miss(line, hash, absent);
+        }
+    };
+    if (action == Action::read && sm.has_l1)
+        each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+            const SectorCache::Outcome outcome = sm.l1.touch(line, hash, sectors, false);
+            filled += outcome.filled ? 1 : 0;
+            return outcome.missing;
+        });
+    else if (action == Action::read_step)
+        each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+            return sm.merged.add(line, hash, sectors);
+        });
+    else  // Stores are written through without allocation; a copy that is there is updated.
+        each([](std::uint64_t, std::uint64_t, unsigned sectors) { return sectors; });
+    if (action == Action::read || action == Action::read_step) {
+        count.l1_read += asked;
+        count.l1_hit += asked - missed;
+    } else {
+        count.l1_write += asked;
     }
+    count.l1_filled += filled;
+    return at;
 }
 
 void Hierarchy::add_checks(Slice& slice, std::uint64_t line, bool write, TensorCounts& counts) const {
@@ -159,8 +163,8 @@ void Hierarchy::write_dram(Slice& slice, std::uint64_t line, unsigned sectors, T
     add_checks(slice, line, true, counts);
 }
 
-unsigned Hierarchy::touch_l2(Slice& slice, unsigned partition, Access access, unsigned sectors,
-                             TensorCounts& counts) const {
+inline unsigned Hierarchy::touch_l2(Slice& slice, unsigned partition, Access access, unsigned sectors,
+                                    TensorCounts& counts) const {
     const std::uint64_t line = access.line();
     const SectorCache::Outcome outcome = slice.partitions[partition].touch(line, mixed(line), sectors, !reads(access));
     if (outcome.victim_dirty != 0) write_dram(slice, outcome.victim_line, outcome.victim_dirty, counts);
@@ -172,7 +176,7 @@ unsigned Hierarchy::touch_l2(Slice& slice, unsigned partition, Access access, un
     return outcome.missing;
 }
 
-void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
+inline void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const {
     Counts& count = counts[tensor_of(access.line())];
     const unsigned absent = touch_l2(slice, partition, access, access.sectors(), counts);
     if (reads(access)) {
@@ -180,6 +184,21 @@ void Hierarchy::access_l2(Slice& slice, unsigned partition, Access access, Tenso
         count.l2_hit += access.count() - bits(absent);
     } else {
         count.l2_write += access.count();
+    }
+}
+
+void Hierarchy::run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted) {
+    for (std::size_t s = 0; s < sms_.size(); ++s) slice.cursor[s] = sms_[s].misses[index].data();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Event& event = events[i];
+        const Sm& sm = sms_[event.sm];
+        const Access* const end = sm.misses[index].data() + ends_[i].of[index];
+        TensorCounts& counts = slice.counts[counted.has(event.cta) ? 1 : 0];
+        const Access* miss = std::exchange(slice.cursor[event.sm], end);
+        if (shape_.partitions > 1)
+            for (; miss != end; ++miss) access_halves(slice, sm.partition, *miss, counts);
+        else
+            for (; miss != end; ++miss) access_l2(slice, 0, *miss, counts);
     }
 }
 

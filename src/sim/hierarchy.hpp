@@ -103,6 +103,7 @@ private:
         std::array<std::uint32_t, kSlices> of;
     };
     void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
+    const Access* look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const;
     void run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted);
     void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
     void access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;

@@ -39,7 +39,7 @@ Operand workspace_of(const Operands& o) {
 }  // namespace
 
 TiledStream::TiledStream(Operands operands, const Mapping& mapping)
-    : operands_(std::move(operands)), mapping_(mapping) {
+    : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
         std::swap(operands_.a, operands_.b);
         std::swap(operands_.view.m, operands_.view.n);
@@ -59,6 +59,36 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     workspace_ = workspace_of(operands_);
     if (splits_ > 1 && !mapping.split_k_in_workspace) operands_.c.element = workspace_.element;
     store_ = store_shape(operands_.c, mapping.store_run);
+    for (std::int64_t split = 0; split < splits_; ++split) {
+        const Range range = depth_of(split);
+        steps_ = std::max(steps_, ceil_div(range.end - range.first, mapping.cta.k));
+    }
+    fill_panel();
+}
+
+std::int64_t TiledStream::panel_of(const Place& at, std::int64_t step) const {
+    return ((at.batch * columns_ + at.column) * splits_ + at.split) * steps_ + step;
+}
+
+void TiledStream::fill_panel() {
+    constexpr std::int64_t kWorthIt = 4;  // rows
+    const std::int64_t panels = operands_.view.batch * columns_ * splits_ * steps_;
+    if (rows_ < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
+    CtaState state;
+    panel_.fill(panels, [&](std::int64_t i, std::vector<Access>& out) {
+        const std::int64_t step = i % steps_, split = i / steps_ % splits_, column = i / steps_ / splits_ % columns_;
+        const Range range = depth_of(split);
+        const std::int64_t first = range.first + step * mapping_.cta.k;
+        if (first >= range.end) return;
+        state.batch = i / steps_ / splits_ / columns_;
+        state.columns.assign(operands_.b.side, column * mapping_.cta.n, mapping_.cta.n);
+        append_b(state, first, std::min<std::int64_t>(mapping_.cta.k, range.end - first), out);
+    });
+}
+
+void TiledStream::append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
+    state.depth.assign(operands_.b.depth, first, count);
+    append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
 }
 
 TiledStream::Place TiledStream::place(std::int64_t cta) const {
@@ -118,7 +148,10 @@ void TiledStream::open(std::int64_t cta, CtaState& state) const {
     state.first_k = range.first;
     state.end_k = range.end;
     state.rows.assign(operands_.a.side, at.row * mapping_.cta.m, mapping_.cta.m);
-    state.columns.assign(operands_.b.side, at.column * mapping_.cta.n, mapping_.cta.n);
+    if (panel_.empty())
+        state.columns.assign(operands_.b.side, at.column * mapping_.cta.n, mapping_.cta.n);
+    else
+        state.panel = panel_of(at, 0);
 }
 
 void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
@@ -126,8 +159,12 @@ void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& 
     const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
     state.depth.assign(operands_.a.depth, first, count);
     append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
-    state.depth.assign(operands_.b.depth, first, count);
-    append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
+    if (panel_.empty()) {
+        append_b(state, first, count, out);
+    } else {
+        const std::span<const Access> made = panel_.of(state.panel + step);
+        out.insert(out.end(), made.begin(), made.end());
+    }
 }
 
 void TiledStream::close(CtaState& state, std::vector<Access>& out) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/operands.hpp"
+#include "sim/panel.hpp"
 #include "sim/stream.hpp"
 
 namespace gambrel::sim_detail {
@@ -33,13 +34,17 @@ private:
     };
     [[nodiscard]] Place tile_of(std::int64_t tile) const;
     [[nodiscard]] Range depth_of(std::int64_t split) const;
+    [[nodiscard]] std::int64_t panel_of(const Place& at, std::int64_t step) const;
+    void fill_panel();
+    void append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const;
     void reduce(CtaState& state, std::vector<Access>& out) const;
     void load_bias(CtaState& state, const Place& at, std::vector<Access>& out) const;
 
     Operands operands_;  // a is of the tile's rows and b of its columns: swapped where the mapping looks transposed
     Mapping mapping_;
     Operand workspace_;
-    std::int64_t rows_, columns_, splits_;
+    std::int64_t rows_, columns_, splits_, steps_;  // steps: of a CTA, at most
+    Panel panel_;
     RequestShape load_a_, load_b_, store_;
     Action action_a_, action_b_;
 };

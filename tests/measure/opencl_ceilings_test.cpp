@@ -13,7 +13,7 @@
 namespace gambrel::measure_detail {
 namespace {
 
-constexpr double kSample = 2e-3, kPatience = 6;  // s
+constexpr double kSample = 2e-3, kPatience = 15;  // s
 
 // Runs one probe on one core, again and again, for its best rate.
 class Rate {

@@ -84,6 +84,10 @@ TEST(Hierarchy, CheckBitsThatLieInTheSameMemoryMoveBesideTheData) {
     EXPECT_EQ(checks(read, ecc).dram_write, 0U);
     EXPECT_EQ(checks(written, ecc).dram_read, 0U);
     EXPECT_EQ(checks(written, ecc).dram_write, 4U);
+    // At the end lines are written in order, so that those which share a sector do so one after the other.
+    std::vector<Access> many;
+    for (std::uint64_t line = 0; line < 16 * 1024; ++line) many.emplace_back(line, 0x1, Action::write);
+    EXPECT_EQ(checks(many, {.sms = 1, .l1_lines = 0, .l2_lines = 1 << 20, .ecc_lines = 16}).dram_write, 4U * 1024);
     EXPECT_EQ(checks(apart, ecc).dram_read, 16U);  // as many as of data: nothing is shared
     CacheShape eighth = ecc;
     eighth.ecc_lines = 8;

@@ -254,6 +254,21 @@ TEST(Simulate, WarmCachesReadLessFromDram) {
     EXPECT_EQ(warm.output.dram_written, compulsory_bytes(l).output);
 }
 
+TEST(Simulate, WhatAFirstRunLeftDirtyIsNotOfTheSecond) {
+    // More than L2 holds: the second run drives out lines that the first has written.
+    Layer relu;
+    relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
+    EXPECT_EQ(simulated(relu, {.warm = true}).output.dram_written, compulsory_bytes(relu).written);
+}
+
+TEST(Simulate, TensorsOfAStreamingLayerShareNoLine) {
+    Layer sum;
+    sum.op = Streaming{.read = {25, 25, 0, 0}, .written = 25};  // 100 bytes each: four sectors
+    const Simulation s = simulated(sum);
+    EXPECT_EQ(s.input.dram_read, Bytes{2 * 4 * 32.0});
+    EXPECT_EQ(s.input.l1_hits + s.input.l2_hits, Bytes{});
+}
+
 // A small GPU, so that small layers have many waves.
 Device small_device(std::uint64_t l2_lines) {
     Device device;

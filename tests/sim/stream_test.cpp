@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
@@ -176,6 +177,26 @@ TEST(Stream, PartsOfASplitAddUpByAtomicsUnlessThereIsAWorkspace) {
     EXPECT_EQ(actions(), std::pair(Action::write, Tensor::workspace));
     mapping.split_k = 1;
     EXPECT_EQ(actions(), std::pair(Action::write, Tensor::filter));
+}
+
+TEST(Stream, ChunksOfASplitEndAtImages) {
+    // Three images of ten pixels in chunks of at most four.
+    const Layer wgrad = layer({.n = 3, .c = 4, .h = 2, .w = 5, .k = 8}, Pass::wgrad);
+    Mapping m = tile(32, 8, 8);
+    m.split_chunk = 4;
+    m.split_k = 9;
+    const auto stream = make_stream(wgrad, m);
+    ASSERT_EQ(stream->ctas(), 9);
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;
+    for (std::int64_t cta = 0; cta < 9; ++cta) {
+        CtaState state;
+        stream->open(cta, state);
+        found.emplace_back(state.first_k, state.end_k);
+    }
+    std::sort(found.begin(), found.end());
+    const std::vector<std::pair<std::int64_t, std::int64_t>> expected{{0, 4},   {4, 8},   {8, 10},  {10, 14}, {14, 18},
+                                                                      {18, 20}, {20, 24}, {24, 28}, {28, 30}};
+    EXPECT_EQ(found, expected);
 }
 
 TEST(Stream, SplitsOfATileAreNeighboursWhereTheMappingSaysSo) {
