@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
     const std::string only = argc > 3 ? argv[3] : "";
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 8;
     std::vector<Length> lengths{{1e-3, 10}};
-    if (const double seconds = argc > 2 ? std::atof(argv[2]) : 0.5; seconds > 0) lengths.push_back({seconds, 1});
+    if (const double seconds = argc > 2 ? std::atof(argv[2]) : 0.5; seconds > 0) lengths.push_back({seconds, 3});
     auto device = open_host("");
     if (!device) return std::fputs(to_text(device.error()).c_str(), stderr), 1;
     const int cores = (*device)->info().units;

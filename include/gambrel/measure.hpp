@@ -46,6 +46,7 @@ std::vector<DeviceFound> find_devices();
 struct Statistics {
     double median = 0, low = 0, high = 0, minimum = 0, maximum = 0;
     std::size_t count = 0;
+    [[nodiscard]] bool has_interval() const { return count >= 6; }
     [[nodiscard]] double relative_interval() const { return median > 0 ? (high - low) / median : 0; }
 };
 Statistics statistics(std::vector<double> samples);

@@ -11,7 +11,7 @@ namespace gambrel::report_detail {
 
 std::string ceiling_value(const MeasuredCeiling& ceiling, double value, int digits);
 std::string percent_of_theory(const MeasuredCeiling& ceiling);  // "" if theory is silent
-std::string range_text(const MeasuredCeiling& ceiling);         // the 95 % interval: "-0.3 +0.4 %"
+std::string range_text(const MeasuredCeiling& ceiling);  // the 95 % interval: "-0.3 +0.4 %"; empty of few samples
 std::string device_text(const Measurement& measurement);
 // Probes that a device has not are many on old GPUs: those with one reason are told in one sentence.
 std::vector<std::string> skipped_sentences(const Measurement& measurement);

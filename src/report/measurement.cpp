@@ -39,7 +39,7 @@ std::string percent_of_theory(const MeasuredCeiling& c) {
 }
 
 std::string range_text(const MeasuredCeiling& c) {
-    if (!(c.value.median > 0)) return {};
+    if (!(c.value.median > 0) || !c.value.has_interval()) return {};
     return fmt::format("{:+.1f} {:+.1f} %", 100 * (c.value.low / c.value.median - 1),
                        100 * (c.value.high / c.value.median - 1));
 }

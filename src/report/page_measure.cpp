@@ -76,7 +76,8 @@ PageTableRow row_of(const MeasuredCeiling& c, bool sustained) {
                             ? PageCell{percent_of_theory(c), c.value.median / *c.theoretical}
                             : PageCell{});
     if (sustained) row.cells.push_back(c.sustained ? value(c.sustained->median) : PageCell{});
-    row.cells.push_back(good ? PageCell{range_text(c), c.value.relative_interval()} : PageCell{});
+    row.cells.push_back(good && c.value.has_interval() ? PageCell{range_text(c), c.value.relative_interval()}
+                                                       : PageCell{});
     row.cells.push_back(good ? value(rate ? c.value.maximum : c.value.minimum) : PageCell{});
     row.cells.push_back({count_text(c.value.count), static_cast<double>(c.value.count)});
     row.cells.push_back(c.working_set ? PageCell{binary_text(*c.working_set), c.working_set->value()} : PageCell{});

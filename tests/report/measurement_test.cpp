@@ -30,5 +30,20 @@ TEST(MeasurementText, probes_that_differ_only_in_type_and_instruction_share_a_se
         text, testing::HasSubstr("Not measured, no matrix library: BF16 FMA; GEMM by library of FP32, Tensor FP16.\n"));
 }
 
+TEST(MeasurementText, fewer_than_six_samples_have_no_interval) {
+    Measurement m;
+    MeasuredCeiling c;
+    c.title = "FP32 FMA";
+    TextStyle style;
+    style.width = 250;
+    for (const auto& [samples, shown] : {std::pair{std::vector<double>(1, 1e11), false},
+                                         {std::vector<double>(5, 1e11), false},
+                                         {std::vector<double>(6, 1e11), true}}) {
+        c.value = statistics(samples);
+        m.ceilings = {c};
+        EXPECT_EQ(measurement_text(m, style).find("+0.0 +0.0 %") != std::string::npos, shown) << samples.size();
+    }
+}
+
 }  // namespace
 }  // namespace gambrel
