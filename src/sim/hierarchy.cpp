@@ -221,20 +221,23 @@ void Hierarchy::access_halves(Slice& slice, unsigned partition, Access access, T
         return;
     }
     count.l2_read += access.count();
-    const unsigned missing = near.touch(line, hash, access.sectors(), false).missing;
+    const SectorCache::Outcome outcome = near.touch(line, hash, access.sectors(), false);
+    // A copy may drive out a line that is at home here.
+    if (outcome.victim_dirty != 0) write_dram(slice, outcome.victim_line, outcome.victim_dirty, counts);
+    const unsigned missing = outcome.missing;
     count.fabric += bits(missing);
     const unsigned absent = missing != 0 ? touch_l2(slice, home, access, missing, counts) : 0;
     count.l2_hit += access.count() - bits(absent);
 }
 
-void Hierarchy::flush(bool counted) {
+void Hierarchy::flush(bool counted, bool in_order) {
     std::vector<std::pair<std::uint64_t, unsigned>> dirty;
     for (Slice& slice : slices_) {
         dirty.clear();
         for (SectorCache& cache : slice.partitions)
             cache.flush([&](std::uint64_t line, unsigned sectors) { dirty.emplace_back(line, sectors); });
         // In order of addresses, not of hashes: lines that share check bits are written one after the other.
-        if (!slice.checks.none()) std::sort(dirty.begin(), dirty.end());
+        if (in_order && !slice.checks.none()) std::sort(dirty.begin(), dirty.end());
         TensorCounts& counts = slice.counts[counted ? 1 : 0];
         for (const auto& [line, sectors] : dirty) write_dram(slice, line, sectors, counts);
         counts[static_cast<std::size_t>(Tensor::check_bits)].dram_write += slice.checks.flush();

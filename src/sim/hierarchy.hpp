@@ -70,9 +70,10 @@ public:
         [[nodiscard]] bool has(std::int64_t cta) const { return cta >= first && cta < end; }
     };
     void run(std::span<const Event> events, Counted counted);
-    void flush(bool counted = true);  // dirty lines go to DRAM and stay, clean
-    void end_kernel();                // L1 does not outlive a kernel
-    void clear();                     // all caches and counts
+    // Dirty lines go to DRAM and stay, clean; not in order: as L2 drives lines out in the middle of a run.
+    void flush(bool counted = true, bool in_order = true);
+    void end_kernel();  // L1 does not outlive a kernel
+    void clear();       // all caches and counts
     void clear_counts();
     [[nodiscard]] TensorCounts counts() const;
     [[nodiscard]] TensorCounts uncounted() const;  // of L2 and DRAM only

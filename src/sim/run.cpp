@@ -55,7 +55,7 @@ public:
         RunResult result;
         hierarchy_.clear();
         range(0, head + wave, {0, head});
-        hierarchy_.flush();
+        hierarchy_.flush(true, false);
         Estimate estimate(hierarchy_.counts(), hierarchy_.uncounted(), work(0, head), work(head, head + wave));
         for (int w = 0; w < windows && !stopped_; ++w) {
             const std::int64_t first = head + (ctas - head - wave) * w / (windows - 1), end = first + wave;
@@ -64,7 +64,7 @@ public:
             // Every other window starts in progress: how far CTAs are out of step is between the two, and so becomes
             // part of the spread.
             range(first - fill, after, {first, end}, w % 2 == 1);
-            hierarchy_.flush();
+            hierarchy_.flush(true, false);
             if (stopped_) break;
             estimate.add(hierarchy_.counts(), hierarchy_.uncounted(), work(first, end),
                          work(first - fill, first) + work(end, after));

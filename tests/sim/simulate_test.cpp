@@ -366,6 +366,15 @@ TEST(Simulate, StopGivesWhatWasDoneAndSaysSo) {
     EXPECT_NE(kernel.reasons[0].str().find("stopped after"), std::string::npos);
 }
 
+// Copies for the other half drive out lines that were written: none of these may be lost.
+TEST(Simulate, HalvesOfL2WriteAllThatWasWritten) {
+    Layer relu;
+    relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 24, 0, 0, 0}, .written = 1 << 24};
+    const Simulation s = simulated(relu, {}, *find_in_catalogue("a100-sxm4-40gb"));
+    EXPECT_EQ(s.output.dram_written, compulsory_bytes(relu).written);
+    EXPECT_EQ(s.input.dram_read, compulsory_bytes(relu).read);
+}
+
 TEST(Simulate, PartitionsOfL2HoldCopiesAndPassThemOn) {
     const Layer l = layer({.n = 8, .c = 64, .h = 56, .w = 56, .k = 64});
     EXPECT_EQ(simulated(l).total().l2_fabric, Bytes{});
