@@ -27,6 +27,7 @@ MatchBy match_by(const std::string& flag) {
 
 std::string page(const std::vector<Comparison>& all, Theme theme) {
     std::vector<PageView> views;
+    views.reserve(2 * all.size() + 1);
     for (const auto& c : all)
         views.push_back({fmt::format("{} → {}", c.before.title, c.after.title), nullptr, &c, {}, {}});
     for (const auto& c : all) views.push_back({c.after.title, &c.after, nullptr, {}, {}});

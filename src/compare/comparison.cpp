@@ -117,7 +117,7 @@ Comparison comparison(Analysis before, Analysis after, const CompareOptions& opt
         fill(pair, a ? &a->kernel : nullptr, b ? &b->kernel : nullptr);
         if (a && b) explain(pair, a->verdict, b->verdict);
         ++(a && b ? out.matched : a ? out.only_before : out.only_after);
-        out.pairs.push_back(std::move(pair));
+        out.pairs.push_back(pair);
     }
     std::stable_sort(out.pairs.begin(), out.pairs.end(), [](auto& a, auto& b) { return longer(a) > longer(b); });
     fill(out.total, &before.total, &after.total);

@@ -111,8 +111,9 @@ double sectors(double length, double grain, double offset) {
 }
 
 Walk forward_walk(const Convolution& v) {
+    const std::int64_t channels = v.c / v.groups;
     return {static_cast<double>(v.n),
-            static_cast<double>(v.c / v.groups),
+            static_cast<double>(channels),
             v.p(),
             v.q(),
             v.h,
@@ -130,7 +131,8 @@ Walk forward_walk(const Convolution& v) {
 // A gradient of the input is a convolution of the output's gradient with the turned filter. Of a strided layer only
 // each stride-th tap reaches a given pixel.
 Walk gradient_walk(const Convolution& v) {
-    Walk w{static_cast<double>(v.n), static_cast<double>(v.k / v.groups), v.h, v.w, v.p(), v.q(), v.r, v.s};
+    const std::int64_t channels = v.k / v.groups;
+    Walk w{static_cast<double>(v.n), static_cast<double>(channels), v.h, v.w, v.p(), v.q(), v.r, v.s};
     w.dilation_h = v.dilation_h;
     w.dilation_w = v.dilation_w;
     w.pad_h = v.dilation_h * (v.r - 1) - v.pad_top;

@@ -208,7 +208,7 @@ std::vector<Operands> gradient_operands(const Convolution& v, Precision precisio
             if (one.view.k > 0)
                 reached.push_back(std::move(one));
             else
-                zeros.push_back(std::move(one.c));
+                zeros.push_back(one.c);
         }
     }
     // Where taps only reach padding, all is zeros: a GEMM without k writes the first class.

@@ -17,7 +17,7 @@ class DynamicLibrary {
 public:
     DynamicLibrary() = default;
     DynamicLibrary(DynamicLibrary&& other) noexcept
-        : handle_(std::exchange(other.handle_, nullptr)), path_(other.path_) {}
+        : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
     DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {
         std::swap(handle_, other.handle_);
         std::swap(path_, other.path_);

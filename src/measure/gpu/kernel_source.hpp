@@ -26,9 +26,9 @@ struct Target {
     bool cpu = false;         // OpenCL on a CPU: one work-item a group, and vectors in it
     bool fp64 = true;         // OpenCL: extensions of the device
     bool fp16 = true;
-    PerPipe<int> lanes{};                   // OpenCL: numbers in one REAL; CUDA's prelude knows its own
-    int vec_words = 4;                      // 32-bit words in one memory access
-    std::int64_t shared_bytes = 48 * 1024;  // that one group may have
+    PerPipe<int> lanes{};                     // OpenCL: numbers in one REAL; CUDA's prelude knows its own
+    int vec_words = 4;                        // 32-bit words in one memory access
+    std::int64_t shared_bytes = 48LL * 1024;  // that one group may have
 };
 
 struct Shape {
