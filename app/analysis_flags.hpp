@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 #include <gambrel/ingest.hpp>
 
 #include "app/output.hpp"

@@ -1,4 +1,4 @@
-#include <gambrel/check.hpp>
+#include <gambrel/compare.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -94,7 +94,7 @@ int run(const Flags& flags) {
 
     std::optional<Baseline> baseline;
     if (!flags.baseline.empty()) {
-        const auto bytes = units_detail::FileBytes::open(flags.baseline);
+        const auto bytes = base_detail::FileBytes::open(flags.baseline);
         if (!bytes) return bad_input(bytes.error());
         auto parsed = parse_baseline(bytes->view(), flags.baseline);
         if (!parsed) return bad_input(parsed.error());

@@ -10,14 +10,14 @@
 
 #include "app/explore_run.hpp"
 
-#ifdef GAMBREL_MPI
+#ifdef GAMBREL_HAVE_MPI
 #define OMPI_SKIP_MPICXX 1  // the C++ bindings were removed from MPI in 2012
 #include <mpi.h>
 #endif
 
 namespace gambrel::app {
 
-#ifndef GAMBREL_MPI
+#ifndef GAMBREL_HAVE_MPI
 
 World::World() = default;
 World::~World() = default;

@@ -4,16 +4,16 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 #include "app/command.hpp"
-#include "units/embedded.hpp"
+#include "base/embedded.hpp"
 
 namespace gambrel::app {
 namespace {
 
 std::string page(std::string_view name) {
-    for (const auto& entry : embedded_cli())
+    for (const auto& entry : embedded("cli"))
         if (entry.name == name) return std::string(entry.text);
     return "";
 }

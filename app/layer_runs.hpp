@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <gambrel/predictor.hpp>
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include "app/layer_output.hpp"
 #include "app/network_flags.hpp"

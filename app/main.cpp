@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/version.hpp>
 
 #include "app/child_process.hpp"

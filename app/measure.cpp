@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/cluster.hpp>
-#include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
+#include <gambrel/ert.hpp>
 #include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/ingest.hpp>
 
 namespace gambrel::app {

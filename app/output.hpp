@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <gambrel/analysis.hpp>
-#include <gambrel/error.hpp>
+#include <gambrel/roofline.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/page.hpp>
 #include <gambrel/report.hpp>
 

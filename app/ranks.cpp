@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#ifdef GAMBREL_MPI
+#ifdef GAMBREL_HAVE_MPI
 // Not its C++ bindings, which MPI has withdrawn.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -12,7 +12,7 @@
 namespace gambrel::app {
 namespace {
 
-#ifdef GAMBREL_MPI
+#ifdef GAMBREL_HAVE_MPI
 // What Open MPI, MPICH, Intel MPI and Slurm's PMIx put into the environment of a rank.
 bool launched() {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS"})
@@ -28,7 +28,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 }  // namespace
 
-#ifdef GAMBREL_MPI
+#ifdef GAMBREL_HAVE_MPI
 bool Ranks::built_with_mpi() { return true; }
 
 Ranks::Ranks() {

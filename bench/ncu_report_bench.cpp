@@ -10,12 +10,12 @@
 #include "big_report.hpp"
 #include "ingest/ncu_container.hpp"
 #include "ingest/readers.hpp"
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 namespace {
 
 using namespace gambrel::ingest_detail;
-using gambrel::units_detail::FileBytes;
+using gambrel::base_detail::FileBytes;
 
 constexpr std::size_t kSize = 330'000'000;
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include "sim/sector_cache.hpp"
 

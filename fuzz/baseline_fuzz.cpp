@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include <gambrel/check.hpp>
+#include <gambrel/compare.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto baseline = gambrel::parse_baseline({reinterpret_cast<const char*>(data), size}, "fuzz.json");

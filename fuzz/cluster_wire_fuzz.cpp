@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <gambrel/cluster.hpp>
+#include <gambrel/measure.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto result = gambrel::from_wire({reinterpret_cast<const char*>(data), size});

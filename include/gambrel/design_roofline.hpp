@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include <gambrel/analysis.hpp>
 #include <gambrel/conclusions.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 

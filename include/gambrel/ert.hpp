@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/measure.hpp>
 
 namespace gambrel {

@@ -6,7 +6,7 @@
 
 #include <gambrel/outcome.hpp>
 #include <gambrel/predictor.hpp>
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 namespace gambrel {
 

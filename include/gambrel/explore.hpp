@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <gambrel/base.hpp>
 #include <gambrel/delta.hpp>
-#include <gambrel/error.hpp>
 
 namespace gambrel {
 

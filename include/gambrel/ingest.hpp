@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/kernel.hpp>
 #include <gambrel/machine.hpp>
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <gambrel/symbol.hpp>
+#include <gambrel/base.hpp>
+#include <gambrel/machine.hpp>
 #include <gambrel/units.hpp>
-#include <gambrel/vocabulary.hpp>
 
 namespace gambrel {
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/units.hpp>
 
 namespace gambrel {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/analysis.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/compare.hpp>
-#include <gambrel/error.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 

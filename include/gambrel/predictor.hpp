@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <gambrel/base.hpp>
 #include <gambrel/delta.hpp>
-#include <gambrel/error.hpp>
 
 namespace gambrel {
 

@@ -6,14 +6,12 @@
 #include <span>
 #include <string>
 
-#include <gambrel/analysis.hpp>
-#include <gambrel/check.hpp>
-#include <gambrel/cluster.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/compare.hpp>
 #include <gambrel/doctor.hpp>
-#include <gambrel/error.hpp>
 #include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 

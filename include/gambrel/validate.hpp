@@ -10,7 +10,7 @@
 
 #include <gambrel/network.hpp>
 #include <gambrel/predictor.hpp>
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 namespace gambrel {
 

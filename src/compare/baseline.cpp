@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <gambrel/check.hpp>
+#include <gambrel/compare.hpp>
 
 namespace gambrel {
 namespace {

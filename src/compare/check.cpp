@@ -1,4 +1,4 @@
-#include <gambrel/check.hpp>
+#include <gambrel/compare.hpp>
 
 #include <algorithm>
 #include <map>

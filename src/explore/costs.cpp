@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "explore/words.hpp"
-#include "units/embedded.hpp"
-#include "units/file_bytes.hpp"
+#include "base/embedded.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
@@ -121,14 +121,14 @@ Result<CostTable> parse_costs(std::string_view text, const std::string& source) 
 }
 
 Result<CostTable> load_costs(const std::string& path) {
-    const auto bytes = units_detail::FileBytes::open(path);
+    const auto bytes = base_detail::FileBytes::open(path);
     if (!bytes) return tl::unexpected(bytes.error());
     return parse_costs(bytes->view(), path);
 }
 
 const CostTable& default_costs() {
     static const CostTable table = [] {
-        auto read = parse_costs(embedded_costs().front().text, "data/costs/default.json");
+        auto read = parse_costs(embedded("costs").front().text, "data/costs/default.json");
         // The build's own data: a fault here is our bug, and a test loads it.
         if (!read) throw std::logic_error(to_text(read.error()));
         return *read;

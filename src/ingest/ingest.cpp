@@ -11,13 +11,13 @@
 #include "ingest/readers.hpp"
 #include "ingest/report_machine.hpp"
 #include "ingest/result_json.hpp"
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
 
 using namespace ingest_detail;
-using units_detail::FileBytes;
+using base_detail::FileBytes;
 namespace fs = std::filesystem;
 
 // A folder stands for the files in it, in order of name; folders inside it too, so that a run by phases is one

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <gambrel/symbol.hpp>
+#include <gambrel/base.hpp>
 
 namespace gambrel::ingest_detail {
 

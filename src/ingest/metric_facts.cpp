@@ -6,14 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "units/csv_table.hpp"
-#include "units/embedded.hpp"
+#include "base/csv_table.hpp"
+#include "base/embedded.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
 
-using units_detail::CsvRow;
-using units_detail::CsvScanner;
+using base_detail::CsvRow;
+using base_detail::CsvScanner;
 
 // Seen in CUPTI 12.2.142 on every chip from Volta to Hopper with the names of today, and not in 12.1.105.
 constexpr NcuVersion kFirstWithOperations{2023, 2};
@@ -172,7 +172,7 @@ std::optional<int> MetricFacts::passes(std::string_view chip, const std::set<std
 const MetricFacts& metric_facts() {
     static const MetricFacts facts = [] {
         std::vector<std::pair<std::string_view, std::string_view>> tables;
-        for (const auto& entry : embedded_metric_facts()) tables.emplace_back(entry.name, entry.text);
+        for (const auto& entry : embedded("metric_facts")) tables.emplace_back(entry.name, entry.text);
         return MetricFacts(tables);
     }();
     return facts;

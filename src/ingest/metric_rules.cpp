@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ingest/report_machine.hpp"
-#include "units/embedded.hpp"
+#include "base/embedded.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
@@ -204,7 +204,7 @@ Result<MetricRules> parse_metric_rules(std::span<const std::pair<std::string, st
 const MetricRules& metric_rules() {
     static const MetricRules rules = [] {
         std::vector<std::pair<std::string, std::string_view>> texts;
-        for (const auto& [name, text] : embedded_metrics())
+        for (const auto& [name, text] : embedded("metrics"))
             texts.emplace_back(fmt::format("data/metrics/{}.json", name), text);
         auto parsed = parse_metric_rules(texts);
         if (!parsed) throw std::logic_error(to_text(parsed.error()));

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/ingest.hpp>
 
 #include "ingest/profile.hpp"

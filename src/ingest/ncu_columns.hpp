@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "ingest/profile.hpp"
-#include "units/csv_table.hpp"
+#include "base/csv_table.hpp"
 
 namespace gambrel::ingest_detail {
 
-using namespace units_detail;
+using namespace base_detail;
 
 enum class NcuLayout : std::uint8_t {
     rows,     // --page details, or --metrics: one row per launch and metric

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 namespace gambrel::ingest_detail {
 

@@ -10,15 +10,15 @@
 
 #include <protozero/pbf_reader.hpp>
 
-#include <gambrel/symbol.hpp>
+#include <gambrel/base.hpp>
 
 #include "ingest/ncu_container.hpp"
 #include "ingest/ncu_facts.hpp"
-#include "units/protobuf.hpp"
+#include "base/protobuf.hpp"
 
 namespace gambrel::ingest_detail {
 
-using namespace units_detail;
+using namespace base_detail;
 
 struct NcuValue {
     enum class Kind : std::uint8_t { absent, number, text };

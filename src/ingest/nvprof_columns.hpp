@@ -7,11 +7,11 @@
 #include <optional>
 #include <string_view>
 
-#include "units/csv_table.hpp"
+#include "base/csv_table.hpp"
 
 namespace gambrel::ingest_detail {
 
-using namespace units_detail;
+using namespace base_detail;
 
 enum class NvprofTable : std::uint8_t {
     metrics,  // one row per kernel and metric or event, with averages

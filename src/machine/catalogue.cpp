@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gambrel/machine.hpp>
 
-#include "units/embedded.hpp"
+#include "base/embedded.hpp"
 
 namespace gambrel {
 namespace {
@@ -28,7 +28,7 @@ struct Catalogue {
     std::map<std::string, std::size_t> index;
 
     Catalogue() {
-        for (const auto& [name, text] : embedded_machines()) {
+        for (const auto& [name, text] : embedded("machines")) {
             auto machine = parse_machine(text, fmt::format("data/machines/{}.json", name));
             // The build's own data: a fault here is our bug, and the tests load every file.
             if (!machine) throw std::logic_error(to_text(machine.error()));

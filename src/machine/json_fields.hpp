@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/machine.hpp>
 #include <nlohmann/json.hpp>
 

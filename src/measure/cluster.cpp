@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <gambrel/cluster.hpp>
+#include <gambrel/measure.hpp>
 
 #include "measure/statistics.hpp"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <gambrel/cluster.hpp>
+#include <gambrel/measure.hpp>
 
 namespace gambrel {
 namespace {

@@ -11,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/machine.hpp>
 #include <gambrel/measure.hpp>
 #include <gambrel/units.hpp>
-#include <gambrel/vocabulary.hpp>
 
 namespace gambrel::measure_detail {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 namespace gambrel::network_detail {
 

@@ -4,13 +4,13 @@
 
 #include "network/layer_columns.hpp"
 #include "network/layer_row.hpp"
-#include "units/csv_table.hpp"
-#include "units/file_bytes.hpp"
+#include "base/csv_table.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel {
 
 using namespace network_detail;
-using namespace units_detail;
+using namespace base_detail;
 
 Result<LayerTable> read_layer_table(std::string_view text, const std::string& source,
                                     const LayerTableOptions& options) {

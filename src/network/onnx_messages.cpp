@@ -2,12 +2,12 @@
 
 #include <cstring>
 
-#include "units/protobuf.hpp"
+#include "base/protobuf.hpp"
 
 namespace gambrel::network_detail {
 namespace {
 
-using namespace units_detail;
+using namespace base_detail;
 
 template <class T>
 std::vector<double> from_little_endian(std::string_view raw, std::size_t count) {

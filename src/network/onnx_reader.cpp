@@ -10,7 +10,7 @@
 #include "network/onnx_inputs.hpp"
 #include "network/onnx_messages.hpp"
 #include "network/onnx_node.hpp"
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
@@ -140,7 +140,7 @@ Result<Network> read_onnx(std::string_view bytes, const std::string& source, con
 }
 
 Result<Network> load_onnx(const std::string& path, const OnnxOptions& options) {
-    const auto bytes = units_detail::FileBytes::open(path);
+    const auto bytes = base_detail::FileBytes::open(path);
     if (!bytes) return tl::unexpected(bytes.error());
     return read_onnx(bytes->view(), path, options);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 #include <gambrel/compare.hpp>
 
 namespace gambrel::report_detail {

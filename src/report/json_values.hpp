@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel::report_detail {
 

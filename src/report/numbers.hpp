@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel::report_detail {
 

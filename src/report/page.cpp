@@ -3,7 +3,7 @@
 #include "report/json_values.hpp"
 #include "report/page_json.hpp"
 #include "report/text.hpp"
-#include "units/embedded.hpp"
+#include "base/embedded.hpp"
 
 namespace gambrel {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using namespace report_detail;
 
 std::string_view part(std::string_view name) {
-    for (const auto& file : embedded_page())
+    for (const auto& file : embedded("page"))
         if (file.name == name) return file.text;
     return {};
 }

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 namespace gambrel::report_detail {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel::report_detail {
 

@@ -1,4 +1,4 @@
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 
 #include <algorithm>
 #include <set>

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include "sim/hierarchy.hpp"
 

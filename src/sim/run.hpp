@@ -2,7 +2,7 @@
 // Machine, so that tests can give it caches of a few lines.
 #pragma once
 
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include "sim/hierarchy.hpp"
 

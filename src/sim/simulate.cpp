@@ -1,4 +1,4 @@
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include <algorithm>
 #include <cmath>

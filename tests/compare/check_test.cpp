@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <gambrel/check.hpp>
+#include <gambrel/compare.hpp>
 
 #include "report/sample.hpp"
 

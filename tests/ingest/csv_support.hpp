@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "ingest/readers.hpp"
-#include "units/csv_table.hpp"
+#include "base/csv_table.hpp"
 
 namespace gambrel::ingest_detail::test {
 
-using namespace units_detail;
+using namespace base_detail;
 
 inline std::string shared(const std::string& path) { return std::string(GAMBREL_SHARED_DATA) + "/" + path; }
 

@@ -10,14 +10,14 @@
 #include <gtest/gtest.h>
 
 #include "ingest/readers.hpp"
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using units_detail::FileBytes;
+using base_detail::FileBytes;
 
 const std::filesystem::path kFolder = std::filesystem::path(GAMBREL_SHARED_DATA) / "ncu_rep";
 

@@ -1,7 +1,7 @@
 // Who is an outlier, who is not, and does a rank's result survive its journey?
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <gambrel/cluster.hpp>
+#include <gambrel/measure.hpp>
 
 namespace gambrel {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "network/onnx_messages.hpp"
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Onnx, LightModels,
                          [](const auto& model) { return std::string(model.param.name); });
 
 void compare_outputs(const std::string& path, int& compared) {
-    const auto bytes = units_detail::FileBytes::open(path);
+    const auto bytes = base_detail::FileBytes::open(path);
     ASSERT_TRUE(bytes);
     const auto network = read_onnx(bytes->view(), path);
     if (!network || !network->unmodelled.empty()) return;  // its outputs may be the file's own word

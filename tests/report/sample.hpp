@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/analysis.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel::sample {
 

@@ -7,7 +7,7 @@
 //   the engines take two k-steps from one sector, which L1 sometimes still has;
 // - amp O1, the same kernels on the same shapes measured again as in O2;
 // - for time, of those that move more than 1 GB through L1 all but the first of each kernel. docs/simulator.md has all.
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Are bytes counted right through the whole hierarchy? Compulsory traffic, LRU at its edge, sums between levels, and
 // that neither threads nor sampling nor a stop change what is said.
-#include <gambrel/simulate.hpp>
+#include <gambrel/sim.hpp>
 
 #include <gtest/gtest.h>
 

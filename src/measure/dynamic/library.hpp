@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 namespace gambrel::measure_detail {
 

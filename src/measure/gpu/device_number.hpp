@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 namespace gambrel::measure_detail {
 

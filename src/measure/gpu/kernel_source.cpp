@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "units/embedded.hpp"
+#include "base/embedded.hpp"
 
 namespace gambrel::measure_detail {
 
 namespace {
 
 std::string_view kernel_text(std::string_view name) {
-    for (const EmbeddedText& file : embedded_kernels())
+    for (const EmbeddedText& file : embedded("kernels"))
         if (file.name == name) return file.text;
     return {};
 }

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include <gambrel/machine.hpp>
-#include <gambrel/vocabulary.hpp>
 
 #include "measure/device.hpp"
 #include "measure/gpu/tensor_kernels.hpp"

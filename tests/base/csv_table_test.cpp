@@ -1,9 +1,9 @@
-#include "units/csv_table.hpp"
+#include "base/csv_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 namespace {
 
 using testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(Csv, KnowsByteOrderMarkAndBinary) {
 }
 
 }  // namespace
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

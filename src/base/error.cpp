@@ -1,4 +1,4 @@
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 namespace {
 
 std::string gzipped(const std::string& text) {
@@ -145,4 +145,4 @@ TEST(Gunzip, says_where_a_stream_ends_too_early_or_is_damaged) {
 }
 
 }  // namespace
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

@@ -2,7 +2,7 @@
 // issue 5 states a floor and it is reached, the bound is below it.
 #include <gtest/gtest.h>
 
-#include "compare/measured.hpp"
+#include "validate/measured.hpp"
 
 namespace gambrel {
 namespace {

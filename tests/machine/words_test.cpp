@@ -5,9 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <gambrel/error.hpp>
-#include <gambrel/symbol.hpp>
-#include <gambrel/vocabulary.hpp>
+#include <gambrel/base.hpp>
+#include <gambrel/machine.hpp>
 
 namespace gambrel {
 namespace {

@@ -1,4 +1,4 @@
-#include <gambrel/vocabulary.hpp>
+#include <gambrel/machine.hpp>
 
 namespace gambrel {
 namespace {

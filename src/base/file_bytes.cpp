@@ -1,4 +1,4 @@
-#include "units/file_bytes.hpp"
+#include "base/file_bytes.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 namespace {
 
 struct Descriptor {
@@ -154,4 +154,4 @@ FileBytes::~FileBytes() {
     if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
 }
 
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

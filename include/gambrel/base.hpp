@@ -1,6 +1,8 @@
-// What went wrong, where, and what was expected. The library never prints and never exits: it returns Errors.
+// What every room stands on: errors as values, names nearest to a mistyped one, and strings stored once. The library
+// never prints and never exits: it returns Errors. Knows no domain.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,4 +36,27 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 // "; did you mean \"bandwidth\"?" or "".
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
+// A string stored once for the life of the process. Kernel names and rule names repeat over a hundred thousand
+// launches; a Symbol is a pointer, so copying, comparing and hashing them costs nothing.
+class Symbol {
+public:
+    Symbol();                                // empty; costs no look-up
+    explicit Symbol(std::string_view text);  // thread-safe
+
+    [[nodiscard]] const std::string& str() const { return *text_; }
+    [[nodiscard]] bool empty() const { return text_->empty(); }
+    bool operator==(const Symbol&) const = default;
+    // By text, so that sorted output does not depend on where strings happen to lie in memory.
+    friend bool operator<(Symbol a, Symbol b) { return *a.text_ < *b.text_; }
+
+private:
+    friend struct std::hash<Symbol>;
+    const std::string* text_;
+};
+
 }  // namespace gambrel
+
+template <>
+struct std::hash<gambrel::Symbol> {
+    std::size_t operator()(gambrel::Symbol s) const noexcept { return std::hash<const void*>{}(s.text_); }
+};

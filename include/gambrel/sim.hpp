@@ -9,7 +9,7 @@
 #include <optional>
 #include <stop_token>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 #include <gambrel/kernel.hpp>
 #include <gambrel/machine.hpp>
 #include <gambrel/mapping.hpp>

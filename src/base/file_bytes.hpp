@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include <gambrel/error.hpp>
+#include <gambrel/base.hpp>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 
 class FileBytes {
 public:
@@ -32,4 +32,4 @@ private:
 Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit = std::size_t{4} << 30);
 bool is_gzip(std::string_view bytes);
 
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

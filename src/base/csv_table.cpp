@@ -1,11 +1,11 @@
-#include "units/csv_table.hpp"
+#include "base/csv_table.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 
 namespace {
 
@@ -171,4 +171,4 @@ std::string_view without_bom(std::string_view text) {
 
 bool looks_binary(std::string_view text) { return text.substr(0, 4096).find('\0') != std::string_view::npos; }
 
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

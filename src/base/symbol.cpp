@@ -1,4 +1,4 @@
-#include <gambrel/symbol.hpp>
+#include <gambrel/base.hpp>
 
 #include <mutex>
 #include <unordered_set>

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 
 struct CsvRow {
     std::vector<std::string_view> fields;  // valid until the row is read again
@@ -69,4 +69,4 @@ std::string_view without_bom(std::string_view text);
 // A nul byte near the start: an archive or a database, whatever strings it may hold.
 bool looks_binary(std::string_view text);
 
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

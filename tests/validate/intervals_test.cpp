@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "compare/measured.hpp"
+#include "validate/measured.hpp"
 #include "delta/intervals.hpp"
 
 namespace gambrel {

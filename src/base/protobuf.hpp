@@ -7,7 +7,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
-namespace gambrel::units_detail {
+namespace gambrel::base_detail {
 
 // Cases of a switch over tag_and_type(): a field whose wire type is not the expected one must not match its number,
 // because protozero checks the wire type of a read only by assert.
@@ -27,4 +27,4 @@ inline std::string_view view_of(protozero::pbf_reader& reader) {
 }
 inline protozero::pbf_reader reader_of(std::string_view message) { return {message.data(), message.size()}; }
 
-}  // namespace gambrel::units_detail
+}  // namespace gambrel::base_detail

@@ -1,0 +1,23 @@
+# gambrel_feature(NAME "what it gives" FOUND "what to install"): an optional part as a cache variable GAMBREL_<NAME> with the
+# values AUTO (used if found), ON (an error if not found) and OFF (never looked at). Sets GAMBREL_HAVE_<NAME>.
+function(gambrel_feature name what found install)
+  set(GAMBREL_HAVE_${name} FALSE PARENT_SCOPE)
+  if(GAMBREL_${name} STREQUAL "OFF")
+    message(STATUS "${what}: off")
+  elseif(found)
+    set(GAMBREL_HAVE_${name} TRUE PARENT_SCOPE)
+    message(STATUS "${what}: on")
+  elseif(GAMBREL_${name} STREQUAL "ON")
+    message(FATAL_ERROR "GAMBREL_${name}=ON, but what it needs was not found: ${install}")
+  else()
+    message(STATUS "${what}: off, because it was not found: ${install}")
+  endif()
+endfunction()
+
+function(gambrel_feature_option name what)
+  set(GAMBREL_${name} AUTO CACHE STRING "${what} (AUTO, ON, OFF)")
+  set_property(CACHE GAMBREL_${name} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT GAMBREL_${name} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "GAMBREL_${name}=${GAMBREL_${name}}; expected AUTO, ON or OFF")
+  endif()
+endfunction()
