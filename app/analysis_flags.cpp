@@ -31,57 +31,6 @@ Result<std::function<bool(const std::string&)>> kernel_filter(const std::string&
     }};
 }
 
-namespace {
-
-// The machines of the files: from the flag, else from the catalogue by name, else as the files describe them.
-Result<std::vector<Machine>> machines_for(const std::vector<Machine>& described, const std::string& flag,
-                                          std::vector<Error>& notes) {
-    if (!flag.empty()) {
-        auto chosen = machine_from(flag);
-        if (!chosen) return tl::unexpected(chosen.error());
-        return std::vector<Machine>(described.size(), *chosen);
-    }
-    std::vector<Machine> machines;
-    for (const Machine& d : described) {
-        // A result of our own carries its machine in full; the catalogue may since have changed.
-        if (!d.source.empty() && !d.source.starts_with("built from") && (d.sm.sms || !d.levels.empty())) {
-            machines.push_back(d);
-            continue;
-        }
-        const Machine* known = find_in_catalogue(d.name);
-        machines.push_back(known ? *known : d);
-        if (known) continue;
-        if (!d.sm.sms)
-            notes.push_back(
-                {d.name, "the files do not tell which GPU it was, so there are no roofs; say it with --machine NAME"});
-        else
-            notes.push_back(
-                {d.name, "not in the catalogue: its ceilings come from the attributes and peaks inside the files"});
-    }
-    return machines;
-}
-
-// A machine file made by measuring has measured ceilings and wants to be judged by them; the catalogue by theory.
-// A result of ours is judged as it was when it was saved, unless the machine is another.
-Roofs roofs_for(const AnalysisFlags& flags, const std::vector<Machine>& machines, std::optional<Roofs> saved) {
-    if (flags.roofs == "measured") return Roofs::measured;
-    if (flags.roofs == "theoretical" || machines.empty()) return Roofs::theoretical;
-    if (saved && flags.machine.empty()) return *saved;
-    const Machine& m = machines.front();
-    const bool from_file = m.source != "catalogue" && !m.source.starts_with("built from");
-    const bool has_measured =
-        std::any_of(m.levels.begin(), m.levels.end(), [](const auto& l) { return l.measured.has_value(); });
-    return from_file && has_measured ? Roofs::measured : Roofs::theoretical;
-}
-
-std::string title_of(const std::vector<std::string>& files) {
-    const std::filesystem::path first(files.front());
-    const std::string name = first.has_filename() ? first.filename().string() : first.parent_path().filename().string();
-    return files.size() == 1 ? name : fmt::format("{} and {} more", name, files.size() - 1);
-}
-
-}  // namespace
-
 void AnalysisFlags::add_reading_to(CLI::App& command) {
     command.add_option("--machine,--gpu", machine);
     command.add_option("--clock", clock);
@@ -139,32 +88,26 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     ingest_options.keep = *keep;
     if (!flags.machine.empty())
         if (const auto machine = machine_from(flags.machine)) ingest_options.assumed_cc = machine->compute_capability;
-    auto ingested = ingest(files, ingest_options);
-    if (!ingested) return tl::unexpected(ingested.error());
-
-    std::vector<Error> notes = std::move(ingested->notes);
-    auto machines = machines_for(ingested->machines, flags.machine, notes);
-    if (!machines) return tl::unexpected(machines.error());
+    auto run = ingest(files, ingest_options);
+    if (!run) return tl::unexpected(run.error());
+    std::optional<Machine> chosen;
+    if (!flags.machine.empty()) {
+        auto machine = machine_from(flags.machine);
+        if (!machine) return tl::unexpected(machine.error());
+        chosen = std::move(*machine);
+        run->roofs.reset();  // those of a saved result are of its own machine
+    }
+    resolve_machines(*run, chosen ? &*chosen : nullptr);
 
     AnalysisOptions options;
     options.grouping = grouping_of(flags);
     options.time_sum = flags.flop_rule == "paper" ? TimeSum::mean_rate : TimeSum::exact;
     options.roofline.clock = *clock;
-    options.roofline.roofs = roofs_for(flags, *machines, ingested->roofs);
+    options.roofline.roofs = flags.roofs == "measured"      ? Roofs::measured
+                             : flags.roofs == "theoretical" ? Roofs::theoretical
+                                                            : default_roofs(*run);
     options.roofline.use_reported_peaks = flags.machine.empty();
-    const auto machine_of = [&](const Kernel& k) -> std::size_t {
-        for (std::size_t i = 0; i < ingested->machines.size(); ++i)
-            if (ingested->machines[i].name == k.device.str()) return i;
-        return 0;
-    };
-    if (machines->empty()) machines->emplace_back();
-    Analysis result = analysis(std::move(ingested->launches), std::move(*machines), machine_of, options);
-    result.title = title_of(files);
-    result.notes = std::move(notes);
-    if (ingested->filtered_launches > 0)
-        result.notes.push_back({"--kernel", fmt::format("{} launches do not match and are left out of everything",
-                                                        ingested->filtered_launches)});
-    return result;
+    return analysis(std::move(*run), options);
 }
 
 int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags) {

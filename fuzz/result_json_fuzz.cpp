@@ -17,17 +17,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (read.error().empty()) std::abort();
         return 0;
     }
-    for (const Kernel& k : read->launches) {
+    for (const Kernel& k : read->run.kernels) {
         if (k.launches == 0) std::abort();
         if (k.time && !(std::isfinite(k.time->value.value()) && k.time->value.value() >= 0)) std::abort();
     }
-    if (read->machines.empty()) read->machines.emplace_back();
     AnalysisOptions options;
     options.grouping = Grouping::launch;
-    const std::size_t rows = read->launches.size();
-    const std::string json_text = json(analysis(
-        std::move(read->launches), std::move(read->machines), [](auto&) { return std::size_t{0}; }, options));
+    const std::size_t rows = read->run.kernels.size();
+    const std::string json_text = json(analysis(std::move(read->run), options));
     const auto again = ingest_detail::read_result_json(json_text, "again.json", {});
-    if (!again || again->launches.size() != rows) std::abort();
+    if (!again || again->run.kernels.size() != rows) std::abort();
     return 0;
 }

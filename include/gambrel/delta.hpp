@@ -8,7 +8,6 @@
 #include <optional>
 #include <string_view>
 
-#include <gambrel/kernel.hpp>
 #include <gambrel/machine.hpp>
 #include <gambrel/mapping.hpp>
 #include <gambrel/network.hpp>
@@ -93,8 +92,5 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
 // By mapping_for; with `search` the known tile that is predicted fastest.
 Prediction predict(const Layer& layer, const Machine& machine, const Hardware& hardware, Model model = Model::gambrel,
                    bool search = false);
-
-// As any other source of kernels gives them; labelled modelled.
-Kernel to_kernel(const Layer& layer, const Prediction& prediction, const Hardware& hardware);
 
 }  // namespace gambrel

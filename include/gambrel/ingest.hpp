@@ -30,16 +30,11 @@ struct IngestOptions {
     std::function<bool(const std::string&)> keep;
 };
 
-struct Ingested {
-    std::vector<Kernel> launches;   // in file order; a per-kernel summary row is one Kernel with launches > 1
-    std::vector<Machine> machines;  // one for each device named in the files, built from what the files say of it
-    std::vector<Error> notes;       // truncated, joined, refused: where and what; the launches stand all the same
-    std::uint64_t filtered_launches = 0;
-    std::optional<Roofs> roofs;  // that results of gambrel's own were judged by; absent if they differ
-};
-
 // Files, or folders of files with one metric each. Formats are recognised by content, never by name; .gz is unpacked.
-Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions& options = {});
+// The kernels are in file order; a row of a per-kernel summary is one Kernel with launches > 1. There is one machine for
+// each device named in the files, built from what the files say of it: resolve_machines looks for it in the catalogue.
+// Notes say what was truncated, joined or refused. The roofs are those that saved results were judged by.
+Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& options = {});
 
 struct NcuVersion {
     int year = 0;

@@ -34,6 +34,7 @@ struct Kernel {
     Symbol phase;   // NVTX range or the file's phase; empty if none
     Symbol source;  // the file it came from
     Symbol device;  // as the profiler names it; empty if it did not
+    std::size_t machine = 0;  // index into Run::machines
     std::uint64_t launches = 1;
     std::uint64_t zero_flop_launches = 0;  // launches whose work is known to be zero
 
@@ -60,7 +61,7 @@ struct Kernel {
     std::optional<LaunchShape> shape;  // absent over a group of different shapes
     // Why an amount is missing or not to be trusted. A kernel with a reason is still a row.
     std::vector<Symbol> reasons;
-    std::vector<Symbol> remedies;  // what would mend that: "ncu --metrics ..."
+    std::vector<Symbol> remedies;  // what would supply it: "ncu --metrics ..."
 };
 
 // FLOP of all floating-point pipes that are known; absent if none is, if a busy pipe was not counted, or if they come
@@ -76,6 +77,26 @@ std::optional<FlopRate> flop_rate(const Kernel& kernel);
 // "volta_sgemm_128x64_nn"; "elementwise_kernel<CUDAFunctor_add<float>>": C++ templates made readable in `width`
 // columns.
 std::string short_name(std::string_view full_name, std::size_t width = 48);
+
+// A kernel that ran `times` times: every amount and the number of launches multiplied.
+Kernel repeated(Kernel kernel, double times);
+
+// What every source of kernels makes, whether they were profiled, modelled, simulated or traced: the kernels, the
+// machines that they ran on, and what is known of both. Everything to the right of it asks no more where it came from.
+struct Run {
+    std::string title;  // what ran, for headings
+    std::vector<Kernel> kernels;
+    std::vector<Machine> machines;
+    Origin origin = Origin::measured;
+    std::optional<Roofs> roofs{};  // that its times were made with or judged by; absent: the source does not say
+    bool partial = false;          // the source was cut short: a truncated file, an interrupted simulation
+    Errors notes{};
+};
+// Replaces each machine that the source only names or describes in part: by `chosen` if that is given, else by the
+// catalogue's machine of that name. Adds notes on machines that stay unknown, and on a choice that contradicts the name.
+void resolve_machines(Run& run, const Machine* chosen = nullptr);
+// Measured roofs for a run that was made with them, or whose machine file has them; theoretical ones otherwise.
+Roofs default_roofs(const Run& run);
 
 enum class Grouping : std::uint8_t { launch, kernel, phase };
 // exact: the sum of the launches' times. mean_rate: summed cycles over the mean clock, as the scripts of arXiv

@@ -153,6 +153,9 @@ struct Clocks {
 // Theoretical: organisation x clock. Measured: what a benchmark reached, theoretical where nothing was measured.
 enum class Roofs : std::uint8_t { theoretical, measured };
 
+// How complete a machine is: a report names a GPU and knows a few of its attributes, the others know all that there is.
+enum class MachineSource : std::uint8_t { report, catalogue, file, measurement, design };
+
 struct Machine {
     std::string id;    // "v100-sxm2-16gb"
     std::string name;  // "Tesla V100-SXM2-16GB"
@@ -163,7 +166,8 @@ struct Machine {
     Organisation sm;
     PerPipe<Arithmetic> pipes;
     std::vector<MemoryLevel> levels;
-    std::string source;  // "catalogue", the file it was read from, or the report it was built from
+    MachineSource made_from = MachineSource::report;
+    std::string source;  // for people: "catalogue", the file it was read from, or the report it was built from
 
     [[nodiscard]] const MemoryLevel* find(Level level) const;
     [[nodiscard]] MemoryLevel& at(Level level);  // adds the level, in order, if it is not there

@@ -7,6 +7,8 @@
 #include <string>
 
 #include <gambrel/base.hpp>
+#include <gambrel/estimate.hpp>
+#include <gambrel/page.hpp>
 #include <gambrel/compare.hpp>
 #include <gambrel/doctor.hpp>
 #include <gambrel/ert.hpp>
@@ -28,7 +30,7 @@ struct TextStyle {
 std::string text_table(const Analysis& analysis, const TextStyle& style);
 std::string terminal_chart(const Analysis& analysis, const TextStyle& style);
 
-// The contract of shared/DESIGN.md: one row per group, base units, empty where unknown.
+// One row per group, base units, empty where unknown.
 std::string csv(const Analysis& analysis);
 std::string json(const Analysis& analysis);
 
@@ -81,5 +83,20 @@ std::string ert_text(const ErtImport& imported, const TextStyle& style);
 std::string ert_json(const Measurement& measurement);
 std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& style);
 Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
+
+// What layers would do. CSV: the input's columns, then pred_tile_m ... pred_origin. JSON: the layers, and the same as
+// kernels on their machine (`roofline`), which `gambrel compare` reads back. The strip of layers on a page: row i is that
+// of kernel i of to_run.
+std::string estimates_text(const Estimates& estimates, const TextStyle& style);
+std::string estimates_csv(const Estimates& estimates);
+std::string estimates_json(const Estimates& estimates, const Analysis& roofline);
+std::vector<PageLayer> page_layers(const Estimates& estimates);
+
+// An equation of a prediction, what was put in, and what came out; none for a simulation.
+struct ExplainedTerm {
+    std::string name, equation, values, result;
+};
+std::vector<ExplainedTerm> explanation(const Estimate& estimate);
+std::string explained_text(const std::string& title, const std::vector<ExplainedTerm>& terms, const TextStyle& style);
 
 }  // namespace gambrel

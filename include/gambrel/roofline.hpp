@@ -2,7 +2,6 @@
 // Every roof is a shortest time: work over a pipe's peak, bytes over a level's bandwidth. The longest of these binds.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -89,6 +88,8 @@ struct Analysis {
     std::vector<PhaseSummary> phases;  // in order of appearance; empty if there are no phases
     std::vector<Error> notes;
     Roofs roofs = Roofs::theoretical;
+    Origin origin = Origin::measured;
+    bool partial = false;  // the source was cut short
 };
 
 struct AnalysisOptions {
@@ -97,8 +98,6 @@ struct AnalysisOptions {
     RooflineOptions roofline;
 };
 
-// `machine_of` gives the index into `machines` for a launch.
-Analysis analysis(std::vector<Kernel> launches, std::vector<Machine> machines,
-                  const std::function<std::size_t(const Kernel&)>& machine_of, const AnalysisOptions& options = {});
+Analysis analysis(Run run, const AnalysisOptions& options = {});
 
 }  // namespace gambrel

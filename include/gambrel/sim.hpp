@@ -10,11 +10,9 @@
 #include <stop_token>
 
 #include <gambrel/base.hpp>
-#include <gambrel/kernel.hpp>
 #include <gambrel/machine.hpp>
 #include <gambrel/mapping.hpp>
 #include <gambrel/network.hpp>
-#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 
@@ -67,11 +65,5 @@ struct Simulation {
 // Fails where the layer has faults() or a CTA of the mapping does not fit on the machine's SM.
 Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Mapping& mapping,
                             const SimulationOptions& options = {});
-
-// Bytes of every level with Origin::simulated, work by the mapping's pipe, launch shape; of all runs of a layer that
-// repeats, as in delta's to_kernel. No cycles were simulated: the time is the shortest that these bytes and this work
-// allow on the machine, as `roofline` has it.
-Kernel to_kernel(const Layer& layer, const Machine& machine, const Mapping& mapping, const Simulation& simulation,
-                 const RooflineOptions& options = {});
 
 }  // namespace gambrel

@@ -8,28 +8,26 @@
 #include <string>
 #include <vector>
 
-#include <gambrel/network.hpp>
-#include <gambrel/predictor.hpp>
-#include <gambrel/sim.hpp>
+#include <gambrel/estimate.hpp>
 
 namespace gambrel {
 
-enum class Measured : std::uint8_t { l1, l2, dram, time };
-inline constexpr std::size_t kMeasured = 4;
-std::string_view name(Measured quantity);
+enum class ValidatedQuantity : std::uint8_t { l1, l2, dram, time };
+inline constexpr std::size_t kValidatedQuantities = 4;
+std::string_view name(ValidatedQuantity quantity);
 
 // Who says: the paper's model, ours, or the simulator. The simulator counts no cycles, so it says no time.
-enum class Estimate : std::uint8_t { paper, gambrel, simulated };
-inline constexpr std::size_t kEstimates = 3;
-std::string_view name(Estimate estimate);  // "paper", "gambrel", "simulated"
+enum class EstimateSource : std::uint8_t { paper, gambrel, simulated };
+inline constexpr std::size_t kEstimateSources = 3;
+std::string_view name(EstimateSource source);  // "paper", "gambrel", "simulated"
 
 struct ValidationRow {
     std::size_t line = 0;
     std::string name, gpu, pass, precision, algorithm, regime, bound;
-    std::array<double, kMeasured> measured{};                           // 0: the row does not say
-    std::array<std::array<double, kMeasured>, kEstimates> predicted{};  // by Estimate; 0: not asked for
+    std::array<double, kValidatedQuantities> measured{};                           // 0: the row does not say
+    std::array<std::array<double, kValidatedQuantities>, kEstimateSources> predicted{};  // by EstimateSource; 0: not asked for
     // Predicted over measured; absent if either is.
-    [[nodiscard]] std::optional<double> ratio(Measured quantity, Estimate estimate) const;
+    [[nodiscard]] std::optional<double> ratio(ValidatedQuantity quantity, EstimateSource source) const;
 };
 
 struct ErrorSummary {
@@ -39,15 +37,16 @@ struct ErrorSummary {
     double bias = 0;       // mean of predicted / measured, less 1
     double p90 = 0;        // of |predicted / measured - 1|
 };
-ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, Estimate estimate,
+ErrorSummary summary(const std::vector<ValidationRow>& rows, ValidatedQuantity quantity, EstimateSource source,
                      const std::function<bool(const ValidationRow&)>& chosen = {});
 
 struct ValidationOptions {
-    PredictorOptions predictor;
+    EstimatorOptions estimator;
     double min_time = 0;                       // s; rows measured shorter are left out
     std::vector<std::string> columns, values;  // only rows whose cell holds the text
-    bool simulate = false;                     // also by the simulator, with the options below; it takes its time
-    SimulationOptions simulation = {};         // its progress is of all rows; stopped, the rows left are not simulated
+    // Also by the simulator, with the estimator's simulation options, which takes its time. Its progress is of all rows;
+    // if it is stopped, the rows that are left are not simulated.
+    bool simulate = false;
 };
 struct Validation {
     std::vector<ValidationRow> rows;

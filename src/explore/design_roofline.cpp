@@ -85,6 +85,7 @@ Machine design_machine(const Machine& machine, const Factors& f) {
     }
     for (MemoryLevel& l : m.levels) scale_level(l, f, sms);
     m.source = "a design of gambrel explore";
+    m.made_from = MachineSource::design;
     return m;
 }
 
@@ -97,10 +98,12 @@ Analysis design_analysis(const Conclusions& c, const DesignAnswer& design) {
         kernels.push_back(kernel_of(c.workload.items[i], design.answer.layers[i], machine, clock));
     AnalysisOptions options;
     options.grouping = Grouping::launch;  // a layer each; two networks may have layers of one name
-    Analysis out = analysis(
-        std::move(kernels), {std::move(machine)}, [](const Kernel&) { return std::size_t{0}; }, options);
-    out.title = &design == &c.designs.front() ? c.machine : design.name;
-    return out;
+    Run run;
+    run.title = &design == &c.designs.front() ? c.machine : design.name;
+    run.kernels = std::move(kernels);
+    run.machines.push_back(std::move(machine));
+    run.origin = Origin::modelled;
+    return analysis(std::move(run), options);
 }
 
 const DesignAnswer* led_to(const Conclusions& c) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -52,14 +53,14 @@ Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
     return read_ncu_csv(bytes, request);
 }
 
-struct Read {
+struct ReadFiles {
     std::vector<Profile> profiles;
-    std::vector<Ingested> results;  // gambrel's own: already kernels
+    std::vector<SavedResult> results;  // of gambrel itself: already kernels
     Errors failures;
 };
 
-Read read_all(const std::vector<std::string>& files, const MetricSet& metrics, const KeepName& keep) {
-    Read out;
+ReadFiles read_all(const std::vector<std::string>& files, const MetricSet& metrics, const KeepName& keep) {
+    ReadFiles out;
     for (const auto& file : files) {
         auto bytes = FileBytes::open(file);
         if (bytes && is_result_json(bytes->view())) {
@@ -94,61 +95,93 @@ void phases_from_files(std::vector<Kernel>& kernels) {
     }
 }
 
-void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, const IngestOptions& options,
-              Ingested& out) {
-    Evaluator evaluator(rules, options);
-    std::set<Symbol> devices;
-    std::size_t count = 0;
-    for (const auto& profile : profiles) count += profile.launches.size();
-    out.launches.reserve(count);
-    for (const auto& profile : profiles) {
-        for (const auto& launch : profile.launches) {
-            Kernel k = evaluator.kernel(profile, launch);
-            k.device = device_name(launch);
-            if (devices.insert(k.device).second)
-                out.machines.push_back(report_machine(profile, launch, k, rules.metrics));
-            out.launches.push_back(std::move(k));
+class Builder {
+public:
+    void evaluate(const std::vector<Profile>& profiles, const MetricRules& rules, const IngestOptions& options) {
+        Evaluator evaluator(rules, options);
+        std::size_t count = 0;
+        for (const auto& profile : profiles) count += profile.launches.size();
+        run_.kernels.reserve(count);
+        for (const auto& profile : profiles) {
+            for (const auto& launch : profile.launches) {
+                Kernel k = evaluator.kernel(profile, launch);
+                k.device = device_name(launch);
+                k.machine = index_of(k.device, [&] { return report_machine(profile, launch, k, rules.metrics); });
+                run_.kernels.push_back(std::move(k));
+            }
+            if (profile.launches.empty() && profile.filtered_launches == 0)
+                run_.notes.push_back({profile.source, "holds no kernel launch"});
+            run_.notes.insert(run_.notes.end(), profile.notes.begin(), profile.notes.end());
+            filtered_ += profile.filtered_launches;
         }
-        if (profile.launches.empty() && profile.filtered_launches == 0)
-            out.notes.push_back({profile.source, "holds no kernel launch"});
-        out.notes.insert(out.notes.end(), profile.notes.begin(), profile.notes.end());
-        out.filtered_launches += profile.filtered_launches;
     }
-}
 
-// Machines of one name are one machine, whether a report or a result speaks of it.
-void append(std::vector<Ingested> results, Ingested& out) {
-    if (!results.empty() && out.launches.empty() &&
-        std::all_of(results.begin(), results.end(), [&](auto& r) { return r.roofs == results.front().roofs; }))
-        out.roofs = results.front().roofs;
-    for (Ingested& result : results) {
-        for (Machine& machine : result.machines)
-            if (std::none_of(out.machines.begin(), out.machines.end(), [&](auto& m) { return m.name == machine.name; }))
-                out.machines.push_back(std::move(machine));
-        out.launches.insert(out.launches.end(), std::make_move_iterator(result.launches.begin()),
-                            std::make_move_iterator(result.launches.end()));
-        out.notes.insert(out.notes.end(), result.notes.begin(), result.notes.end());
-        out.filtered_launches += result.filtered_launches;
+    // Machines of one name are one machine, whether a report or a result speaks of it.
+    void append(std::vector<SavedResult> results) {
+        const auto same_roofs = [&](const SavedResult& r) { return r.run.roofs == results.front().run.roofs; };
+        if (run_.kernels.empty() && std::all_of(results.begin(), results.end(), same_roofs) && !results.empty())
+            run_.roofs = results.front().run.roofs;
+        for (auto& [saved, filtered] : results) {
+            std::vector<std::size_t> at;
+            for (Machine& machine : saved.machines)
+                at.push_back(index_of(Symbol(machine.name), [&] { return std::move(machine); }));
+            for (Kernel& k : saved.kernels) {
+                k.machine = k.machine < at.size() ? at[k.machine] : index_of(k.device, [] { return Machine{}; });
+                run_.kernels.push_back(std::move(k));
+            }
+            run_.notes.insert(run_.notes.end(), saved.notes.begin(), saved.notes.end());
+            filtered_ += filtered;
+        }
     }
+
+    Run finished(Errors notes, Errors failures) {
+        phases_from_files(run_.kernels);
+        run_.notes.insert(run_.notes.begin(), notes.begin(), notes.end());
+        run_.notes.insert(run_.notes.end(), failures.begin(), failures.end());
+        if (filtered_ > 0)
+            run_.notes.push_back(
+                {"--kernel", fmt::format("{} launches do not match and are left out of everything", filtered_)});
+        return std::move(run_);
+    }
+
+private:
+    template <class Make>
+    std::size_t index_of(Symbol device, Make make) {
+        const auto [it, fresh] = machines_.try_emplace(device, run_.machines.size());
+        if (fresh) run_.machines.push_back(make());
+        return it->second;
+    }
+    Run run_;
+    std::unordered_map<Symbol, std::size_t> machines_;  // by device name
+    std::uint64_t filtered_ = 0;
+};
+
+// "a.ncu-rep and 2 more".
+std::string title_of(std::span<const std::string> paths) {
+    if (paths.empty()) return {};
+    const fs::path first(paths.front());
+    const std::string name = first.has_filename() ? first.filename().string() : first.parent_path().filename().string();
+    return paths.size() == 1 ? name : fmt::format("{} and {} more", name, paths.size() - 1);
 }
 
 }  // namespace
 
-Result<Ingested> ingest(std::span<const std::string> paths, const IngestOptions& options) {
+Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& options) {
     const MetricRules& rules = metric_rules();
     const auto files = files_of(paths);
     if (!files) return tl::unexpected(files.error());
-    Read read = read_all(*files, rules.metrics, options.keep);
+    ReadFiles read = read_all(*files, rules.metrics, options.keep);
     // One bad file among several is a note; if nothing could be read, it is the answer.
     if (read.profiles.empty() && read.results.empty())
         return tl::unexpected(read.failures.empty() ? Errors{{"", "no file was given"}} : std::move(read.failures));
-    Ingested out;
-    const std::vector<Profile> profiles = joined(std::move(read.profiles), out.notes);
-    evaluate(profiles, rules, options, out);
-    append(std::move(read.results), out);
-    phases_from_files(out.launches);
-    out.notes.insert(out.notes.end(), read.failures.begin(), read.failures.end());
-    return out;
+    Errors notes;
+    const std::vector<Profile> profiles = joined(std::move(read.profiles), notes);
+    Builder builder;
+    builder.evaluate(profiles, rules, options);
+    builder.append(std::move(read.results));
+    Run run = builder.finished(std::move(notes), std::move(read.failures));
+    run.title = title_of(paths);
+    return run;
 }
 
 }  // namespace gambrel

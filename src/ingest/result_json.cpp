@@ -139,7 +139,13 @@ Kernel kernel_of(const Json& row, const At& at, const std::string& source) {
     return k;
 }
 
-void read_machines(const Json& document, const std::string& source, Ingested& out, Errors& errors) {
+// Files say in words where a machine came from.
+MachineSource made_from(const std::string& source) {
+    if (source.empty() || source.starts_with("built from")) return MachineSource::report;
+    return source == "catalogue" ? MachineSource::catalogue : MachineSource::file;
+}
+
+void read_machines(const Json& document, const std::string& source, Run& out, Errors& errors) {
     const Json* list = member(document, "machines");
     if (!list || !list->is_array()) return;
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -155,16 +161,21 @@ void read_machines(const Json& document, const std::string& source, Ingested& ou
                 out.notes.insert(out.notes.end(), read.error().begin(), read.error().end());
         }
         m.id = text_of(item, "id", at), m.name = text_of(item, "name", at), m.source = text_of(item, "source", at);
+        m.made_from = made_from(m.source);
         out.machines.push_back(std::move(m));
     }
 }
 
-// The row says its machine by id; analysis finds it by the name of the device.
-Symbol device_of(const Json& row, const std::vector<Machine>& machines, const At& at) {
+// The row names its machine by id.
+void find_machine(const Json& row, const std::vector<Machine>& machines, const At& at, Kernel& k) {
     const std::string id = text_of(row, "machine", at);
-    for (const auto& m : machines)
-        if (m.id == id) return Symbol(m.name);
-    return Symbol(text_of(row, "device", at));
+    k.device = Symbol(text_of(row, "device", at));
+    for (std::size_t i = 0; i < machines.size(); ++i)
+        if (machines[i].id == id) {
+            k.device = Symbol(machines[i].name);
+            k.machine = i;
+            return;
+        }
 }
 
 }  // namespace
@@ -176,7 +187,7 @@ bool is_result_json(std::string_view text) {
             text.substr(0, 4096).find("\"gambrel-layers-") != std::string_view::npos);
 }
 
-Result<Ingested> read_result_json(std::string_view text, const std::string& source, const KeepName& keep) {
+Result<SavedResult> read_result_json(std::string_view text, const std::string& source, const KeepName& keep) {
     Json document;
     try {
         document = Json::parse(text);
@@ -198,7 +209,8 @@ Result<Ingested> read_result_json(std::string_view text, const std::string& sour
     const Json* rows = member(document, "rows");
     if (!rows || !rows->is_array()) top.fault("rows", "missing; expected the list of kernels");
     if (!errors.empty()) return tl::unexpected(std::move(errors));
-    Ingested out;
+    SavedResult result;
+    Run& out = result.run;
     if (const std::string roofs = text_of(document, "roofs", top); !roofs.empty()) {
         if (roofs == "measured" || roofs == "theoretical")
             out.roofs = roofs == "measured" ? Roofs::measured : Roofs::theoretical;
@@ -214,14 +226,14 @@ Result<Ingested> read_result_json(std::string_view text, const std::string& sour
         }
         Kernel k = kernel_of((*rows)[i], at, source);
         if (keep && !keep(k.name.str())) {
-            out.filtered_launches += k.launches;
+            result.filtered_launches += k.launches;
             continue;
         }
-        k.device = device_of((*rows)[i], out.machines, at);
-        out.launches.push_back(std::move(k));
+        find_machine((*rows)[i], out.machines, at, k);
+        out.kernels.push_back(std::move(k));
     }
     if (!errors.empty()) return tl::unexpected(std::move(errors));
-    return out;
+    return result;
 }
 
 }  // namespace gambrel::ingest_detail

@@ -17,6 +17,10 @@ namespace gambrel::ingest_detail {
 
 bool is_result_json(std::string_view text);
 // Launches are the rows of the result; the machines are those it carries, in full if it does.
-Result<Ingested> read_result_json(std::string_view text, const std::string& source, const KeepName& keep);
+struct SavedResult {
+    Run run;
+    std::uint64_t filtered_launches = 0;
+};
+Result<SavedResult> read_result_json(std::string_view text, const std::string& source, const KeepName& keep);
 
 }  // namespace gambrel::ingest_detail

@@ -121,6 +121,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
     Errors errors;
     Machine m;
     m.source = std::string(source_name);
+    m.made_from = MachineSource::file;
     Fields root(document, source, errors);
     if (const auto* schema = root.any("schema", true); schema && *schema != 1)
         root.fault("schema", fmt::format("{} is not 1, the version that this gambrel reads", schema->dump()));

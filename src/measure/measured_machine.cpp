@@ -62,6 +62,7 @@ Machine measured_machine(const Measurement& measurement) {
             m.at(*c.level).latency = Sourced<Cycles>{Seconds{c.value.median} * *c.clock, origin, cite};
     }
     m.source = "gambrel measure";
+    m.made_from = MachineSource::measurement;
     return m;
 }
 

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <gambrel/explain.hpp>
+#include <gambrel/report.hpp>
 
 #include "delta/levels.hpp"
 
@@ -98,42 +98,23 @@ void times(const Prediction& p, const Hardware& h, Terms& out) {
 
 }  // namespace
 
-LayerOutcome outcome(const Layer& layer, const Predicted& predicted) {
-    const Prediction& p = predicted.prediction;
-    LayerOutcome o;
-    o.name = layer.name;
-    o.pass = layer.pass;
-    o.precision = layer.precision;
-    o.repeat = layer.repeat;
-    if (p.mapping.family == KernelFamily::tiled) o.tile = p.mapping.cta;
-    o.waves = p.terms.waves;
-    o.flop = p.flop;
-    o.l1_bytes = p.traffic.l1.total();
-    o.l2_bytes = p.traffic.l2.total();
-    o.dram_bytes = p.traffic.dram.total();
-    o.dram_read = p.traffic.dram.a + p.traffic.dram.b;
-    o.time = p.time;
-    o.time_low = p.time_low;
-    o.time_high = p.time_high;
-    o.bound = name(p.bound);
-    o.reason = predicted.reason;
-    return o;
-}
-
-std::vector<ExplainedTerm> explanation(const Layer& layer, const Predicted& predicted) {
-    const Prediction& p = predicted.prediction;
+std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
+    const auto* prediction = std::get_if<Prediction>(&estimate.detail);
+    if (!prediction) return {};
+    const Prediction& p = *prediction;
+    const Layer& layer = *estimate.layer;
     Terms out;
     out.push_back({"FLOP", "2 per multiply-add", "", to_text(Flops{p.flop}, 4)});
     if (p.mapping.family == KernelFamily::tiled) {
-        const Case c = make_case(layer, p.mapping, p.occupancy, *predicted.hardware);
+        const Case c = make_case(layer, p.mapping, p.occupancy, estimate.on->inputs);
         shape(layer, p, out);
         traffic(c, p, out);
     } else {
         out.push_back(
             {"bytes", "every operand once", std::string(name(p.mapping.family)), bytes(p.traffic.dram.total())});
     }
-    times(p, *predicted.hardware, out);
-    if (!predicted.reason.empty()) out.push_back({"note", predicted.reason, "", "see docs/model.md"});
+    times(p, estimate.on->inputs, out);
+    for (const Symbol reason : estimate.kernel.reasons) out.push_back({"note", reason.str(), "", "see docs/model.md"});
     return out;
 }
 

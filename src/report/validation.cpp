@@ -17,7 +17,7 @@ namespace {
 
 using namespace report_detail;
 
-constexpr std::array<Measured, kMeasured> kAll = {Measured::l1, Measured::l2, Measured::dram, Measured::time};
+constexpr std::array<ValidatedQuantity, kValidatedQuantities> kAll = {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time};
 
 using Key = std::string ValidationRow::*;
 struct Split {
@@ -35,14 +35,14 @@ std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 10
 
 bool is_simulated(const Validation& v) {
     return std::any_of(v.rows.begin(), v.rows.end(), [](const ValidationRow& row) {
-        return row.ratio(Measured::l1, Estimate::simulated) || row.ratio(Measured::dram, Estimate::simulated);
+        return row.ratio(ValidatedQuantity::l1, EstimateSource::simulated) || row.ratio(ValidatedQuantity::dram, EstimateSource::simulated);
     });
 }
 
 void add_lines(Table& table, const Validation& v, const std::string& label,
                const std::function<bool(const ValidationRow&)>& chosen) {
-    for (const Measured q : kAll) {
-        const ErrorSummary ours = summary(v.rows, q, Estimate::gambrel, chosen);
+    for (const ValidatedQuantity q : kAll) {
+        const ErrorSummary ours = summary(v.rows, q, EstimateSource::gambrel, chosen);
         if (ours.rows == 0) continue;
         std::vector<std::string> cells{label,
                                        std::string(name(q)),
@@ -51,8 +51,8 @@ void add_lines(Table& table, const Validation& v, const std::string& label,
                                        percent(ours.geometric),
                                        signed_percent(ours.bias),
                                        percent(ours.p90)};
-        for (const Estimate other : {Estimate::simulated, Estimate::paper}) {
-            if (other == Estimate::simulated && !is_simulated(v)) continue;
+        for (const EstimateSource other : {EstimateSource::simulated, EstimateSource::paper}) {
+            if (other == EstimateSource::simulated && !is_simulated(v)) continue;
             const ErrorSummary s = summary(v.rows, q, other, chosen);
             cells.push_back(s.rows > 0 ? percent(s.mean) : "");
             cells.push_back(s.rows > 0 ? signed_percent(s.bias) : "");
@@ -64,13 +64,13 @@ void add_lines(Table& table, const Validation& v, const std::string& label,
 std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t most) {
     struct Worst {
         const ValidationRow* row;
-        Measured q;
+        ValidatedQuantity q;
         double ratio;
     };
     std::vector<Worst> all;
     for (const ValidationRow& row : v.rows)
-        for (const Measured q : kAll)
-            if (const auto r = row.ratio(q, Estimate::gambrel)) all.push_back({&row, q, *r});
+        for (const ValidatedQuantity q : kAll)
+            if (const auto r = row.ratio(q, EstimateSource::gambrel)) all.push_back({&row, q, *r});
     most = std::min(most, all.size());
     std::partial_sort(
         all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
@@ -94,7 +94,7 @@ std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t 
 }
 
 // Empty where nothing was said.
-std::string amount(const ValidationRow& row, Estimate estimate, std::size_t quantity) {
+std::string amount(const ValidationRow& row, EstimateSource estimate, std::size_t quantity) {
     const double value = row.predicted[static_cast<std::size_t>(estimate)][quantity];
     return value > 0 ? exact(value) : "";
 }
@@ -135,14 +135,14 @@ std::string validation_csv(const Validation& v) {
     std::string text = csv_line({"line", "name", "gpu", "pass", "precision", "algorithm", "regime", "bound", "quantity",
                                  "measured", "predicted", "predicted_paper", "simulated"});
     for (const ValidationRow& row : v.rows)
-        for (const Measured q : kAll) {
+        for (const ValidatedQuantity q : kAll) {
             const auto i = static_cast<std::size_t>(q);
             if (row.measured[i] <= 0) continue;
             text += csv_line({std::to_string(row.line), csv_field(row.name), csv_field(row.gpu), row.pass,
                               row.precision, csv_field(row.algorithm), row.regime, row.bound,
-                              q == Measured::time ? "time_s" : std::string(name(q)) + "_bytes", exact(row.measured[i]),
-                              amount(row, Estimate::gambrel, i), amount(row, Estimate::paper, i),
-                              amount(row, Estimate::simulated, i)});
+                              q == ValidatedQuantity::time ? "time_s" : std::string(name(q)) + "_bytes", exact(row.measured[i]),
+                              amount(row, EstimateSource::gambrel, i), amount(row, EstimateSource::paper, i),
+                              amount(row, EstimateSource::simulated, i)});
         }
     return text;
 }
@@ -156,8 +156,8 @@ std::string validation_json(const Validation& v) {
     out["unread"] = v.unread.size();
     const auto add = [&](const std::string& by, const std::string& value,
                          const std::function<bool(const ValidationRow&)>& chosen) {
-        for (const Measured q : kAll)
-            for (const Estimate model : {Estimate::gambrel, Estimate::paper, Estimate::simulated}) {
+        for (const ValidatedQuantity q : kAll)
+            for (const EstimateSource model : {EstimateSource::gambrel, EstimateSource::paper, EstimateSource::simulated}) {
                 const ErrorSummary s = summary(v.rows, q, model, chosen);
                 if (s.rows == 0) continue;
                 out["errors"].push_back({{"by", by},

@@ -22,7 +22,7 @@ struct Range {
 
 std::vector<std::size_t> quantities(const Validation& v) {
     std::vector<std::size_t> found;
-    for (std::size_t q = 0; q < kMeasured; ++q)
+    for (std::size_t q = 0; q < kValidatedQuantities; ++q)
         if (std::any_of(v.rows.begin(), v.rows.end(), [&](const auto& row) { return row.measured[q] > 0; }))
             found.push_back(q);
     return found;
@@ -42,18 +42,18 @@ Range range_of(const Validation& v, std::size_t q) {
 
 std::string tick_text(std::size_t q, double decade) {
     const double value = std::pow(10.0, decade);
-    return static_cast<Measured>(q) == Measured::time ? to_text(Seconds{value}, 3) : to_text(Bytes{value}, 3);
+    return static_cast<ValidatedQuantity>(q) == ValidatedQuantity::time ? to_text(Seconds{value}, 3) : to_text(Bytes{value}, 3);
 }
 
 std::string_view color_of(const Palette& p, std::size_t q) {
-    switch (static_cast<Measured>(q)) {
-        case Measured::l1:
+    switch (static_cast<ValidatedQuantity>(q)) {
+        case ValidatedQuantity::l1:
             return p.level[Level::l1];
-        case Measured::l2:
+        case ValidatedQuantity::l2:
             return p.level[Level::l2];
-        case Measured::dram:
+        case ValidatedQuantity::dram:
             return p.level[Level::dram];
-        case Measured::time:
+        case ValidatedQuantity::time:
             break;
     }
     return p.level[Level::shared];
@@ -103,18 +103,18 @@ std::string validation_svg(const Validation& v, const std::string& title, Theme 
     for (std::size_t i = 0; i < shown.size(); ++i) {
         const std::size_t q = shown[i];
         const Range r = range_of(v, q);
-        const ErrorSummary s = summary(v.rows, static_cast<Measured>(q), Estimate::gambrel);
+        const ErrorSummary s = summary(v.rows, static_cast<ValidatedQuantity>(q), EstimateSource::gambrel);
         svg.open("g",
                  {{"transform", fmt::format("translate({} {})", svg_number(kLeft + static_cast<double>(i) * kPanel),
                                             svg_number(kTop))}});
         svg.text_element("text",
-                         fmt::format("{}: {} rows, mean error {:.1f} %, bias {:+.1f} %", name(static_cast<Measured>(q)),
+                         fmt::format("{}: {} rows, mean error {:.1f} %, bias {:+.1f} %", name(static_cast<ValidatedQuantity>(q)),
                                      s.rows, 100 * s.mean, 100 * s.bias),
                          {{"x", 0.0}, {"y", -10.0}, {"fill", p.ink}, {"font-size", 13.0}});
         axes(svg, p, r, q);
         svg.open("g", {{"fill", color_of(p, q)}, {"fill-opacity", v.rows.size() > 2000 ? "0.25" : "0.6"}});
         for (const ValidationRow& row : v.rows) {
-            const double ours = row.predicted[static_cast<std::size_t>(Estimate::gambrel)][q];
+            const double ours = row.predicted[static_cast<std::size_t>(EstimateSource::gambrel)][q];
             if (row.measured[q] <= 0 || ours <= 0) continue;
             const double y = std::clamp(kPlot - r.at(ours), 0.0, kPlot);
             svg.empty("circle", {{"cx", r.at(row.measured[q])}, {"cy", y}, {"r", v.rows.size() > 2000 ? 1.5 : 3.0}});

@@ -13,7 +13,7 @@ namespace {
 
 using namespace report_detail;
 
-constexpr std::array<Estimate, kEstimates> kColumns = {Estimate::simulated, Estimate::gambrel, Estimate::paper};
+constexpr std::array<EstimateSource, kEstimateSources> kColumns = {EstimateSource::simulated, EstimateSource::gambrel, EstimateSource::paper};
 
 // Text of others in a cell: no column of its own, no markup.
 std::string cell(const std::string& text) {
@@ -26,28 +26,28 @@ std::string cell(const std::string& text) {
 }
 
 struct Shown {
-    std::vector<Measured> quantities;
-    std::vector<Estimate> estimates;
+    std::vector<ValidatedQuantity> quantities;
+    std::vector<EstimateSource> estimates;
 };
 
 Shown shown_of(const Validation& v) {
     Shown shown;
-    for (const Measured q : {Measured::l1, Measured::l2, Measured::dram, Measured::time})
-        if (summary(v.rows, q, Estimate::gambrel).rows > 0) shown.quantities.push_back(q);
-    for (const Estimate e : kColumns)
+    for (const ValidatedQuantity q : {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
+        if (summary(v.rows, q, EstimateSource::gambrel).rows > 0) shown.quantities.push_back(q);
+    for (const EstimateSource e : kColumns)
         if (std::any_of(shown.quantities.begin(), shown.quantities.end(),
-                        [&](Measured q) { return summary(v.rows, q, e).rows > 0; }))
+                        [&](ValidatedQuantity q) { return summary(v.rows, q, e).rows > 0; }))
             shown.estimates.push_back(e);
     return shown;
 }
 
-std::string_view title_of(Estimate e) {
+std::string_view title_of(EstimateSource e) {
     switch (e) {
-        case Estimate::simulated:
+        case EstimateSource::simulated:
             return "simulated";
-        case Estimate::gambrel:
+        case EstimateSource::gambrel:
             return "model, ours";
-        case Estimate::paper:
+        case EstimateSource::paper:
             break;
     }
     return "model, paper";
@@ -60,14 +60,14 @@ Kind kind_of(const ValidationRow& r) { return {r.precision, r.pass, r.algorithm}
 
 std::string sums(const Validation& v, const Shown& shown) {
     std::string out = "| rows | n | level |", rule = "|---|---:|---|";
-    for (const Estimate e : shown.estimates) out += fmt::format(" {} |", title_of(e)), rule += "---:|";
+    for (const EstimateSource e : shown.estimates) out += fmt::format(" {} |", title_of(e)), rule += "---:|";
     out += "\n" + rule + "\n";
     const auto add = [&](const std::string& label, const std::function<bool(const ValidationRow&)>& chosen) {
-        for (const Measured q : shown.quantities) {
-            const std::size_t rows = summary(v.rows, q, Estimate::gambrel, chosen).rows;
+        for (const ValidatedQuantity q : shown.quantities) {
+            const std::size_t rows = summary(v.rows, q, EstimateSource::gambrel, chosen).rows;
             if (rows == 0) continue;
             out += fmt::format("| {} | {} | {} |", label, rows, name(q));
-            for (const Estimate e : shown.estimates)
+            for (const EstimateSource e : shown.estimates)
                 out += fmt::format(" {} |", mean_text(summary(v.rows, q, e, chosen)));
             out += "\n";
         }
@@ -82,28 +82,28 @@ std::string sums(const Validation& v, const Shown& shown) {
     return out;
 }
 
-std::string measured_text(const ValidationRow& row, Measured q) {
+std::string measured_text(const ValidationRow& row, ValidatedQuantity q) {
     const double value = row.measured[static_cast<std::size_t>(q)];
     if (value <= 0) return "-";
-    return q == Measured::time ? to_text(Seconds{value}, 4) : fmt::format("{:.2f}", value / 1e6);
+    return q == ValidatedQuantity::time ? to_text(Seconds{value}, 4) : fmt::format("{:.2f}", value / 1e6);
 }
 
 std::string every_row(const Validation& v, const Shown& shown) {
     std::string out = "| line | layer | precision, pass |", rule = "|---:|---|---|";
-    for (const Measured q : shown.quantities) {
-        out += fmt::format(" {}{} |", name(q), q == Measured::time ? "" : ", MB"), rule += "---:|";
-        for (const Estimate e : shown.estimates) {
-            if (q == Measured::time && e == Estimate::simulated) continue;
+    for (const ValidatedQuantity q : shown.quantities) {
+        out += fmt::format(" {}{} |", name(q), q == ValidatedQuantity::time ? "" : ", MB"), rule += "---:|";
+        for (const EstimateSource e : shown.estimates) {
+            if (q == ValidatedQuantity::time && e == EstimateSource::simulated) continue;
             out += fmt::format(" {} |", title_of(e)), rule += "---:|";
         }
     }
     out += "\n" + rule + "\n";
     for (const ValidationRow& row : v.rows) {
         out += fmt::format("| {} | {} | {} {} |", row.line, cell(row.name), row.precision, row.pass);
-        for (const Measured q : shown.quantities) {
+        for (const ValidatedQuantity q : shown.quantities) {
             out += fmt::format(" {} |", measured_text(row, q));
-            for (const Estimate e : shown.estimates) {
-                if (q == Measured::time && e == Estimate::simulated) continue;
+            for (const EstimateSource e : shown.estimates) {
+                if (q == ValidatedQuantity::time && e == EstimateSource::simulated) continue;
                 const auto ratio = row.ratio(q, e);
                 out += ratio ? fmt::format(" {:+.1f} |", 100 * (*ratio - 1)) : " - |";
             }

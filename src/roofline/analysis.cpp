@@ -38,12 +38,17 @@ std::vector<PhaseSummary> phase_summaries(const std::vector<Kernel>& launches, T
 
 }  // namespace
 
-Analysis analysis(std::vector<Kernel> launches, std::vector<Machine> machines,
-                  const std::function<std::size_t(const Kernel&)>& machine_of, const AnalysisOptions& options) {
+Analysis analysis(Run run, const AnalysisOptions& options) {
     Analysis out;
+    std::vector<Kernel>& launches = run.kernels;
+    out.title = std::move(run.title);
+    out.notes = std::move(run.notes);
+    out.origin = run.origin;
+    out.partial = run.partial;
     out.grouping = options.grouping;
     out.roofs = options.roofline.roofs;
-    out.machines = std::move(machines);
+    out.machines = std::move(run.machines);
+    if (out.machines.empty()) out.machines.emplace_back();  // kernels of which no source names the machine
     out.total = total(launches);
     count_zero_flop(launches, out);
     out.phases = phase_summaries(launches, options.time_sum);
@@ -51,7 +56,7 @@ Analysis analysis(std::vector<Kernel> launches, std::vector<Machine> machines,
     out.rows.reserve(groups.size());
     for (Kernel& group : groups) {
         AnalysisRow row;
-        row.machine = machine_of(group);
+        row.machine = group.machine;
         row.verdict = roofline(out.machines.at(row.machine), group, options.roofline);
         row.kernel = std::move(group);
         out.rows.push_back(std::move(row));

@@ -109,31 +109,4 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     return simulation;
 }
 
-Kernel to_kernel(const Layer& layer, const Machine& machine, const Mapping& mapping, const Simulation& simulation,
-                 const RooflineOptions& options) {
-    Kernel kernel;
-    kernel.name = Symbol(layer.name);
-    kernel.phase = Symbol(name(layer.pass));
-    kernel.device = Symbol(machine.name);
-    kernel.launches = static_cast<std::uint64_t>(std::max(1.0, layer.repeat));
-    const auto bytes = [&](Bytes amount) {
-        return Known<Bytes>({amount * layer.repeat, Origin::simulated, Symbol("sim: every address")});
-    };
-    const SimulatedTraffic total = simulation.total();
-    kernel.bytes[Level::shared] = bytes(simulation.shared_memory);
-    kernel.bytes[Level::l1] = bytes(total.l1());
-    kernel.bytes[Level::l2] = bytes(total.l2());
-    kernel.bytes[Level::dram] = bytes(total.dram());
-    kernel.work[mapping.pipe] = {flop(layer) * layer.repeat, Origin::derived, Symbol("network: FLOP of the layer")};
-    const auto ctas = static_cast<std::uint32_t>(std::min<std::int64_t>(simulation.ctas, 0x7fffffff));
-    kernel.shape = LaunchShape{{ctas, 1, 1}, {static_cast<std::uint32_t>(std::max(1, mapping.threads)), 1, 1}};
-    if (options.clock) kernel.clock = {*options.clock, Origin::assumed, Symbol("given")};
-    const Seconds shortest = roofline(machine, kernel, options).shortest;
-    if (shortest > Seconds{}) kernel.time = {shortest, Origin::simulated, Symbol("sim: shortest time of the roofs")};
-    if (simulation.partial)
-        kernel.reasons.emplace_back(fmt::format("simulation stopped after {} of {} CTAs: the bytes are of those only",
-                                                simulation.ctas_simulated, simulation.ctas));
-    return kernel;
-}
-
 }  // namespace gambrel

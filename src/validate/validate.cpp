@@ -12,19 +12,19 @@ namespace {
 
 struct MeasuredColumn {
     std::string_view name;
-    Measured quantity;
+    ValidatedQuantity quantity;
     double unit;
 };
 // l1_bytes_excl_shared: sums that leave shared memory out, as l1tex__t_bytes does.
 constexpr std::array<MeasuredColumn, 8> kColumns = {{
-    {"l1_bytes", Measured::l1, 1},
-    {"l1_bytes_excl_shared", Measured::l1, 1},
-    {"l2_bytes", Measured::l2, 1},
-    {"dram_bytes", Measured::dram, 1},
-    {"time_us", Measured::time, 1e-6},
-    {"time_ms", Measured::time, 1e-3},
-    {"time_s", Measured::time, 1},
-    {"latency_ms_median", Measured::time, 1e-3},
+    {"l1_bytes", ValidatedQuantity::l1, 1},
+    {"l1_bytes_excl_shared", ValidatedQuantity::l1, 1},
+    {"l2_bytes", ValidatedQuantity::l2, 1},
+    {"dram_bytes", ValidatedQuantity::dram, 1},
+    {"time_us", ValidatedQuantity::time, 1e-6},
+    {"time_ms", ValidatedQuantity::time, 1e-3},
+    {"time_s", ValidatedQuantity::time, 1},
+    {"latency_ms_median", ValidatedQuantity::time, 1e-3},
 }};
 
 double number(std::string_view text) {
@@ -47,18 +47,20 @@ std::vector<Found> measured_columns(const std::vector<std::string>& columns) {
     return found;
 }
 
-double predicted(const Prediction& p, Measured q) {
+double amount(const Kernel& k, ValidatedQuantity q) {
+    const auto value = [](const auto& known) { return known ? known->value.value() : 0; };
     switch (q) {
-        case Measured::l1:
-            return p.traffic.l1.total();
-        case Measured::l2:
-            return p.traffic.l2.total();
-        case Measured::dram:
-            return p.traffic.dram.total();
-        case Measured::time:
+        case ValidatedQuantity::l1:
+            return value(k.bytes[Level::l1]);
+        case ValidatedQuantity::l2:
+            return value(k.bytes[Level::l2]);
+        case ValidatedQuantity::dram:
+            return value(k.bytes[Level::dram]);
+        case ValidatedQuantity::time:
             break;
     }
-    return p.time;
+    // A lower bound is not an estimate.
+    return k.time && k.time->origin != Origin::derived ? k.time->value.value() : 0;
 }
 
 ValidationRow describe(const LayerRow& row) {
@@ -76,55 +78,57 @@ ValidationRow describe(const LayerRow& row) {
 class Judge {
 public:
     explicit Judge(const ValidationOptions& options)
-        : simulation_(options.simulation),
-          predictors_{Predictor{with(options.predictor, Model::paper)},
-                      Predictor{with(options.predictor, Model::gambrel)}} {}
+        : options_(options.estimator),
+          estimators_{Estimator{with(Method::paper)}, Estimator{with(Method::model)},
+                      Estimator{with(Method::simulation)}} {}
 
     std::optional<Error> predict(const LayerRow& row, ValidationRow& out) {
-        for (const Model model : {Model::paper, Model::gambrel})
+        for (const EstimateSource source : {EstimateSource::paper, EstimateSource::gambrel})
             for (const Layer& layer : row.layers) {
-                const auto p = predictors_[static_cast<std::size_t>(model)](layer);
-                if (!p) return p.error().front();
-                const Estimate of = model == Model::paper ? Estimate::paper : Estimate::gambrel;
-                for (std::size_t q = 0; q < kMeasured; ++q)
-                    at(out, of)[q] += predicted(p->prediction, static_cast<Measured>(q));
-                if (model == Model::paper) continue;
-                out.regime = name(p->prediction.regime);
-                out.bound = name(p->prediction.bound);
-                if (out.gpu.empty()) out.gpu = p->machine->id;
+                const auto e = estimator(source)(layer);
+                if (!e) return e.error().front();
+                add(*e, at(out, source));
+                if (source == EstimateSource::paper) continue;
+                out.regime = name(std::get<Prediction>(e->detail).regime);
+                out.bound = e->bound;
+                if (out.gpu.empty()) out.gpu = e->on->machine.id;
             }
         return std::nullopt;
     }
 
     // Where a layer does not fit the simulator's machine, the row keeps what the models say. False once it was stopped.
     bool simulate(const LayerRow& row, ValidationRow& out, double done, double part) {
-        SimulationOptions options = simulation_;
-        if (options.progress) options.progress = [&](double x) { simulation_.progress(done + part * x); };
-        std::array<double, kMeasured> sum{};
+        SimulationOptions simulation = options_.simulation;
+        if (simulation.progress)
+            simulation.progress = [&](double x) { options_.simulation.progress(done + part * x); };
+        estimator(EstimateSource::simulated).set_simulation(std::move(simulation));
+        std::array<double, kValidatedQuantities> sum{};
         for (const Layer& layer : row.layers) {
-            const auto p = predictors_[static_cast<std::size_t>(Model::gambrel)](layer);
-            if (!p) return true;
-            const auto s = gambrel::simulate(layer, *p->machine, mapping_for(layer, *p->machine), options);
-            if (!s) return true;
-            if (s->partial) return false;
-            sum[static_cast<std::size_t>(Measured::l1)] += s->total().l1().value();
-            sum[static_cast<std::size_t>(Measured::l2)] += s->total().l2().value();
-            sum[static_cast<std::size_t>(Measured::dram)] += s->total().dram().value();
+            const auto e = estimator(EstimateSource::simulated)(layer);
+            if (!e) return true;
+            if (std::get<Simulation>(e->detail).partial) return false;
+            add(*e, sum);
         }
-        at(out, Estimate::simulated) = sum;
+        at(out, EstimateSource::simulated) = sum;
         return true;
     }
 
 private:
-    static PredictorOptions with(PredictorOptions options, Model model) {
-        options.model = model;
+    EstimatorOptions with(Method method) const {
+        EstimatorOptions options = options_;
+        options.method = method;
         return options;
     }
-    static std::array<double, kMeasured>& at(ValidationRow& row, Estimate estimate) {
-        return row.predicted[static_cast<std::size_t>(estimate)];
+    Estimator& estimator(EstimateSource source) { return estimators_[static_cast<std::size_t>(source)]; }
+    static void add(const Estimate& e, std::array<double, kValidatedQuantities>& sum) {
+        for (std::size_t q = 0; q < kValidatedQuantities; ++q)
+            sum[q] += amount(e.kernel, static_cast<ValidatedQuantity>(q));
     }
-    const SimulationOptions& simulation_;
-    std::array<Predictor, 2> predictors_;  // by Model
+    static std::array<double, kValidatedQuantities>& at(ValidationRow& row, EstimateSource source) {
+        return row.predicted[static_cast<std::size_t>(source)];
+    }
+    const EstimatorOptions& options_;
+    std::array<Estimator, kEstimateSources> estimators_;  // by EstimateSource
 };
 
 bool chosen(const LayerTable& table, const LayerRow& row, const ValidationOptions& options) {
@@ -138,29 +142,29 @@ bool chosen(const LayerTable& table, const LayerRow& row, const ValidationOption
 
 }  // namespace
 
-std::string_view name(Measured quantity) {
-    static constexpr std::array<std::string_view, kMeasured> kNames = {"L1", "L2", "DRAM", "time"};
+std::string_view name(ValidatedQuantity quantity) {
+    static constexpr std::array<std::string_view, kValidatedQuantities> kNames = {"L1", "L2", "DRAM", "time"};
     return kNames[static_cast<std::size_t>(quantity)];
 }
 
-std::string_view name(Estimate estimate) {
-    static constexpr std::array<std::string_view, kEstimates> kNames = {"paper", "gambrel", "simulated"};
-    return kNames[static_cast<std::size_t>(estimate)];
+std::string_view name(EstimateSource source) {
+    static constexpr std::array<std::string_view, kEstimateSources> kNames = {"paper", "gambrel", "simulated"};
+    return kNames[static_cast<std::size_t>(source)];
 }
 
-std::optional<double> ValidationRow::ratio(Measured quantity, Estimate estimate) const {
-    const auto q = static_cast<std::size_t>(quantity), e = static_cast<std::size_t>(estimate);
+std::optional<double> ValidationRow::ratio(ValidatedQuantity quantity, EstimateSource source) const {
+    const auto q = static_cast<std::size_t>(quantity), e = static_cast<std::size_t>(source);
     if (measured[q] <= 0 || predicted[e][q] <= 0) return std::nullopt;
     return predicted[e][q] / measured[q];
 }
 
-ErrorSummary summary(const std::vector<ValidationRow>& rows, Measured quantity, Estimate estimate,
+ErrorSummary summary(const std::vector<ValidationRow>& rows, ValidatedQuantity quantity, EstimateSource source,
                      const std::function<bool(const ValidationRow&)>& wanted) {
     std::vector<double> errors;
     ErrorSummary s;
     double logs = 0;
     for (const ValidationRow& row : rows) {
-        const auto ratio = row.ratio(quantity, estimate);
+        const auto ratio = row.ratio(quantity, source);
         if (!ratio || (wanted && !wanted(row))) continue;
         errors.push_back(std::abs(*ratio - 1));
         s.bias += *ratio - 1;
@@ -203,7 +207,7 @@ Result<Validation> validate(const LayerTable& table, const ValidationOptions& op
             if (f.at < row.cells.size())
                 if (const double value = number(row.cells[f.at]); value > 0)
                     out.measured[static_cast<std::size_t>(f.column.quantity)] = value * f.column.unit;
-        const double time = out.measured[static_cast<std::size_t>(Measured::time)];
+        const double time = out.measured[static_cast<std::size_t>(ValidatedQuantity::time)];
         if (time > 0 && time < options.min_time) {
             ++v.skipped;
             continue;

@@ -17,8 +17,7 @@ Analysis side(const std::vector<Spec>& specs, Origin origin = Origin::measured, 
     }
     AnalysisOptions options;
     options.grouping = grouping;
-    return analysis(
-        kernels, {sample::toy_machine()}, [](const Kernel&) { return std::size_t{0}; }, options);
+    return analysis({"", kernels, {sample::toy_machine()}}, options);
 }
 // The toy machine gives 100 GFLOP/s and 10 GB/s.
 Spec spec(const char* name, double time, double flop, double dram) { return {name, 1, time, flop, 0, 0, 0, dram, 1e9}; }

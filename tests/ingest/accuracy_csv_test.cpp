@@ -20,7 +20,7 @@ const std::filesystem::path kShared = test::shared_data();
 
 std::map<std::string, Kernel> by_name(const std::filesystem::path& path, TimeSum time_sum) {
     std::map<std::string, Kernel> kernels;
-    for (auto& k : grouped(ingested(path, FlopRule::paper).launches, Grouping::kernel, time_sum)) {
+    for (auto& k : grouped(ingested(path, FlopRule::paper).kernels, Grouping::kernel, time_sum)) {
         const std::string name = k.name.str();
         EXPECT_TRUE(kernels.emplace(name, std::move(k)).second) << name << " twice in " << path;
     }
@@ -91,8 +91,8 @@ TEST_F(CsvAccuracy, detr_on_a100) { compare_folder("detr_a100", "detr_a100_expec
 
 TEST_F(CsvAccuracy, a_failed_launch_is_a_row_with_a_reason) {
     const auto in = ingested(kShared / "ncu_csv/gpp_rtx4060/output8.csv");
-    ASSERT_EQ(in.launches.size(), 1U);
-    const Kernel& k = in.launches[0];
+    ASSERT_EQ(in.kernels.size(), 1U);
+    const Kernel& k = in.kernels[0];
     EXPECT_FALSE(k.time || flop(k) || k.bytes[Level::l1] || k.bytes[Level::l2] || k.bytes[Level::dram]);
     ASSERT_FALSE(k.reasons.empty());
     EXPECT_THAT(k.reasons[0].str(), testing::HasSubstr("nan"));
@@ -100,14 +100,14 @@ TEST_F(CsvAccuracy, a_failed_launch_is_a_row_with_a_reason) {
 
 TEST_F(CsvAccuracy, files_of_error_text_among_good_ones_are_notes) {
     const auto in = ingested(kShared / "ncu_csv/b200");
-    EXPECT_FALSE(in.launches.empty());
+    EXPECT_FALSE(in.kernels.empty());
     int errors = 0;
     for (const auto& note : in.notes) {
         EXPECT_FALSE(note.where.empty()) << note.what;
         errors += note.what.find("==ERROR==") != std::string::npos;
     }
     EXPECT_GE(errors, 1);
-    for (const Kernel& k : in.launches) EXPECT_TRUE(k.time || !k.reasons.empty()) << k.name.str();
+    for (const Kernel& k : in.kernels) EXPECT_TRUE(k.time || !k.reasons.empty()) << k.name.str();
 }
 
 void compare_deepcam(const std::string& run, const std::string& expected) {

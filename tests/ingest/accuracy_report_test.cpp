@@ -27,14 +27,14 @@ protected:
     const Kernel& kernel(const test::Row& row) {
         const std::string& file = row.at("file");
         if (!files_.contains(file)) files_.emplace(file, test::ingested(folder_ / file));
-        return files_.at(file).launches.at(std::stoul(row.at("id")));
+        return files_.at(file).kernels.at(std::stoul(row.at("id")));
     }
     static std::string what(const test::Row& row) { return row.at("file") + " " + row.at("id"); }
     static double rate(const Kernel& k, double amount) { return amount / value(k.time); }
 
     const std::filesystem::path folder_ = test::shared_data() / "ncu_rep";
     std::vector<test::Row> rows_;
-    std::map<std::string, Ingested> files_;
+    std::map<std::string, Run> files_;
 };
 
 TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
@@ -157,14 +157,14 @@ TEST_F(ReportAccuracy, all_reports_are_read_and_every_launch_says_what_it_lacks)
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
         if (entry.path().extension() == ".csv") continue;
         const auto in = test::ingested(entry.path());
-        EXPECT_FALSE(in.launches.empty()) << entry.path();
+        EXPECT_FALSE(in.kernels.empty()) << entry.path();
         EXPECT_FALSE(in.machines.empty()) << entry.path();
-        for (const Kernel& k : in.launches) {
+        for (const Kernel& k : in.kernels) {
             const bool whole = k.time && flop(k) && k.bytes[Level::l1] && k.bytes[Level::l2] && k.bytes[Level::dram];
             EXPECT_TRUE(whole || !k.reasons.empty()) << entry.path() << " " << k.name.str();
         }
         ++files;
-        launches += static_cast<int>(in.launches.size());
+        launches += static_cast<int>(in.kernels.size());
     }
     EXPECT_EQ(files, 56);
     EXPECT_EQ(launches, 422);

@@ -18,7 +18,7 @@ namespace gambrel::test {
 
 inline std::filesystem::path shared_data() { return GAMBREL_SHARED_DATA; }
 
-inline Ingested ingested(const std::filesystem::path& path, FlopRule rule = FlopRule::corrected) {
+inline Run ingested(const std::filesystem::path& path, FlopRule rule = FlopRule::corrected) {
     IngestOptions options;
     options.flop_rule = rule;
     const std::string text = path.string();

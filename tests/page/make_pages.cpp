@@ -39,7 +39,7 @@ Analysis two_phases() {
     Machine machine = sample::v100_like();
     machine.at(Level::dram).measured = AtClock<Bandwidth>{{Bandwidth{829e9}, Origin::measured, "a benchmark"}, {}};
     machine.pipes[Pipe::fp32].measured = AtClock<FlopRate>{{FlopRate{12.9e12}, Origin::measured, "a benchmark"}, {}};
-    Analysis out = analysis(kernels, {machine}, [](const Kernel&) { return std::size_t{0}; });
+    Analysis out = analysis({"", kernels, {machine}});
     out.title = "Segmentation network, training step";
     out.notes = {{"step.ncu-rep", "cut off in the middle; 12 launches were read"}};
     return out;
@@ -64,7 +64,7 @@ Analysis hostile() {
         kernels.push_back(sample::kernel({name, 3, time *= 0.8, 1e9, 0, 4e8, 3e8, 2e8, 1.3e9}));
         kernels.back().phase = Symbol(name);
     }
-    Analysis out = analysis(kernels, {sample::v100_like()}, [](const Kernel&) { return std::size_t{0}; });
+    Analysis out = analysis({"", kernels, {sample::v100_like()}});
     out.title = "<script>window.hacked = 4</script> & \"title\"";
     out.notes = {{"<b>file</b>", "<img src=x onerror='window.hacked = 5'>"}};
     return out;
@@ -126,8 +126,8 @@ Comparison changed(const Analysis& before) {
     kernels[5].time->value = Seconds{5.1e-3};
     kernels.erase(kernels.begin() + 8);
     kernels.push_back(sample::kernel({"fused_softmax_kernel", 2, 0.5e-3, 0.3e9, 0, 0.5e9, 0.4e9, 0.3e9}));
-    Analysis after = analysis(kernels, before.machines, [](const Kernel&) { return std::size_t{0}; });
-    Analysis plain = analysis(sample::training_step(), before.machines, [](const Kernel&) { return std::size_t{0}; });
+    Analysis after = analysis({"", kernels, before.machines});
+    Analysis plain = analysis({"", sample::training_step(), before.machines});
     plain.title = "step.ncu-rep", after.title = "fused.ncu-rep";
     return comparison(std::move(plain), std::move(after));
 }
@@ -142,7 +142,7 @@ Comparison judged() {
                 if (k.bytes[l]) k.bytes[l]->origin = origin;
             if (k.bytes[Level::l2]) k.bytes[Level::l2]->value *= factor;
         }
-        Analysis a = analysis(kernels, {sample::v100_like()}, [](const Kernel&) { return std::size_t{0}; });
+        Analysis a = analysis({"", kernels, {sample::v100_like()}});
         a.title = std::string(name(origin));
         return a;
     };

@@ -13,17 +13,17 @@ using Choice = std::function<bool(const ValidationRow&)>;
 class Accuracy : public MeasuredData {
 protected:
     // In per cent, mean absolute.
-    static void expect_error(const Rows& rows, Measured quantity, double bound, std::size_t count,
+    static void expect_error(const Rows& rows, ValidatedQuantity quantity, double bound, std::size_t count,
                              const Choice& chosen = {}) {
-        const ErrorSummary s = summary(judged(rows), quantity, Estimate::gambrel, chosen);
+        const ErrorSummary s = summary(judged(rows), quantity, EstimateSource::gambrel, chosen);
         EXPECT_GE(s.rows, count) << rows.file << ' ' << name(quantity);
         EXPECT_LE(100 * s.mean, bound) << rows.file << ' ' << name(quantity) << ", " << s.rows << " rows";
     }
     static void expect_traffic(const Choice& chosen, std::size_t count, double l1, double l2, double dram) {
         const Rows rows{"conv_traffic_v100_deepcam.csv"};
-        expect_error(rows, Measured::l1, l1, count, chosen);
-        expect_error(rows, Measured::l2, l2, count, chosen);
-        expect_error(rows, Measured::dram, dram, count, chosen);
+        expect_error(rows, ValidatedQuantity::l1, l1, count, chosen);
+        expect_error(rows, ValidatedQuantity::l2, l2, count, chosen);
+        expect_error(rows, ValidatedQuantity::dram, dram, count, chosen);
     }
 };
 
@@ -64,55 +64,55 @@ TEST_F(Accuracy, of_the_bytes_of_all_fp16_convolutions_on_v100) {
 
 TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 10, 10, 12, 12, 20, 20
     const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"};
-    expect_error(rows, Measured::time, 8.7, 1259, on("v100-sxm2-16gb"));
-    expect_error(rows, Measured::time, 9.9, 552, on("titan-v"));
-    expect_error(rows, Measured::time, 11.3, 933, on("t4"));
-    expect_error(rows, Measured::time, 9.6, 1318, on("m60"));
-    expect_error(rows, Measured::time, 18.4, 1299, on("k80"));
-    expect_error(rows, Measured::time, 18.7, 1184, on("grid-k520"));
+    expect_error(rows, ValidatedQuantity::time, 8.7, 1259, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 9.9, 552, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 11.3, 933, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 9.6, 1318, on("m60"));
+    expect_error(rows, ValidatedQuantity::time, 18.4, 1299, on("k80"));
+    expect_error(rows, ValidatedQuantity::time, 18.7, 1184, on("grid-k520"));
 }
 
 TEST_F(Accuracy, of_the_time_of_convolutions_with_known_tiles) {  // floor 15
     const Rows rows{"conv_time_tiles_fp32.csv.gz", 200e-6};
-    expect_error(rows, Measured::time, 14.9, 4909);
-    expect_error(rows, Measured::time, 18.5, 842, on("Tesla P100-PCIE-16GB"));
-    expect_error(rows, Measured::time, 13.6, 1866, on("Tesla P4"));
-    expect_error(rows, Measured::time, 17.4, 1197, on("Tesla T4"));
-    expect_error(rows, Measured::time, 12.5, 1004, on("Tesla V100-PCIE-32GB"));
+    expect_error(rows, ValidatedQuantity::time, 14.9, 4909);
+    expect_error(rows, ValidatedQuantity::time, 18.5, 842, on("Tesla P100-PCIE-16GB"));
+    expect_error(rows, ValidatedQuantity::time, 13.6, 1866, on("Tesla P4"));
+    expect_error(rows, ValidatedQuantity::time, 17.4, 1197, on("Tesla T4"));
+    expect_error(rows, ValidatedQuantity::time, 12.5, 1004, on("Tesla V100-PCIE-32GB"));
 }
 
 TEST_F(Accuracy, of_the_time_of_gemms_with_known_tiles) {  // floor 15: missed by 0.1, P4 and T4
     const Rows rows{"gemm_time_tiles_fp32.csv.gz", 200e-6};
-    expect_error(rows, Measured::time, 15.3, 16329);
-    expect_error(rows, Measured::time, 9.3, 2836, on("NVIDIA A100-PCIE-40GB"));
-    expect_error(rows, Measured::time, 12.5, 3414, on("Tesla P100-PCIE-16GB"));
-    expect_error(rows, Measured::time, 25.0, 3847, on("Tesla P4"));
-    expect_error(rows, Measured::time, 17.0, 3479, on("Tesla T4"));
-    expect_error(rows, Measured::time, 10.3, 2753, on("Tesla V100-PCIE-32GB"));
+    expect_error(rows, ValidatedQuantity::time, 15.3, 16329);
+    expect_error(rows, ValidatedQuantity::time, 9.3, 2836, on("NVIDIA A100-PCIE-40GB"));
+    expect_error(rows, ValidatedQuantity::time, 12.5, 3414, on("Tesla P100-PCIE-16GB"));
+    expect_error(rows, ValidatedQuantity::time, 25.0, 3847, on("Tesla P4"));
+    expect_error(rows, ValidatedQuantity::time, 17.0, 3479, on("Tesla T4"));
+    expect_error(rows, ValidatedQuantity::time, 10.3, 2753, on("Tesla V100-PCIE-32GB"));
 }
 
 TEST_F(Accuracy, of_the_time_of_bf16_gemms_with_unknown_tiles) {
     const Rows rows{"gemm_time_bf16.csv.gz", 0, "", Precision::bf16};
-    expect_error(rows, Measured::time, 12.4, 8625, on("a100_sxm"));
-    expect_error(rows, Measured::time, 13.8, 4878, on("b200_sxm"));
-    expect_error(rows, Measured::time, 12.2, 6497, on("h100_sxm"));
+    expect_error(rows, ValidatedQuantity::time, 12.4, 8625, on("a100_sxm"));
+    expect_error(rows, ValidatedQuantity::time, 13.8, 4878, on("b200_sxm"));
+    expect_error(rows, ValidatedQuantity::time, 12.2, 6497, on("h100_sxm"));
 }
 
 // No floor is stated: cuDNN 7 transposes NCHW tensors before and after, which the model leaves out.
 TEST_F(Accuracy, of_the_time_of_tensor_core_convolutions_by_cudnn_7_is_poor) {
     const Rows rows{"conv_time_cudnn_fp16tc.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM", Precision::fp16};
-    expect_error(rows, Measured::time, 35.5, 677, on("v100-sxm2-16gb"));
-    expect_error(rows, Measured::time, 44, 786, on("t4"));
-    expect_error(rows, Measured::time, 45, 308, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 35.5, 677, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 44, 786, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 45, 308, on("titan-v"));
 }
 
 TEST_F(Accuracy, is_better_than_the_papers_at_dram_and_in_time) {
     const auto traffic = judged({"conv_traffic_v100_deepcam.csv"});
-    EXPECT_LT(summary(traffic, Measured::dram, Estimate::gambrel).mean,
-              0.5 * summary(traffic, Measured::dram, Estimate::paper).mean);
+    EXPECT_LT(summary(traffic, ValidatedQuantity::dram, EstimateSource::gambrel).mean,
+              0.5 * summary(traffic, ValidatedQuantity::dram, EstimateSource::paper).mean);
     const auto times = judged({"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"});
-    EXPECT_LT(summary(times, Measured::time, Estimate::gambrel).mean,
-              0.5 * summary(times, Measured::time, Estimate::paper).mean);
+    EXPECT_LT(summary(times, ValidatedQuantity::time, EstimateSource::gambrel).mean,
+              0.5 * summary(times, ValidatedQuantity::time, EstimateSource::paper).mean);
 }
 
 }  // namespace

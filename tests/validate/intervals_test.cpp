@@ -25,15 +25,15 @@ struct Weighted {
     double ratio, weight;
 };
 
-// Measured over predicted of a regime; the rows of a file together weigh 1, so that no long one drowns the others.
+// ValidatedQuantity over predicted of a regime; the rows of a file together weigh 1, so that no long one drowns the others.
 std::vector<Weighted> ratios(Regime regime) {
     std::vector<Weighted> all;
     for (const Rows& file : kLearnedFrom) {
         std::vector<double> own;
         for (const ValidationRow& row : judged(file)) {
-            const double measured = row.measured[static_cast<std::size_t>(Measured::time)],
-                         predicted = row.predicted[static_cast<std::size_t>(Estimate::gambrel)]
-                                                  [static_cast<std::size_t>(Measured::time)];
+            const double measured = row.measured[static_cast<std::size_t>(ValidatedQuantity::time)],
+                         predicted = row.predicted[static_cast<std::size_t>(EstimateSource::gambrel)]
+                                                  [static_cast<std::size_t>(ValidatedQuantity::time)];
             if (row.regime == name(regime) && measured > 0) own.push_back(measured / predicted);
         }
         for (const double ratio : own) all.push_back({ratio, 1.0 / static_cast<double>(own.size())});

@@ -18,10 +18,10 @@ LayerTable table_of(const std::string& columns, const std::string& rows) {
     return table ? *table : LayerTable{};
 }
 
-double measured(const ValidationRow& row, Measured quantity) {
+double measured(const ValidationRow& row, ValidatedQuantity quantity) {
     return row.measured[static_cast<std::size_t>(quantity)];
 }
-double predicted(const ValidationRow& row, Estimate model, Measured quantity) {
+double predicted(const ValidationRow& row, EstimateSource model, ValidatedQuantity quantity) {
     return row.predicted[static_cast<std::size_t>(model)][static_cast<std::size_t>(quantity)];
 }
 
@@ -34,14 +34,14 @@ TEST(Validate, puts_what_was_measured_beside_both_models) {
     EXPECT_EQ(row.line, 2U);
     EXPECT_EQ(row.name, "a");
     EXPECT_EQ(row.pass, "fwd");
-    EXPECT_DOUBLE_EQ(measured(row, Measured::time), 50e-6);
-    EXPECT_DOUBLE_EQ(measured(row, Measured::l1), 3e6);
-    EXPECT_DOUBLE_EQ(measured(row, Measured::l2), 2e6);
-    EXPECT_DOUBLE_EQ(measured(row, Measured::dram), 1e6);
-    for (const Estimate model : {Estimate::paper, Estimate::gambrel})
-        for (const Measured quantity : {Measured::l1, Measured::l2, Measured::dram, Measured::time})
+    EXPECT_DOUBLE_EQ(measured(row, ValidatedQuantity::time), 50e-6);
+    EXPECT_DOUBLE_EQ(measured(row, ValidatedQuantity::l1), 3e6);
+    EXPECT_DOUBLE_EQ(measured(row, ValidatedQuantity::l2), 2e6);
+    EXPECT_DOUBLE_EQ(measured(row, ValidatedQuantity::dram), 1e6);
+    for (const EstimateSource model : {EstimateSource::paper, EstimateSource::gambrel})
+        for (const ValidatedQuantity quantity : {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
             EXPECT_GT(predicted(row, model, quantity), 0);
-    EXPECT_NE(predicted(row, Estimate::paper, Measured::time), predicted(row, Estimate::gambrel, Measured::time));
+    EXPECT_NE(predicted(row, EstimateSource::paper, ValidatedQuantity::time), predicted(row, EstimateSource::gambrel, ValidatedQuantity::time));
     EXPECT_FALSE(row.regime.empty());
     EXPECT_FALSE(row.bound.empty());
 }
@@ -51,7 +51,7 @@ TEST(Validate, knows_milliseconds_and_seconds) {
         const auto v =
             validate(table_of(column, std::string("a,v100,fp32,fwd,8,64,28,28,64,3,3,1,") + value + '\n'), {});
         ASSERT_TRUE(v);
-        EXPECT_DOUBLE_EQ(measured(v->rows.at(0), Measured::time), 50e-6) << column;
+        EXPECT_DOUBLE_EQ(measured(v->rows.at(0), ValidatedQuantity::time), 50e-6) << column;
     }
 }
 
@@ -61,9 +61,9 @@ TEST(Validate, leaves_a_quantity_out_that_a_row_does_not_say) {
                                      "b,v100,fp32,fwd,8,64,28,28,64,3,3,1,50,nan\n"),
                             {});
     ASSERT_TRUE(v);
-    for (const ValidationRow& row : v->rows) EXPECT_EQ(measured(row, Measured::dram), 0);
-    EXPECT_EQ(summary(v->rows, Measured::dram, Estimate::gambrel).rows, 0U);
-    EXPECT_EQ(summary(v->rows, Measured::time, Estimate::gambrel).rows, 2U);
+    for (const ValidationRow& row : v->rows) EXPECT_EQ(measured(row, ValidatedQuantity::dram), 0);
+    EXPECT_EQ(summary(v->rows, ValidatedQuantity::dram, EstimateSource::gambrel).rows, 0U);
+    EXPECT_EQ(summary(v->rows, ValidatedQuantity::time, EstimateSource::gambrel).rows, 2U);
 }
 
 TEST(Validate, adds_both_gradients_of_a_row_of_a_whole_backward_pass) {
@@ -74,9 +74,9 @@ TEST(Validate, adds_both_gradients_of_a_row_of_a_whole_backward_pass) {
     ASSERT_TRUE(v);
     ASSERT_EQ(v->rows.size(), 3U);
     EXPECT_EQ(v->rows[0].pass, "backward");
-    EXPECT_DOUBLE_EQ(predicted(v->rows[0], Estimate::gambrel, Measured::time),
-                     predicted(v->rows[1], Estimate::gambrel, Measured::time) +
-                         predicted(v->rows[2], Estimate::gambrel, Measured::time));
+    EXPECT_DOUBLE_EQ(predicted(v->rows[0], EstimateSource::gambrel, ValidatedQuantity::time),
+                     predicted(v->rows[1], EstimateSource::gambrel, ValidatedQuantity::time) +
+                         predicted(v->rows[2], EstimateSource::gambrel, ValidatedQuantity::time));
 }
 
 TEST(Validate, takes_rows_by_length_and_by_cell) {
@@ -125,8 +125,8 @@ std::vector<ValidationRow> with_ratios(const std::vector<double>& ratios) {
     std::vector<ValidationRow> rows;
     for (const double ratio : ratios) {
         ValidationRow row;
-        row.measured[static_cast<std::size_t>(Measured::time)] = 2;
-        row.predicted[static_cast<std::size_t>(Estimate::gambrel)][static_cast<std::size_t>(Measured::time)] =
+        row.measured[static_cast<std::size_t>(ValidatedQuantity::time)] = 2;
+        row.predicted[static_cast<std::size_t>(EstimateSource::gambrel)][static_cast<std::size_t>(ValidatedQuantity::time)] =
             2 * ratio;
         rows.push_back(row);
     }
@@ -134,7 +134,7 @@ std::vector<ValidationRow> with_ratios(const std::vector<double>& ratios) {
 }
 
 TEST(Summary, is_of_predicted_over_measured) {
-    const ErrorSummary s = summary(with_ratios({0.5, 1, 2}), Measured::time, Estimate::gambrel);
+    const ErrorSummary s = summary(with_ratios({0.5, 1, 2}), ValidatedQuantity::time, EstimateSource::gambrel);
     EXPECT_EQ(s.rows, 3U);
     EXPECT_DOUBLE_EQ(s.mean, 0.5);      // 0.5, 0, 1
     EXPECT_DOUBLE_EQ(s.bias, 0.5 / 3);  // -0.5, 0, 1
@@ -143,10 +143,10 @@ TEST(Summary, is_of_predicted_over_measured) {
 }
 
 TEST(Summary, of_no_rows_is_empty) {
-    EXPECT_EQ(summary({}, Measured::time, Estimate::gambrel).rows, 0U);
-    EXPECT_EQ(summary(with_ratios({1}), Measured::l1, Estimate::gambrel).rows, 0U);
+    EXPECT_EQ(summary({}, ValidatedQuantity::time, EstimateSource::gambrel).rows, 0U);
+    EXPECT_EQ(summary(with_ratios({1}), ValidatedQuantity::l1, EstimateSource::gambrel).rows, 0U);
     const auto none = [](const ValidationRow&) { return false; };
-    EXPECT_EQ(summary(with_ratios({1}), Measured::time, Estimate::gambrel, none).rows, 0U);
+    EXPECT_EQ(summary(with_ratios({1}), ValidatedQuantity::time, EstimateSource::gambrel, none).rows, 0U);
 }
 
 }  // namespace

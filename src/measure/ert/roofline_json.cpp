@@ -82,6 +82,7 @@ Result<Machine> machine_from(const ErtRoofline& ert, std::string_view source_nam
     m.name = ert.host.empty() ? "machine of " + std::string(source_name) : ert.host;
     m.note = "From the Empirical Roofline Toolkit, which names levels by their order; its L1 may be another level.";
     m.source = std::string(source_name);
+    m.made_from = MachineSource::file;
     const std::string cite = fmt::format("Empirical Roofline Toolkit, {}", source_name);
     for (const auto& [name, value] : ert.gflops) {
         const auto pipe = pipe_of(name);

@@ -15,7 +15,7 @@ Analysis again(const Analysis& a) {
     auto read = read_result_json(json(a), "a.json", {});
     EXPECT_TRUE(read.has_value()) << (read ? "" : to_text(read.error()));
     if (!read) return {};
-    return analysis(std::move(read->launches), std::move(read->machines), [](const Kernel&) { return std::size_t{0}; });
+    return analysis(std::move(read->run));
 }
 
 std::string faults_of(const std::string& text) {
@@ -30,8 +30,7 @@ TEST(ResultJson, KernelsAndMachineSurviveTheTrip) {
     kernels[0].pipe_peaks = {{Pipe::fp32, {FlopRate{1.5e13}, Origin::derived, Symbol("sm__peak")}}};
     kernels[1].has_uncounted_work = true, kernels[1].reasons = {Symbol("a reason")};
     kernels[2].time->origin = Origin::modelled;
-    const auto machine_of = [](const Kernel&) { return std::size_t{0}; };
-    const Analysis first = analysis(kernels, {sample::v100_like()}, machine_of), second = again(first);
+    const Analysis first = analysis({"", kernels, {sample::v100_like()}}), second = again(first);
     ASSERT_EQ(second.rows.size(), first.rows.size());
     EXPECT_EQ(csv(second), csv(first));
     EXPECT_EQ(to_json(second.machines[0]), to_json(first.machines[0]));
@@ -51,7 +50,7 @@ TEST(ResultJson, TheRoofsThatJudgedSurviveTheTrip) {
     Analysis a = sample::toy();
     for (const Roofs roofs : {Roofs::measured, Roofs::theoretical}) {
         a.roofs = roofs;
-        EXPECT_EQ(read_result_json(json(a), "a.json", {})->roofs, roofs);
+        EXPECT_EQ(read_result_json(json(a), "a.json", {})->run.roofs, roofs);
     }
     EXPECT_THAT(faults_of(R"({"schema": "gambrel-analysis-1", "rows": [], "roofs": "tiled"})"),
                 HasSubstr("roofs: \"tiled\" found, expected"));
@@ -63,7 +62,7 @@ TEST(ResultJson, LayersAreReadByTheirRoofline) {
     EXPECT_TRUE(is_result_json(layers));
     const auto read = read_result_json(layers, "l.json", {});
     ASSERT_TRUE(read) << to_text(read.error());
-    EXPECT_EQ(read->launches.size(), sample::toy().rows.size());
+    EXPECT_EQ(read->run.kernels.size(), sample::toy().rows.size());
     EXPECT_THAT(faults_of(R"({"schema": "gambrel-layers-1", "layers": []})"), HasSubstr("roofline: missing"));
     EXPECT_THAT(
         faults_of(R"({"schema": "gambrel-layers-1", "roofline": {"schema": "gambrel-analysis-1", "rows": [1]}})"),
@@ -87,7 +86,7 @@ TEST(ResultJson, SaysWhereAndWhatIsWrong) {
 TEST(ResultJson, KeepsOnlyWhatIsAskedFor) {
     const auto read = read_result_json(json(sample::toy()), "a.json", [](const std::string& n) { return n == "gemm"; });
     ASSERT_TRUE(read);
-    EXPECT_EQ(read->launches.size(), 1u);
+    EXPECT_EQ(read->run.kernels.size(), 1u);
     EXPECT_EQ(read->filtered_launches, 14u);
 }
 

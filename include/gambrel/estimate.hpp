@@ -1,0 +1,129 @@
+// What a layer would do on a machine, by the closed-form model or by simulating every address: the one way from layers to
+// a Run, which predict, simulate, validate and compare share. A layer's own GPU and clock win over those of the options.
+// Invariant: every Estimate says how it was made, and its Kernel carries that origin. Formats nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gambrel/base.hpp>
+#include <gambrel/delta.hpp>
+#include <gambrel/kernel.hpp>
+#include <gambrel/mapping.hpp>
+#include <gambrel/network.hpp>
+#include <gambrel/sim.hpp>
+
+namespace gambrel {
+
+// model: ours. paper: the equations of arXiv 1904.01691. simulation: bytes by simulation, and no time but that of the
+// roofs.
+enum class Method : std::uint8_t { model, paper, simulation };
+std::string_view name(Method method);  // "gambrel", "paper", "simulation"
+Origin origin(Method method);
+
+struct EstimatorOptions {
+    Method method = Method::model;
+    std::optional<Machine> machine = {};  // of layers that name no GPU
+    std::optional<Frequency> clock = {};  // of layers that give none; else the machine's boost clock
+    Roofs roofs = Roofs::measured;
+    bool search = false;             // the fastest known tile instead of the one that the library is thought to take
+    std::optional<Tile> tile = {};   // for all layers
+    SimulationOptions simulation{};  // of Method::simulation
+};
+
+// A machine and what the model takes from it at one clock.
+struct EstimatedMachine {
+    Machine machine;
+    Hardware inputs;
+};
+
+struct Interval {
+    Seconds low, high;
+};
+
+struct Estimate {
+    const Layer* layer = nullptr;  // the caller's
+    std::shared_ptr<const EstimatedMachine> on;
+    Mapping mapping;
+    Kernel kernel;                     // of one run of the layer
+    std::optional<Interval> interval;  // 80 % interval of the time (p10 to p90 of measured times in this regime)
+    std::string bound;                 // what the time waits for
+    std::variant<Prediction, Simulation> detail;
+
+    // CTAs over those that fit at once; 0 if unknown.
+    [[nodiscard]] double waves() const;
+};
+
+// Keeps the machines that it has met, so that a row costs no search. Layers must outlive their estimates.
+class Estimator {
+public:
+    explicit Estimator(EstimatorOptions options) : options_(std::move(options)) {}
+    // Refuses what cannot be: an unknown GPU, a precision that it does not have, operands larger than its memory, a tile
+    // that no SM can hold.
+    Result<Estimate> operator()(const Layer& layer);
+    Result<Estimate> operator()(Layer&& layer) = delete;
+    [[nodiscard]] const EstimatorOptions& options() const { return options_; }
+    void set_simulation(SimulationOptions options) { options_.simulation = std::move(options); }
+
+private:
+    Result<std::shared_ptr<const EstimatedMachine>> machine_for(const Layer& layer);
+    EstimatorOptions options_;
+    std::map<std::pair<std::string, double>, std::shared_ptr<const EstimatedMachine>, std::less<>> known_;
+};
+
+// Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged.
+struct LayerSet {
+    std::string title;
+    std::optional<LayerTable> table;
+    std::optional<Network> network;
+    Errors notes;
+};
+struct LayerRequest {
+    std::string network, table;  // one of the two: a built-in name or an .onnx file, or a path of a layer table
+    std::int64_t batch = 0, sequence = 0;  // 0: as the network has it
+    std::vector<NamedShape> shapes = {};   // of an .onnx file's inputs
+    std::optional<Precision> precision = {};
+    std::optional<Layout> layout = {};
+    std::optional<Pass> pass = {};  // that pass alone
+    bool training = false;          // all three passes
+};
+Result<LayerSet> load_layers(const LayerRequest& request);
+
+// One row of a table or one layer of a network; no estimates where there is a reason, two for a whole backward pass.
+struct EstimatedRow {
+    const LayerRow* source = nullptr;
+    std::vector<Estimate> estimates;
+    std::string reason;
+};
+struct Estimates {
+    std::shared_ptr<const LayerSet> layers;
+    EstimatorOptions options;
+    std::vector<EstimatedRow> rows;
+    bool partial = false;  // stopped before the end; rows that are missing were not estimated
+    Errors notes;
+    [[nodiscard]] std::string machine() const;  // its name, or that each row has its own
+};
+// Called with the share that is done and the layer at work; returning false stops.
+using EstimateProgress = std::function<bool(double done, const std::string& layer)>;
+// One bad row is a row with a reason. Fails if no machine is given to a network, or if no row could be estimated.
+Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
+                           const EstimateProgress& progress = {});
+
+// As any other source gives it: one kernel for each estimate, of all runs of its layer.
+Run to_run(const Estimates& estimates);
+
+// Why an algorithm or kernel is not what the model describes; empty if it is.
+std::string not_modelled(const Layer& layer);
+// The least memory that a network needs: its parameters (with gradients if it is trained) and the largest layer's
+// operands, or every output that the backward pass must find.
+Bytes least_memory(const Network& network);
+
+}  // namespace gambrel

@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+#include <gambrel/estimate.hpp>
+
+namespace gambrel {
+namespace {
+
+// Runs an Estimator over rows, with progress over all of them.
+class Rows {
+public:
+    Rows(Estimates& out, std::size_t count, const EstimateProgress& progress)
+        : out_(out), estimator_(out.options), count_(std::max<std::size_t>(1, count)), progress_(progress) {}
+
+    // False once it was asked to stop; what was done until then is kept.
+    bool add(const LayerRow* source, std::span<const Layer> layers) {
+        EstimatedRow row{source, {}, {}};
+        for (const Layer& layer : layers) {
+            if (!go_on(0, layer.name)) return false;
+            auto estimate = estimated(layer);
+            if (!estimate) {
+                row.estimates.clear();
+                row.reason = estimate.error().front().what;
+                break;
+            }
+            row.estimates.push_back(std::move(*estimate));
+        }
+        out_.rows.push_back(std::move(row));
+        ++done_;
+        return !out_.partial;
+    }
+
+private:
+    Result<Estimate> estimated(const Layer& layer) {
+        if (out_.options.method != Method::simulation || !progress_) return estimator_(layer);
+        SimulationOptions options = out_.options.simulation;
+        std::stop_source stop;
+        options.stop = stop.get_token();
+        options.progress = [&](double fraction) {
+            if (!go_on(fraction, layer.name)) stop.request_stop();
+        };
+        estimator_.set_simulation(std::move(options));
+        return estimator_(layer);
+    }
+    bool go_on(double fraction, const std::string& layer) {
+        const double done = (static_cast<double>(done_) + fraction) / static_cast<double>(count_);
+        if (progress_ && !progress_(done, layer)) out_.partial = true;
+        return !out_.partial;
+    }
+
+    Estimates& out_;
+    Estimator estimator_;
+    std::size_t count_, done_ = 0;
+    const EstimateProgress& progress_;
+};
+
+// A network's memory is more than that of its layers; a table's rows are judged one by one.
+void note_memory(Estimates& out) {
+    const auto& network = out.layers->network;
+    const auto& machine = out.options.machine;
+    if (!network || !machine) return;
+    const MemoryLevel* dram = machine->find(Level::dram);
+    const Bytes needed = least_memory(*network);
+    if (!dram || !dram->capacity || needed <= dram->capacity->value) return;
+    out.notes.push_back({network->name, fmt::format("needs at least {}, more than the {} of {}: it does not fit, and "
+                                                    "the times are of its layers alone",
+                                                    to_text(needed, 3), binary_text(dram->capacity->value),
+                                                    machine->name)});
+}
+
+// Reasons of rows that have no estimate, each once with the number of rows.
+Errors reasons(const Estimates& estimates) {
+    Errors out;
+    std::vector<std::size_t> counts;
+    for (const EstimatedRow& row : estimates.rows) {
+        if (row.reason.empty()) continue;
+        const auto same = [&](const Error& e) { return e.what == row.reason; };
+        const auto at = std::find_if(out.begin(), out.end(), same);
+        if (at != out.end()) {
+            ++counts[static_cast<std::size_t>(at - out.begin())];
+            continue;
+        }
+        const std::string name = row.source && !row.source->layers.empty() ? row.source->layers.front().name : "";
+        out.push_back({row.source ? fmt::format("line {}", row.source->line) : name, row.reason});
+        counts.push_back(1);
+    }
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (counts[i] > 1) out[i].what += fmt::format(" (and {} rows more)", counts[i] - 1);
+    return out;
+}
+
+}  // namespace
+
+std::string Estimates::machine() const { return options.machine ? options.machine->name : "the GPU of each row"; }
+
+Bytes least_memory(const Network& network) {
+    bool trained = false;
+    Bytes largest, kept;
+    double element = 0;
+    for (const Layer& layer : network.layers) {
+        const OperandBytes operands = compulsory_bytes(layer);
+        element = std::max(element, element_size(layer.precision).value());
+        largest = std::max(largest, operands.input + operands.output);
+        trained = trained || layer.pass != Pass::fwd;
+        // An output stays for the backward pass, as itself or as what an activation in place made of it.
+        if (layer.pass == Pass::fwd && !std::holds_alternative<Streaming>(layer.op)) kept += operands.output * layer.repeat;
+    }
+    const Bytes parameters{network.parameters * element};
+    return trained ? 2 * parameters + std::max(kept, largest) : parameters + largest;
+}
+
+Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
+                           const EstimateProgress& progress) {
+    Estimates out;
+    out.layers = std::move(layers);
+    out.options = options;
+    out.notes = out.layers->notes;
+    const LayerSet& set = *out.layers;
+    if (set.network && !options.machine)
+        return failure("--machine", "which GPU? Give a name that `gambrel machines` lists, such as v100, or a machine file");
+    note_memory(out);
+    Rows rows(out, set.table ? set.table->rows.size() : set.network->layers.size(), progress);
+    if (set.table) {
+        for (const LayerRow& row : set.table->rows) {
+            if (row.layers.empty())
+                out.rows.push_back({&row, {}, row.reason});
+            else if (!rows.add(&row, row.layers))
+                break;
+        }
+    } else {
+        for (const Layer& layer : set.network->layers)
+            if (!rows.add(nullptr, std::span(&layer, 1))) break;
+    }
+    Errors wrong = reasons(out);
+    const bool any = std::any_of(out.rows.begin(), out.rows.end(), [](const auto& row) { return !row.estimates.empty(); });
+    if (!any && !out.partial) {
+        if (wrong.empty()) wrong.push_back({set.title, "holds no layer"});
+        for (Error& e : wrong)
+            if (set.table) e.where = fmt::format("{}: {}", set.title, e.where);
+        return tl::unexpected(std::move(wrong));
+    }
+    constexpr std::size_t kShown = 5;
+    for (std::size_t i = 0; i < std::min(wrong.size(), kShown); ++i) out.notes.push_back(std::move(wrong[i]));
+    if (wrong.size() > kShown)
+        out.notes.push_back({set.title, fmt::format("{} more reasons for rows without an estimate are in the CSV",
+                                                    wrong.size() - kShown)});
+    if (out.partial)
+        out.notes.push_back({"interrupted", fmt::format("the result is partial: {} of {} rows; the last may be partial",
+                                                        out.rows.size(),
+                                                        set.table ? set.table->rows.size() : set.network->layers.size())});
+    return out;
+}
+
+Run to_run(const Estimates& estimates) {
+    Run run;
+    run.title = estimates.layers->title;
+    run.origin = origin(estimates.options.method);
+    run.roofs = estimates.options.roofs;
+    run.partial = estimates.partial;
+    run.notes = estimates.notes;
+    std::vector<const Machine*> known;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates) {
+            // The same GPU at two clocks is one machine: a kernel carries its own clock.
+            const auto same = [&](const Machine* m) { return m->name == e.on->machine.name; };
+            const auto at = std::find_if(known.begin(), known.end(), same);
+            const auto index = static_cast<std::size_t>(at - known.begin());
+            if (at == known.end()) {
+                known.push_back(&e.on->machine);
+                run.machines.push_back(e.on->machine);
+            }
+            run.kernels.push_back(repeated(e.kernel, e.layer->repeat));
+            run.kernels.back().machine = index;
+        }
+    return run;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,280 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gambrel/report.hpp>
+#include <nlohmann/json.hpp>
+
+#include "report/csv_fields.hpp"
+#include "report/numbers.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace report_detail;
+
+template <class Q>
+double amount(const Known<Q>& known) {
+    return known ? known->value.value() : 0;
+}
+double flop_of(const Estimate& e) { return flop(*e.layer).value(); }
+double time_of(const Estimate& e) { return amount(e.kernel.time); }
+double bytes_of(const Estimate& e, Level level) { return amount(e.kernel.bytes[level]); }
+Tile tile_of(const Estimate& e) { return e.mapping.family == KernelFamily::tiled ? e.mapping.cta : Tile{}; }
+
+std::string tile_text(const Tile& t) { return t.m > 0 ? fmt::format("{}x{}x{}", t.m, t.n, t.k) : ""; }
+
+std::string reason_of(const Kernel& kernel) {
+    std::string text;
+    for (const Symbol reason : kernel.reasons) text += (text.empty() ? "" : "; ") + reason.str();
+    return text;
+}
+
+// Layers that repeat count with all their runs.
+struct Sum {
+    double time = 0, flop = 0, l1 = 0, l2 = 0, dram = 0;
+    std::size_t layers = 0;
+};
+Sum sum_of(const Estimates& estimates) {
+    Sum sum;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates) {
+            const double n = e.layer->repeat;
+            sum.time += time_of(e) * n;
+            sum.flop += flop_of(e) * n;
+            sum.l1 += bytes_of(e, Level::l1) * n;
+            sum.l2 += bytes_of(e, Level::l2) * n;
+            sum.dram += bytes_of(e, Level::dram) * n;
+            ++sum.layers;
+        }
+    return sum;
+}
+
+std::string rate_text(double flop, double time) {
+    return time > 0 && flop > 0 ? to_text(FlopRate{flop / time}, 3) : "";
+}
+std::string bytes_text(double bytes) { return to_text(Bytes{bytes}, 3); }
+
+std::vector<std::string> cells_of(const Estimate& e, const Sum& all) {
+    const double time = time_of(e), work = flop_of(e), dram = bytes_of(e, Level::dram), repeat = e.layer->repeat;
+    std::string name = printable(e.layer->name);
+    if (repeat > 1) name += fmt::format(" (x{})", repeat);
+    std::string range;
+    if (e.interval) range = fmt::format("{} to {}", to_text(e.interval->low, 2), to_text(e.interval->high, 2));
+    return {name,
+            std::string(gambrel::name(e.layer->pass)),
+            tile_text(tile_of(e)),
+            e.waves() > 0 ? fmt::format("{:.1f}", e.waves()) : "",
+            time > 0 ? to_text(Seconds{time}, 3) : "",
+            range,
+            all.time > 0 ? percent_text(time * repeat / all.time) : "",
+            rate_text(work, time),
+            bytes_text(bytes_of(e, Level::l1)),
+            bytes_text(bytes_of(e, Level::l2)),
+            bytes_text(dram),
+            dram > 0 && work > 0 ? intensity_text(work / dram) : "",
+            e.bound};
+}
+
+// The rows that take the time, in the order of the input.
+std::vector<const Estimate*> shown(const Estimates& estimates, std::size_t most) {
+    std::vector<const Estimate*> all;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates) all.push_back(&e);
+    if (all.size() <= most) return all;
+    std::vector<const Estimate*> longest = all;
+    const auto weight = [](const Estimate* e) { return time_of(*e) * e->layer->repeat; };
+    std::nth_element(longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(most), longest.end(),
+                     [&](const auto* a, const auto* b) { return weight(a) > weight(b); });
+    longest.resize(most);
+    std::sort(longest.begin(), longest.end());
+    std::erase_if(all, [&](const auto* e) { return !std::binary_search(longest.begin(), longest.end(), e); });
+    return all;
+}
+
+std::string remarks(const Estimates& estimates, const TextStyle& style) {
+    std::string text;
+    const auto line = [&](const std::string& sentence) {
+        for (const std::string& part : wrapped(printable(sentence, !style.unicode), style.width, 2))
+            text += part + "\n";
+    };
+    const auto refused = static_cast<std::size_t>(std::count_if(
+        estimates.rows.begin(), estimates.rows.end(), [](const EstimatedRow& row) { return row.estimates.empty(); }));
+    if (estimates.options.method == Method::simulation)
+        line("Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the roofs.");
+    if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
+    if (!estimates.layers->network) return text;
+    for (const Unmodelled& u : estimates.layers->network->unmodelled)
+        line(fmt::format("not modelled: {} {} ({}), first {}", plural(static_cast<std::uint64_t>(u.count), "operator"),
+                         u.op, u.reason, u.first));
+    if (const double share = unmodelled_share(*estimates.layers->network); share > 0)
+        line(fmt::format("operators without a model move {} of the network's bytes", percent_text(share)));
+    return text;
+}
+
+std::string heading(const Estimates& estimates) {
+    const Method method = estimates.options.method;
+    return fmt::format("{} on {}: {}{}{}", estimates.layers->title, estimates.machine(), name(origin(method)),
+                       method == Method::simulation ? "" : fmt::format(" ({} model)", name(method)),
+                       estimates.partial ? ", partial" : "");
+}
+
+constexpr std::array<const char*, 11> kColumns = {
+    "pred_tile_m",     "pred_tile_n",  "pred_tile_k", "pred_flop",   "pred_l1_bytes", "pred_l2_bytes",
+    "pred_dram_bytes", "pred_time_us", "pred_bound",  "pred_reason", "pred_origin"};
+
+// The columns that are added to a row: a row of a whole backward pass is the sum of its parts.
+std::vector<std::string> predicted_cells(const EstimatedRow& row) {
+    double work = 0, l1 = 0, l2 = 0, dram = 0, time = 0;
+    std::string reason;
+    for (const Estimate& e : row.estimates) {
+        work += flop_of(e);
+        l1 += bytes_of(e, Level::l1), l2 += bytes_of(e, Level::l2), dram += bytes_of(e, Level::dram);
+        time += time_of(e);
+        const std::string own = reason_of(e.kernel);
+        if (!own.empty() && own != reason) reason += (reason.empty() ? "" : "; ") + own;
+    }
+    const Estimate& first = row.estimates.front();
+    const Tile tile = tile_of(first);
+    const auto number = [](std::int32_t n) { return n > 0 ? std::to_string(n) : std::string(); };
+    return {number(tile.m), number(tile.n), number(tile.k), exact(work), exact(l1), exact(l2), exact(dram),
+            time > 0 ? exact(time * 1e6) : std::string(), first.bound, reason};
+}
+
+}  // namespace
+
+std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
+    const Sum all = sum_of(estimates);
+    const bool bounded = estimates.options.method == Method::simulation;
+    Table table({{"layer", false, 100, 12},
+                 {"pass", false, 30},
+                 {"tile", false, 60},
+                 {"waves", true, 20},
+                 {bounded ? "time at least" : "time", true, 95},
+                 {"80 % range", true, 15},
+                 {"share", true, 50},
+                 {"FLOP/s", true, 70},
+                 {"L1", true, 40},
+                 {"L2", true, 45},
+                 {"DRAM", true, 80},
+                 {"FLOP/B", true, 25},
+                 {"bound", false, 90}});
+    for (const Estimate* e : shown(estimates, style.max_rows)) table.add({cells_of(*e, all), "", {}});
+    table.add_total({fmt::format("total of {}", plural(all.layers, "layer")), "", "", "",
+                     all.time > 0 ? to_text(Seconds{all.time}, 3) : "", "", "", rate_text(all.flop, all.time),
+                     bytes_text(all.l1), bytes_text(all.l2), bytes_text(all.dram),
+                     all.dram > 0 ? intensity_text(all.flop / all.dram) : "", ""});
+    std::string text = truncated(printable(heading(estimates), !style.unicode), style.width, !style.unicode) + "\n";
+    text += table.text(style);
+    if (all.layers > style.max_rows)
+        text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
+                            style.max_rows, all.layers);
+    return text + remarks(estimates, style);
+}
+
+std::string estimates_csv(const Estimates& estimates) {
+    const LayerSet& set = *estimates.layers;
+    std::vector<std::string> header = {"name", "pass", "precision", "repeat"};
+    if (set.table) header = set.table->columns;
+    header.insert(header.end(), kColumns.begin(), kColumns.end());
+    for (std::string& column : header) column = csv_field(column);
+    std::string text = csv_line(header);
+    const std::string made(name(origin(estimates.options.method)));
+    for (const EstimatedRow& row : estimates.rows) {
+        std::vector<std::string> cells;
+        if (row.source) {
+            cells = row.source->cells;
+            cells.resize(set.table->columns.size());
+        } else if (!row.estimates.empty()) {
+            const Layer& l = *row.estimates.front().layer;
+            cells = {l.name, std::string(name(l.pass)), std::string(name(l.precision)), exact(l.repeat)};
+        } else {
+            cells.resize(4);
+        }
+        std::vector<std::string> predicted(kColumns.size() - 2);
+        predicted.push_back(row.reason);
+        if (!row.estimates.empty()) predicted = predicted_cells(row);
+        predicted.push_back(row.estimates.empty() ? "" : estimates.partial ? made + ", partial" : made);
+        cells.insert(cells.end(), predicted.begin(), predicted.end());
+        for (std::string& cell : cells) cell = csv_field(cell);
+        text += csv_line(cells);
+    }
+    return text;
+}
+
+std::string estimates_json(const Estimates& estimates, const Analysis& roofline) {
+    using nlohmann::ordered_json;
+    ordered_json out;
+    out["schema"] = "gambrel-layers-1";
+    out["title"] = printable(estimates.layers->title);
+    out["machine"] = estimates.machine();
+    out["origin"] = name(origin(estimates.options.method));
+    if (estimates.options.method != Method::simulation) out["model"] = name(estimates.options.method);
+    if (estimates.partial) out["partial"] = true;
+    for (const Error& note : estimates.notes) out["notes"].push_back(printable(to_text(note)));
+    out["layers"] = ordered_json::array();
+    for (const EstimatedRow& row : estimates.rows) {
+        if (row.estimates.empty())
+            out["unread"].push_back({{"line", row.source ? row.source->line : 0}, {"reason", row.reason}});
+        for (const Estimate& e : row.estimates) {
+            ordered_json j;
+            j["name"] = printable(e.layer->name);
+            j["pass"] = name(e.layer->pass);
+            j["precision"] = name(e.layer->precision);
+            j["repeat"] = e.layer->repeat;
+            if (const Tile tile = tile_of(e); tile.m > 0) j["tile"] = {tile.m, tile.n, tile.k};
+            if (e.waves() > 0) j["waves"] = e.waves();
+            j["flop"] = flop_of(e);
+            j["l1_bytes"] = bytes_of(e, Level::l1);
+            j["l2_bytes"] = bytes_of(e, Level::l2);
+            j["dram_bytes"] = bytes_of(e, Level::dram);
+            if (e.kernel.time) {
+                j["time_s"] = time_of(e);
+                j["time_origin"] = name(e.kernel.time->origin);
+            }
+            if (e.interval) j["time_s_80_percent"] = {e.interval->low.value(), e.interval->high.value()};
+            if (!e.bound.empty()) j["bound"] = e.bound;
+            if (const std::string reason = reason_of(e.kernel); !reason.empty()) j["reason"] = reason;
+            out["layers"].push_back(std::move(j));
+        }
+    }
+    const Sum all = sum_of(estimates);
+    out["total"] = {
+        {"time_s", all.time}, {"flop", all.flop}, {"l1_bytes", all.l1}, {"l2_bytes", all.l2}, {"dram_bytes", all.dram}};
+    if (estimates.layers->network)
+        for (const Unmodelled& u : estimates.layers->network->unmodelled)
+            out["unmodelled"].push_back(
+                {{"op", printable(u.op)}, {"count", u.count}, {"reason", u.reason}, {"bytes", u.bytes.value()}});
+    out["roofline"] = ordered_json::parse(json(roofline));
+    return out.dump(1) + "\n";
+}
+
+std::vector<PageLayer> page_layers(const Estimates& estimates) {
+    std::vector<PageLayer> layers;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates) {
+            PageLayer layer;
+            layer.name = e.layer->name;
+            layer.detail = fmt::format("{} {}", name(e.layer->pass), name(e.layer->precision));
+            if (const std::string tile = tile_text(tile_of(e)); !tile.empty()) layer.detail += ", tile " + tile;
+            if (e.layer->repeat > 1) layer.detail += fmt::format(", {} times", e.layer->repeat);
+            layer.time = Seconds{time_of(e) * e.layer->repeat};
+            layer.bottleneck = e.bound;
+            layer.row = layers.size();
+            layers.push_back(std::move(layer));
+        }
+    return layers;
+}
+
+std::string explained_text(const std::string& title, const std::vector<ExplainedTerm>& terms, const TextStyle& style) {
+    std::string text = truncated(printable(title, !style.unicode), style.width, !style.unicode) + "\n";
+    for (const ExplainedTerm& t : terms) {
+        const std::string line =
+            fmt::format("{} = {}{}{} = {}", t.name, t.equation, t.values.empty() ? "" : " = ", t.values, t.result);
+        for (const std::string& part : wrapped(printable(line, !style.unicode), style.width, 4)) text += part + "\n";
+    }
+    return text;
+}
+
+}  // namespace gambrel
