@@ -13,18 +13,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/descriptor.hpp"
+
 namespace gambrel::base_detail {
 namespace {
-
-struct Descriptor {
-    int fd;
-    explicit Descriptor(int opened) : fd(opened) {}
-    ~Descriptor() {
-        if (fd >= 0) ::close(fd);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-};
 
 struct Inflater {
     z_stream stream{};
@@ -36,8 +28,6 @@ struct Inflater {
     Inflater(const Inflater&) = delete;
     Inflater& operator=(const Inflater&) = delete;
 };
-
-std::string system_text() { return std::generic_category().message(errno); }
 
 // A pipe, as of `gambrel analyze <(ssh node cat run.ncu-rep)`, cannot be mapped and does not know its size.
 Result<std::string> read_to_end(int fd, const std::string& path) {

@@ -7,6 +7,7 @@
 #include <gambrel/report.hpp>
 #include <gambrel/version.hpp>
 
+#include "base/output_file.hpp"
 #include "report/numbers.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
@@ -108,7 +109,7 @@ std::string check_markdown(const CheckResult& result, std::string_view title) {
     }
     if (!result.notes.empty()) out += "\n";
     for (const auto& note : result.notes) out += fmt::format("- {}\n", markdown(note));
-    return out;
+    return fmt::format("{}\n{}\n", out, base_detail::kCommentMark);
 }
 
 std::string check_junit(const CheckResult& result, std::string_view title) {

@@ -5,6 +5,7 @@
 #include <cairo.h>
 #include <fmt/format.h>
 #include <librsvg/rsvg.h>
+#include <zlib.h>
 
 #include <gambrel/report.hpp>
 
@@ -60,6 +61,17 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned int len
     return CAIRO_STATUS_SUCCESS;
 }
 
+// The mark by which the writer of files knows our pictures. Chunk: length, type, data, CRC of type and data.
+std::string with_software_chunk(std::string png) {
+    using namespace std::string_view_literals;
+    constexpr std::size_t kAfterHeader = 8 + 25;  // signature, IHDR
+    constexpr std::string_view kChunk = "\0\0\0\x10tEXtSoftware\0gambrel"sv;
+    const auto crc = crc32(0, reinterpret_cast<const Bytef*>(kChunk.data() + 4), kChunk.size() - 4);
+    std::string chunk(kChunk);
+    for (const int shift : {24, 16, 8, 0}) chunk += static_cast<char>(crc >> shift & 0xff);
+    return png.insert(kAfterHeader, chunk);
+}
+
 }  // namespace
 
 Result<std::string> svg_to_png(const std::string& svg, double scale) {
@@ -75,7 +87,7 @@ Result<std::string> svg_to_png(const std::string& svg, double scale) {
     std::string png;
     const auto status = cairo_surface_write_to_png_stream(surface.get(), append, &png);
     if (status != CAIRO_STATUS_SUCCESS) return failure("png", cairo_status_to_string(status));
-    return png;
+    return with_software_chunk(std::move(png));
 }
 
 Result<std::string> svg_to_pdf(const std::string& svg) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.hpp"
 #include "report/text.hpp"
 
 namespace gambrel::report_detail {
@@ -61,6 +62,7 @@ void SvgWriter::close() {
     open_.pop_back();
     out_.append(2 * open_.size(), ' ');
     out_ += fmt::format("</{}>\n", element);
+    if (open_.empty()) out_ += fmt::format("{}\n", base_detail::kCommentMark);
 }
 
 void SvgWriter::empty(std::string_view element, const Attributes& attributes) {

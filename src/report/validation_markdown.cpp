@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gambrel/validation_report.hpp>
 
+#include "base/output_file.hpp"
 #include "report/numbers.hpp"
 #include "report/text.hpp"
 
@@ -128,7 +129,7 @@ std::string validation_markdown(const Validation& v, const std::string& title, c
     out += "\n## Mean absolute error in per cent\n\n" + sums(v, shown);
     out += "\n## Every row\n\nMeasured, then what each says over measured, less one, in per cent.\n\n" +
            every_row(v, shown);
-    return out;
+    return fmt::format("{}\n{}\n", out, base_detail::kCommentMark);
 }
 
 }  // namespace gambrel
