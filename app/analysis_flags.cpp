@@ -7,20 +7,10 @@
 #include <re2/re2.h>
 
 #include "app/command.hpp"
+#include "app/network_flags.hpp"
 
 namespace gambrel::app {
 
-Result<std::optional<Frequency>> clock_of(const std::string& text) {
-    if (text.empty()) return std::optional<Frequency>{};
-    // --clock takes MHz, as nvidia-smi prints them; a unit may be written all the same.
-    const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
-    const auto parsed = parse_quantity<Frequency>(bare ? text + " MHz" : text);
-    if (!parsed || parsed->value() <= 0)
-        return failure("--clock", fmt::format("\"{}\" is no clock; write MHz, such as 1380", text));
-    return std::optional<Frequency>{*parsed};
-}
-
-// Accepts full and shortened names, because the table shows the short ones.
 Result<std::function<bool(const std::string&)>> kernel_filter(const std::string& pattern) {
     if (pattern.empty()) return std::function<bool(const std::string&)>{};
     const auto regex = std::make_shared<re2::RE2>(pattern, re2::RE2::Quiet);
@@ -41,26 +31,10 @@ void AnalysisFlags::add_reading_to(CLI::App& command) {
     command.add_option("--nvtx-depth", nvtx_depth)->check(CLI::Range(0, 64));
 }
 
-void AnalysisFlags::add_files_to(CLI::App& command) {
-    command.add_option("--csv", output.csv)->expected(0, 1)->default_str("-");
-    command.add_option("--json", output.json)->expected(0, 1)->default_str("-");
-    command.add_option("-o,--output", output.files)->allow_extra_args(false);
-    command.add_option("--theme", theme)->check(CLI::IsMember({"light", "dark"}));
-    command.add_option("--top", top);
-    command.add_flag("--quiet,-q", output.quiet);
-}
-
 void AnalysisFlags::add_to(CLI::App& command) {
     add_reading_to(command);
-    add_files_to(command);
-    command.add_flag("--no-chart", no_chart);
+    output.add_to(command);
     command.add_flag("--explain", explain);
-}
-
-OutputFlags AnalysisFlags::files() const {
-    OutputFlags out = output;
-    out.theme = theme == "dark" ? Theme::dark : Theme::light;
-    return out;
 }
 
 Errors faults(const AnalysisFlags& flags) {
@@ -111,14 +85,13 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
 }
 
 int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags) {
-    const OutputFlags output = flags.files();
+    OutputFlags output = flags.output;
+    output.inputs = files;
+    if (!flags.machine.empty()) output.inputs.push_back(flags.machine);
     const auto result = analysis_of(files, flags);
     if (!result) return bad_input(result.error());
     if (!output.quiet) print_notes(result->notes);
-    TextStyle style = terminal_style();
-    style.explain = flags.explain;
-    style.max_rows = flags.top;
-    return emit(*result, output, style, !flags.no_chart);
+    return emit(*result, output, flags.explain);
 }
 
 }  // namespace gambrel::app

@@ -15,22 +15,16 @@
 namespace gambrel::app {
 
 struct AnalysisFlags {
-    std::string machine, clock, kernel, theme = "light", roofs = "auto";
+    std::string machine, clock, kernel, roofs = "auto";
     std::string group = "kernel", flop_rule = "corrected";
     int nvtx_depth = 1;
-    std::size_t top = 30;
-    bool no_chart = false, explain = false;
+    bool explain = false;
     OutputFlags output;
 
     void add_to(CLI::App& command);
-    // Parts of it, for commands that have no table of kernels to shape.
-    void add_reading_to(CLI::App& command);
-    void add_files_to(CLI::App& command);
-    [[nodiscard]] OutputFlags files() const;  // with the theme that was asked for
+    void add_reading_to(CLI::App& command);  // without output: for commands that have no table of kernels to shape
 };
 
-// MHz, or with a unit; empty text is no clock.
-Result<std::optional<Frequency>> clock_of(const std::string& text);
 // What is wrong with the flags themselves, for commands that have long work to do before the analysis.
 Errors faults(const AnalysisFlags& flags);
 // Which kernels --kernel keeps; no function: all.

@@ -72,15 +72,15 @@ Result<std::vector<Analysis>> runs_of(const Flags& flags) {
 int write_baseline(const Flags& flags, const std::vector<Analysis>& runs) {
     const auto baseline = baseline_of(runs);
     if (!baseline) return bad_input(baseline.error());
-    if (!write_file(flags.write_baseline, to_json(*baseline))) return kBadInput;
+    if (!write_output(flags.write_baseline, to_json(*baseline), flags.analysis.output)) return kBadInput;
     if (!flags.quiet)
-        fmt::print(stderr, "wrote {}: {} kernels of {} on {}\n", flags.write_baseline, baseline->kernels.size(),
-                   runs.size() == 1 ? "one run" : fmt::format("{} runs", runs.size()), baseline->machine);
+        say(fmt::format("baseline: {} kernels of {} on {}", baseline->kernels.size(),
+                        runs.size() == 1 ? "one run" : fmt::format("{} runs", runs.size()), baseline->machine));
     return kDone;
 }
 
-bool write_summary(const std::string& where, const std::string& text) {
-    return where.empty() || (where == "-" ? print_result(text) : write_file(where, text));
+bool write_summary(const std::string& where, const std::string& text, const OutputFlags& flags) {
+    return where.empty() || write_output(where, text, flags);
 }
 
 int run(const Flags& flags) {
@@ -103,12 +103,12 @@ int run(const Flags& flags) {
     const Analysis& analysis = runs->front();
     const auto result = check(analysis, *limits, baseline ? &*baseline : nullptr);
     if (!result) return bad_input(result.error());
-    bool ok = write_summary(flags.markdown, check_markdown(*result, analysis.title));
-    ok &= write_summary(flags.junit, check_junit(*result, analysis.title));
-    ok &= write_summary(flags.json, check_json(*result, analysis.title));
+    bool ok = write_summary(flags.markdown, check_markdown(*result, analysis.title), flags.analysis.output);
+    ok &= write_summary(flags.junit, check_junit(*result, analysis.title), flags.analysis.output);
+    ok &= write_summary(flags.json, check_json(*result, analysis.title), flags.analysis.output);
     const bool stdout_taken = flags.markdown == "-" || flags.junit == "-" || flags.json == "-";
     TextStyle style = terminal_style();
-    style.max_rows = flags.analysis.top;
+    style.max_rows = flags.analysis.output.top;
     if (!stdout_taken && !flags.quiet) ok &= print_result(check_text(*result, style));
     if (!ok) return kBadInput;
     // Nothing to judge is not a pass: a gate that looks at an empty profile must not stay green.
@@ -130,10 +130,16 @@ Action setup_check(CLI::App& command) {
     command.add_option("--markdown", flags->markdown)->expected(0, 1)->default_str("-");
     command.add_option("--junit", flags->junit)->expected(0, 1)->default_str("-");
     command.add_option("--json", flags->json)->expected(0, 1)->default_str("-");
-    command.add_option("--top", flags->analysis.top);
+    command.add_option("--top", flags->analysis.output.top);
     command.add_flag("--quiet,-q", flags->quiet);
     flags->analysis.add_reading_to(command);
-    return [flags] { return run(*flags); };
+    command.add_flag("--force", flags->analysis.output.force);
+    return [flags] {
+        flags->analysis.output.inputs = flags->files;
+        flags->analysis.output.inputs.insert(flags->analysis.output.inputs.end(), {flags->baseline, flags->analysis.machine});
+        flags->analysis.output.quiet = true;  // the summaries of a gate are not announced
+        return run(*flags);
+    };
 }
 
 }  // namespace gambrel::app

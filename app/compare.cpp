@@ -4,8 +4,7 @@
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
-#include "app/interrupt.hpp"
-#include "app/layer_runs.hpp"
+#include "app/layer_output.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -37,50 +36,44 @@ std::string page(const std::vector<Comparison>& all, Theme theme) {
 }
 
 // A network's layers as one side of the comparison.
-Result<Analysis> side_of(LayerResults results, std::string_view made, const AnalysisFlags& flags) {
+Result<Analysis> side_of(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
+                         const AnalysisFlags& flags) {
+    auto estimates = estimated(std::move(layers), options, flags.output.quiet);
+    if (!estimates) return tl::unexpected(estimates.error());
     const auto keep = kernel_filter(flags.kernel);
     if (!keep) return tl::unexpected(keep.error());
-    if (*keep) std::erase_if(results.kernels, [&](const Kernel& k) { return !(*keep)(k.name.str()); });
-    if (results.kernels.empty()) return failure(results.report.title, fmt::format("no layer can be {}", made));
-    Analysis side = analysis_of(results, grouping_of(flags));
-    side.title = fmt::format("{}, {}", results.report.title, made);
-    side.notes = std::move(results.notes);
+    if (*keep)
+        for (EstimatedRow& row : estimates->rows)
+            std::erase_if(row.estimates, [&](const Estimate& e) { return !(*keep)(e.layer->name); });
+    Analysis side = analysis_of(*estimates, grouping_of(flags));
+    if (side.rows.empty()) return failure("--kernel", fmt::format("\"{}\" matches no layer", flags.kernel));
+    side.title = fmt::format("{}, {}", side.title, name(side.origin));
     return side;
 }
 
 Result<std::vector<Analysis>> layer_sides(Flags flags) {
     if (flags.network.layers.empty() && !flags.files.empty()) flags.network.network = flags.files.front();
-    MachineFlags machine{flags.analysis.machine, flags.analysis.clock,
-                         flags.analysis.roofs == "theoretical" ? "theoretical" : "measured"};
-    const auto chosen = machine_of(machine);
-    if (!chosen) return tl::unexpected(chosen.error());
-    const auto work = workload_of(flags.network);
-    if (!work) return tl::unexpected(work.error());
-    if (const Errors missing = machine_missing(*work, *chosen); !missing.empty()) return tl::unexpected(missing);
+    auto options = estimator_of({flags.analysis.machine, flags.analysis.clock,
+                                 flags.analysis.roofs == "theoretical" ? "theoretical" : "measured"});
+    if (!options) return tl::unexpected(options.error());
+    const auto layers = layers_of(flags.network);
+    if (!layers) return tl::unexpected(layers.error());
+    options->simulation = flags.simulation;
     std::vector<Analysis> sides;
-    if (flags.predict) {
-        auto side = side_of(predicted_layers(*work, predictor_options(*chosen)), "modelled", flags.analysis);
-        if (!side) return tl::unexpected(side.error());
-        sides.push_back(std::move(*side));
-    }
-    if (flags.simulate) {
-        auto side = side_of(simulated_layers(*work, *chosen, {}, flags.simulation, flags.analysis.output.quiet),
-                            "simulated", flags.analysis);
+    for (const Method method : {Method::model, Method::simulation}) {
+        if (!(method == Method::model ? flags.predict : flags.simulate)) continue;
+        options->method = method;
+        auto side = side_of(*layers, *options, flags.analysis);
         if (!side) return tl::unexpected(side.error());
         sides.push_back(std::move(*side));
     }
     return sides;
 }
 
-bool any(const NetworkFlags& n) {
-    return n.batch > 0 || n.sequence > 0 || n.training || !n.shapes.empty() ||
-           !(n.layers + n.precision + n.layout + n.pass).empty();
-}
-
 Errors faults(const Flags& flags) {
     Errors wrong = faults(flags.analysis);
     const bool layers = flags.predict || flags.simulate;
-    if (!layers && any(flags.network))
+    if (!layers && flags.network.any())
         wrong.push_back({"compare", "--layers, --batch, --precision and the like are for --predict and --simulate"});
     if (!layers && flags.simulation.sample > 0) wrong.push_back({"--sample", "is for --simulate"});
     const bool network_is_first = layers && flags.network.layers.empty();
@@ -128,18 +121,17 @@ int run(const Flags& flags) {
     for (std::size_t i = 1; i < sides->size(); ++i)
         all.push_back(comparison(sides->front(), std::move((*sides)[i]), {match_by(flags.match)}));
 
-    const OutputFlags output = flags.analysis.files();
-    TextStyle style = terminal_style();
-    style.max_rows = flags.analysis.top;
-    ChartStyle chart;
-    chart.theme = output.theme;
-    Forms forms;
+    OutputFlags output = flags.analysis.output;
+    output.inputs = flags.files;
+    output.inputs.insert(output.inputs.end(), {flags.network.layers, flags.analysis.machine});
+    const TextStyle style = output.text_style();
+    const ChartStyle chart = output.chart_style();
+    Renderings forms;
     forms.text = [&] { return comparison_text(all, style); };
     forms.csv = [&] { return comparison_csv(all); };
     forms.json = [&] { return comparison_json(all); };
     forms.svg = [&] { return comparison_svg(all.front(), chart); };
-    forms.html = [&] { return page(all, output.theme); };
-    forms.csv_mark = "before,after,name,phase,in", forms.json_mark = "\"gambrel-comparison-";
+    forms.html = [&] { return page(all, chart.theme); };
     return emit(forms, output);
 }
 
@@ -157,7 +149,8 @@ Action setup_compare(CLI::App& command) {
         ->default_str("5")
         ->check(CLI::Range(2, 1000));
     flags->analysis.add_reading_to(command);
-    flags->analysis.add_files_to(command);
+    flags->analysis.output.add_files_to(command);
+    command.add_option("--top", flags->analysis.output.top);
     return [flags] { return run(*flags); };
 }
 

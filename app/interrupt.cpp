@@ -1,30 +1,34 @@
 #include "app/interrupt.hpp"
 
+#include <array>
 #include <csignal>
 
 namespace gambrel::app {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
+volatile std::sig_atomic_t caught = 0;
 
 extern "C" void on_signal(int signal) {
-    interrupted = 1;
+    caught = signal;
     std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-    interrupted = 0;
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
+    // A signal that the parent ignores, as nohup does with SIGHUP, stays ignored.
+    for (const int signal : kSignals)
+        if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 InterruptGuard::~InterruptGuard() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+    for (const int signal : kSignals)
+        if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
-bool InterruptGuard::asked() { return interrupted != 0; }
+bool InterruptGuard::asked() { return caught != 0; }
+
+int interrupted_status(int status) { return caught != 0 ? 128 + caught : status; }
 
 }  // namespace gambrel::app

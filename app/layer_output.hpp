@@ -1,34 +1,18 @@
-// From layers with their outcome to files and terminal: what predict and simulate share after their own work is done.
+// From estimates of layers to files and terminal: what predict and simulate share after their own work is done.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <CLI/CLI.hpp>
-#include <gambrel/outcome.hpp>
+#include <gambrel/estimate.hpp>
 
 #include "app/network_flags.hpp"
 #include "app/output.hpp"
 
 namespace gambrel::app {
 
-struct LayerOutputFlags {
-    OutputFlags output;
-    std::string theme = "light";
-    std::size_t top = 30;
-    bool no_chart = false;
-    void add_to(CLI::App& command);
-};
-
-struct LayerResults {
-    OutcomeReport report;
-    std::vector<Kernel> kernels;    // one for each layer that has an outcome
-    std::vector<Machine> machines;  // theirs; kernels name them by `device`
-    Errors notes;
-};
-// The layers as rows of a Roofline.
-Analysis analysis_of(const LayerResults& results, Grouping grouping);
+// With a progress bar for the simulator. Ctrl-C ends it early: what was done is in the result, which is marked partial.
+Result<Estimates> estimated(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options, bool quiet);
+// One row for each layer, judged by the roofs that its time was made with.
+Analysis analysis_of(const Estimates& estimates, Grouping grouping = Grouping::launch);
 // CSV and JSON have the layers; pictures the Roofline; the terminal both. Exit status.
-int emit(const LayerResults& results, const LayerOutputFlags& flags);
+int emit(const Estimates& estimates, const OutputFlags& flags);
 
 }  // namespace gambrel::app

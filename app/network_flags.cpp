@@ -1,12 +1,9 @@
 #include "app/network_flags.hpp"
 
 #include <charconv>
-#include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "app/analysis_flags.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -19,27 +16,6 @@ Result<std::optional<T>> named(const std::string& text, std::string_view flag,
     return failure(std::string(flag), fmt::format("\"{}\": expected {}", text, expected));
 }
 
-Result<Network> network_named(const NetworkFlags& flags, std::optional<Precision> precision) {
-    const bool file = flags.network.ends_with(".onnx") || std::filesystem::exists(flags.network);
-    if (!file) {
-        BuiltinOptions options;
-        if (flags.batch > 0) options.batch = flags.batch;
-        if (flags.sequence > 0) options.sequence = flags.sequence;
-        if (!flags.shapes.empty())
-            return failure("--shape", "is for inputs of ONNX files; a built-in network takes --batch");
-        return builtin_network(flags.network, options);
-    }
-    OnnxOptions options;
-    if (flags.batch > 0) options.batch = flags.batch;
-    options.precision = precision;
-    for (const std::string& text : flags.shapes) {
-        auto shape = shape_from(text);
-        if (!shape) return tl::unexpected(shape.error());
-        options.shapes.push_back(*shape);
-    }
-    return load_onnx(flags.network, options);
-}
-
 }  // namespace
 
 void NetworkFlags::add_to(CLI::App& command) {
@@ -49,8 +25,8 @@ void NetworkFlags::add_to(CLI::App& command) {
 
 void NetworkFlags::add_options_to(CLI::App& command) {
     command.add_option("--layers", layers);
-    command.add_option("--batch", batch)->check(CLI::PositiveNumber);
-    command.add_option("--sequence", sequence)->check(CLI::PositiveNumber);
+    command.add_option("--batch", batch)->check(positive_count());
+    command.add_option("--sequence", sequence)->check(positive_count());
     command.add_option("--shape", shapes)->allow_extra_args(false);
     command.add_option("--precision", precision);
     command.add_option("--layout", layout);
@@ -58,41 +34,39 @@ void NetworkFlags::add_options_to(CLI::App& command) {
     command.add_flag("--training", training);
 }
 
-Result<Workload> workload_of(const NetworkFlags& flags) {
-    const auto precision =
-        named<Precision>(flags.precision, "--precision", precision_from, "fp64, fp32, tf32, fp16, bf16, fp8 or int8");
-    const auto layout = named<Layout>(flags.layout, "--layout", layout_from, "nchw or nhwc");
-    const auto pass = named<Pass>(flags.pass, "--pass", pass_from, "fwd, dgrad or wgrad");
+bool NetworkFlags::any() const {
+    return batch > 0 || sequence > 0 || training || !shapes.empty() || !(layers + precision + layout + pass).empty();
+}
+
+Result<LayerRequest> request_of(const NetworkFlags& flags) {
+    LayerRequest request;
     Errors wrong;
-    if (!precision) wrong.push_back(precision.error().front());
-    if (!layout) wrong.push_back(layout.error().front());
-    if (!pass) wrong.push_back(pass.error().front());
-    if (flags.network.empty() == flags.layers.empty())
-        wrong.push_back(
-            {"NETWORK", "give a network (a built-in name or an .onnx file) or --layers F.csv, one of the two"});
-    if (!wrong.empty()) return tl::unexpected(wrong);
-    Workload work;
-    if (!flags.layers.empty()) {
-        LayerTableOptions options;
-        if (*precision) options.precision = **precision;
-        auto table = load_layer_table(flags.layers, options);
-        if (!table) return tl::unexpected(table.error());
-        work.title = std::filesystem::path(flags.layers).filename().string();
-        work.notes = table->notes;
-        work.table = std::move(*table);
-        return work;
-    }
-    auto network = network_named(flags, *precision);
-    if (!network) return tl::unexpected(network.error());
-    if (*precision && !flags.network.ends_with(".onnx")) *network = with_precision(std::move(*network), **precision);
-    if (*layout) *network = with_layout(std::move(*network), **layout);
-    if (flags.training || (*pass && **pass != Pass::fwd)) *network = training(*network);
-    if (*pass) std::erase_if(network->layers, [&](const Layer& l) { return l.pass != **pass; });
-    network->layers = merged(network->layers);
-    work.title = network->name;
-    work.notes = network->notes;
-    work.network = std::move(*network);
-    return work;
+    const auto take = [&](auto&& result, auto& into) {
+        if (result)
+            into = std::move(*result);
+        else
+            wrong.insert(wrong.end(), result.error().begin(), result.error().end());
+    };
+    take(named<Precision>(flags.precision, "--precision", precision_from, "fp64, fp32, tf32, fp16, bf16, fp8 or int8"),
+         request.precision);
+    take(named<Layout>(flags.layout, "--layout", layout_from, "nchw or nhwc"), request.layout);
+    take(named<Pass>(flags.pass, "--pass", pass_from, "fwd, dgrad or wgrad"), request.pass);
+    for (const std::string& text : flags.shapes) take(shape_from(text), request.shapes.emplace_back());
+    if (!wrong.empty()) return tl::unexpected(std::move(wrong));
+    request.network = flags.network;
+    request.table = flags.layers;
+    request.batch = flags.batch;
+    request.sequence = flags.sequence;
+    request.training = flags.training;
+    return request;
+}
+
+Result<std::shared_ptr<const LayerSet>> layers_of(const NetworkFlags& flags) {
+    const auto request = request_of(flags);
+    if (!request) return tl::unexpected(request.error());
+    auto layers = load_layers(*request);
+    if (!layers) return tl::unexpected(layers.error());
+    return std::make_shared<const LayerSet>(std::move(*layers));
 }
 
 void MachineFlags::add_to(CLI::App& command) {
@@ -101,21 +75,33 @@ void MachineFlags::add_to(CLI::App& command) {
     command.add_option("--roofs", roofs)->check(CLI::IsMember({"theoretical", "measured"}));
 }
 
-Result<ChosenMachine> machine_of(const MachineFlags& flags) {
-    ChosenMachine chosen;
+Result<EstimatorOptions> estimator_of(const MachineFlags& flags) {
+    EstimatorOptions options;
     if (!flags.machine.empty()) {
         auto machine = machine_from(flags.machine);
         if (!machine) return tl::unexpected(machine.error());
-        chosen.machine = std::move(*machine);
+        options.machine = std::move(*machine);
     }
     const auto clock = clock_of(flags.clock);
     if (!clock) return tl::unexpected(clock.error());
-    chosen.clock = *clock;
-    chosen.roofs = flags.roofs == "measured" ? Roofs::measured : Roofs::theoretical;
-    return chosen;
+    options.clock = *clock;
+    options.roofs = flags.roofs == "measured" ? Roofs::measured : Roofs::theoretical;
+    return options;
 }
 
-Result<Tile> tile_from(const std::string& text) {
+Result<std::optional<Frequency>> clock_of(const std::string& text) {
+    if (text.empty()) return std::optional<Frequency>{};
+    // --clock takes MHz, as nvidia-smi prints them; a unit may be written all the same.
+    const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
+    const auto parsed = parse_quantity<Frequency>(bare ? text + " MHz" : text);
+    if (!parsed || parsed->value() <= 0)
+        return failure("--clock", fmt::format("\"{}\" is no clock; write MHz, such as 1380", text));
+    return std::optional<Frequency>{*parsed};
+}
+
+// Accepts full and shortened names, because the table shows the short ones.
+Result<std::optional<Tile>> tile_of(const std::string& text) {
+    if (text.empty()) return std::optional<Tile>{};
     Tile tile;
     std::int32_t* const sides[] = {&tile.m, &tile.n, &tile.k};
     const char* at = text.data();
@@ -129,7 +115,17 @@ Result<Tile> tile_from(const std::string& text) {
     if (at != end || tile.m < 8 || tile.n < 8 || tile.m > 512 || tile.n > 512 || tile.k < 0 || tile.k > 256)
         return failure("--tile",
                        fmt::format("\"{}\": expected MxN or MxNxK, such as 128x64x8, sides of 8 to 512", text));
-    return tile;
+    return std::optional<Tile>{tile};
+}
+
+CLI::Validator positive_count() {
+    return {[](std::string& text) {
+                std::int64_t value = 0;
+                const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+                const bool whole = fault == std::errc{} && end == text.data() + text.size() && value > 0;
+                return whole ? std::string() : fmt::format("\"{}\" is not a count; expected a whole number from 1", text);
+            },
+            "COUNT", "positive count"};
 }
 
 }  // namespace gambrel::app

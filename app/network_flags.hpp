@@ -1,14 +1,14 @@
-// What must be computed and on what: the flags that predict, simulate and explore share, and the path from them to
-// layers.
+// What must be computed and on what: the flags that predict, simulate, compare and explore share, turned into requests
+// of the library.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <gambrel/network.hpp>
-#include <gambrel/predictor.hpp>
+#include <gambrel/estimate.hpp>
 
 namespace gambrel::app {
 
@@ -20,30 +20,23 @@ struct NetworkFlags {
 
     void add_to(CLI::App& command);
     void add_options_to(CLI::App& command);  // all but NETWORK itself
+    [[nodiscard]] bool any() const;          // of the options
 };
-
-// The layers of a table keep their rows; those of a network are merged where equal, with their repeats.
-struct Workload {
-    std::string title;
-    std::optional<LayerTable> table;
-    std::optional<Network> network;
-    Errors notes;
-};
-Result<Workload> workload_of(const NetworkFlags& flags);
+Result<LayerRequest> request_of(const NetworkFlags& flags);
+Result<std::shared_ptr<const LayerSet>> layers_of(const NetworkFlags& flags);
 
 struct MachineFlags {
     std::string machine, clock, roofs = "measured";
     void add_to(CLI::App& command);
 };
-// The machine may be absent: a table's rows can name theirs.
-struct ChosenMachine {
-    std::optional<Machine> machine;
-    std::optional<Frequency> clock;
-    Roofs roofs = Roofs::measured;
-};
-Result<ChosenMachine> machine_of(const MachineFlags& flags);
+// Machine, clock and roofs. The machine may be absent: a table's rows can name theirs.
+Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
 
-// "128x64x8" or "128x64".
-Result<Tile> tile_from(const std::string& text);
+// MHz, or with a unit; empty text is no clock.
+Result<std::optional<Frequency>> clock_of(const std::string& text);
+// "128x64x8" or "128x64"; empty text is no tile.
+Result<std::optional<Tile>> tile_of(const std::string& text);
+// A whole number of 1 or more, with an error that says so.
+CLI::Validator positive_count();
 
 }  // namespace gambrel::app

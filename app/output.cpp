@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/command.hpp"
+#include "base/output_file.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -35,42 +36,27 @@ bool locale_is_utf8() {
 
 std::string extension(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
-constexpr std::string_view kExtensions[] = {".html", ".svg", ".png", ".pdf", ".csv", ".json"};
-
-Error unknown_extension(const std::string& path) {
-    return {path, fmt::format("\"{}\" is no known extension; expected one of {}", extension(path),
-                              fmt::join(kExtensions, " "))};
+base_detail::OutputGuard guard_of(const OutputFlags& flags) {
+    base_detail::OutputGuard guard;
+    for (const std::string& input : flags.inputs) guard.protect(input);
+    if (flags.force) guard.force();
+    return guard;
 }
 
-Result<std::string> rendered(const Forms& forms, const std::string& path) {
+const std::function<std::string()>* form_of(const Renderings& forms, const std::string& kind) {
+    if (kind == ".html") return &forms.html;
+    if (kind == ".csv") return &forms.csv;
+    if (kind == ".json") return &forms.json;
+    if (kind == ".md") return &forms.markdown;
+    if (kind == ".svg" || kind == ".png" || kind == ".pdf") return &forms.svg;
+    return nullptr;
+}
+
+Result<std::string> rendered(const Renderings& forms, const std::string& path) {
     const std::string kind = extension(path);
-    if (kind == ".html") return forms.html();
-    if (kind == ".csv") return forms.csv();
-    if (kind == ".json") return forms.json();
-    if (kind == ".svg") return forms.svg();
-    if (kind == ".png") return svg_to_png(forms.svg());
-    if (kind == ".pdf") return svg_to_pdf(forms.svg());
-    return tl::unexpected(Errors{unknown_extension(path)});
-}
-
-// `--csv F` may be a slip for `--csv FILE`, where FILE is a profiler's table that must not be lost.
-bool may_replace(const std::string& path, std::string_view own_mark) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return true;
-    std::string head(4096, '\0');
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
-    if (file.gcount() == 0 || head.find(own_mark) != std::string::npos) return true;
-    fmt::print(stderr,
-               "error: {}: exists and was not written by gambrel; not replaced. Give another name, or - for stdout.\n",
-               path);
-    return false;
-}
-
-bool emit_text(const std::string& where, const std::string& text, std::string_view own_mark, bool quiet) {
-    if (where == "-") return print_result(text);
-    if (!may_replace(where, own_mark) || !write_file(where, text)) return false;
-    if (!quiet) fmt::print(stderr, "wrote {}\n", where);
-    return true;
+    const auto* form = form_of(forms, kind);
+    if (!form || !*form) return failure(path, fmt::format("this result cannot be written as \"{}\"", kind));
+    return form == &forms.svg ? picture((*form)(), path) : (*form)();
 }
 
 }  // namespace
@@ -93,23 +79,20 @@ TextStyle terminal_style() {
     return style;
 }
 
-bool print_result(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return true;
-    fmt::print(stderr, "error: standard output: not all could be written\n");
-    return false;
+void say(const std::string& line) {
+    const std::string text = line + "\n";
+    // Nothing can be done about a stderr that takes no more.
+    (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-bool write_file(const std::string& path, const std::string& bytes) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.flush();
-    if (file) return true;
-    fmt::print(stderr, "error: {}: cannot be written\n", path);
+bool print_result(const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return true;
+    say(fmt::format("error: standard output: not everything could be written: {}", std::strerror(errno)));
     return false;
 }
 
 void print_notes(const std::vector<Error>& notes, const char* kind) {
-    for (const auto& note : notes) fmt::print(stderr, "{}: {}\n", kind, to_text(note));
+    for (const auto& note : notes) say(fmt::format("{}: {}", kind, to_text(note)));
 }
 
 int bad_input(const Errors& errors) {
@@ -117,11 +100,55 @@ int bad_input(const Errors& errors) {
     return kBadInput;
 }
 
-Errors faults(const OutputFlags& flags) {
+void OutputFlags::add_files_to(CLI::App& command) {
+    command.add_option("--csv", csv)->expected(0, 1)->default_str("-");
+    command.add_option("--json", json)->expected(0, 1)->default_str("-");
+    command.add_option("-o,--output", files)->allow_extra_args(false);
+    command.add_option("--theme", theme)->check(CLI::IsMember({"light", "dark"}));
+    command.add_flag("--force", force);
+    command.add_flag("--quiet,-q", quiet);
+}
+
+void OutputFlags::add_to(CLI::App& command) {
+    add_files_to(command);
+    command.add_option("--top", top);
+    command.add_flag("--no-chart", no_chart);
+}
+
+ChartStyle OutputFlags::chart_style() const {
+    ChartStyle style;
+    style.theme = theme == "dark" ? Theme::dark : Theme::light;
+    return style;
+}
+
+TextStyle OutputFlags::text_style() const {
+    TextStyle style = terminal_style();
+    style.max_rows = top;
+    return style;
+}
+
+bool OutputFlags::shows_text() const {
+    const bool written = !files.empty() || !csv.empty() || !json.empty();
+    return csv != "-" && json != "-" && !(quiet && written);
+}
+
+Errors faults(const OutputFlags& flags, std::string_view extensions) {
     Errors wrong;
-    for (const auto& path : flags.files)
-        if (std::find(std::begin(kExtensions), std::end(kExtensions), extension(path)) == std::end(kExtensions))
-            wrong.push_back(unknown_extension(path));
+    const base_detail::OutputGuard guard = guard_of(flags);
+    const auto target = [&](const std::string& path) {
+        if (path.empty() || path == "-") return;
+        if (const auto checked = guard.check_target(path); !checked)
+            wrong.insert(wrong.end(), checked.error().begin(), checked.error().end());
+    };
+    target(flags.csv);
+    target(flags.json);
+    for (const std::string& path : flags.files) {
+        const std::string kind = extension(path);
+        if (kind.empty() || (" " + std::string(extensions) + " ").find(" " + kind + " ") == std::string::npos)
+            wrong.push_back({path, fmt::format("\"{}\" is not a known extension; expected one of {}", kind, extensions)});
+        else
+            target(path);
+    }
     return wrong;
 }
 
@@ -132,39 +159,50 @@ std::string page_of(std::string title, std::vector<PageView> views, Theme theme,
     return html_page(input);
 }
 
-int emit(const Forms& forms, const OutputFlags& flags) {
+Result<std::string> picture(const std::string& svg, const std::string& path) {
+    const std::string kind = extension(path);
+    if (kind == ".png") return svg_to_png(svg);
+    if (kind == ".pdf") return svg_to_pdf(svg);
+    return svg;
+}
+
+bool write_output(const std::string& path, const Result<std::string>& bytes, const OutputFlags& flags) {
+    if (!bytes) return print_notes(bytes.error(), "error"), false;
+    if (path == "-") return print_result(*bytes);
+    if (const auto written = base_detail::write_file(path, *bytes, guard_of(flags)); !written)
+        return print_notes(written.error(), "error"), false;
+    if (!flags.quiet) say("wrote " + path);
+    return true;
+}
+
+int emit(const Renderings& renderings, const OutputFlags& flags) {
+    if (const Errors wrong = faults(flags, ".html .svg .png .pdf .csv .json .md"); !wrong.empty()) return bad_input(wrong);
     bool ok = true;
-    if (!flags.csv.empty()) ok &= emit_text(flags.csv, forms.csv(), forms.csv_mark, flags.quiet);
-    if (!flags.json.empty()) ok &= emit_text(flags.json, forms.json(), forms.json_mark, flags.quiet);
-    for (const auto& path : flags.files) {
-        const auto bytes = rendered(forms, path);
-        if (!bytes) return bad_input(bytes.error());
-        if (!write_file(path, *bytes)) return kBadInput;
-        if (!flags.quiet) fmt::print(stderr, "wrote {}\n", path);
-    }
-    const bool stdout_taken = flags.csv == "-" || flags.json == "-";
-    const bool written = !flags.files.empty() || !flags.csv.empty() || !flags.json.empty();
-    if (!stdout_taken && !(flags.quiet && written)) ok &= print_result(forms.text());
+    if (!flags.csv.empty()) ok &= write_output(flags.csv, renderings.csv(), flags);
+    if (!flags.json.empty()) ok &= write_output(flags.json, renderings.json(), flags);
+    for (const auto& path : flags.files) ok &= write_output(path, rendered(renderings, path), flags);
+    if (flags.shows_text()) ok &= print_result(renderings.text());
     return ok ? kDone : kBadInput;
 }
 
-int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
-         const PageView& beside) {
-    ChartStyle chart_style;
-    chart_style.theme = flags.theme;
-    Forms forms;
-    forms.text = [&] { return text_table(analysis, style) + (chart ? "\n" + terminal_chart(analysis, style) : ""); };
+int emit(const Analysis& analysis, const OutputFlags& flags, bool explain, const PageView& beside) {
+    TextStyle style = flags.text_style();
+    style.explain = explain;
+    const ChartStyle chart = flags.chart_style();
+    Renderings forms;
+    forms.text = [&] {
+        return text_table(analysis, style) + (flags.no_chart ? "" : "\n" + terminal_chart(analysis, style));
+    };
     forms.csv = [&] { return csv(analysis); };
     forms.json = [&] { return json(analysis); };
-    forms.svg = [&] { return roofline_svg(analysis, chart_style); };
+    forms.svg = [&] { return roofline_svg(analysis, chart); };
     forms.html = [&] {
         PageView view = beside;
         if (view.title.empty()) view.title = analysis.title;
         view.analysis = &analysis;
         std::string title = view.title;
-        return page_of(std::move(title), {view}, flags.theme);
+        return page_of(std::move(title), {view}, chart.theme);
     };
-    forms.csv_mark = "name,phase,launches,time_s", forms.json_mark = "\"gambrel-analysis-";
     return emit(forms, flags);
 }
 

@@ -1,48 +1,64 @@
-// Where results go: stdout, or files by their extension; notes go to stderr. The terminal's width, colours and letters.
+// Where results go: stdout, or files by their extension; notes go to stderr. One way out for all commands: one set of
+// flags, one writer, one guard that keeps inputs and files of others from being replaced.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include <gambrel/roofline.hpp>
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <gambrel/base.hpp>
-#include <gambrel/page.hpp>
 #include <gambrel/report.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel::app {
 
 TextStyle terminal_style();
 
-// False, after saying why on stderr, if not all bytes could be written.
-bool print_result(const std::string& text);
-bool write_file(const std::string& path, const std::string& bytes);
-
+// A line on stderr. A closed or full stderr loses the line, never the result.
+void say(const std::string& line);
 void print_notes(const std::vector<Error>& notes, const char* kind = "note");
 int bad_input(const Errors& errors);
+// False, after saying why on stderr, if not all bytes could be written.
+bool print_result(const std::string& text);
 
 struct OutputFlags {
     std::string csv, json;           // empty: not asked for; "-": stdout
     std::vector<std::string> files;  // -o, any number
-    Theme theme = Theme::light;
-    bool quiet = false;
+    std::string theme = "light";
+    std::size_t top = 30;
+    bool no_chart = false, quiet = false, force = false;
+    std::vector<std::string> inputs;  // what the command reads, so that no output replaces it
+
+    void add_files_to(CLI::App& command);  // --csv, --json, -o, --theme, --force, --quiet
+    void add_to(CLI::App& command);        // and --top, --no-chart
+    [[nodiscard]] ChartStyle chart_style() const;
+    [[nodiscard]] TextStyle text_style() const;
+    // Whether the text goes to stdout: CSV or JSON is not there, and --quiet with a file does not silence it.
+    [[nodiscard]] bool shows_text() const;
 };
 
-// One result in all its forms; each is made only if it is asked for.
-struct Forms {
-    std::function<std::string()> text, csv, json, svg, html;
-    std::string csv_mark, json_mark;  // what tells a file of ours from another's that must not be replaced
+// One result in all its forms; each is made only if it is asked for. A form that is empty cannot be asked for.
+struct Renderings {
+    std::function<std::string()> text, csv, json, svg, html, markdown{};
 };
 
-// What can be known to be wrong before there is anything to write.
-Errors faults(const OutputFlags& flags);
+inline constexpr std::string_view kPictures = ".html .svg .png .pdf .csv .json";
+// What can be known to be wrong before there is anything to write: extensions, and targets that must not be replaced.
+Errors faults(const OutputFlags& flags, std::string_view extensions = kPictures);
 // Writes everything that was asked for; the text goes to stdout unless CSV or JSON does. Exit status.
-int emit(const Forms& forms, const OutputFlags& flags);
-// `beside` is what a page shows beside the analysis: layers, sweeps.
-int emit(const Analysis& analysis, const OutputFlags& flags, const TextStyle& style, bool chart,
-         const PageView& beside = {});
+int emit(const Renderings& renderings, const OutputFlags& flags);
+// A file that a flag of its own asks for. False, after saying why, if it could not be written.
+bool write_output(const std::string& path, const Result<std::string>& bytes, const OutputFlags& flags);
+// A picture by its extension: .svg, .png or .pdf.
+Result<std::string> picture(const std::string& svg, const std::string& path);
 
-// A page with the views given and the command that made it; with `overview` its first tab tells of all of them.
+// `beside` is what a page shows beside the analysis: layers, sweeps.
+int emit(const Analysis& analysis, const OutputFlags& flags, bool explain = false, const PageView& beside = {});
+
+// A page with the views given and the command that made it; with `overview` its first tab summarises all of them.
 std::string page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview = false);
 
 }  // namespace gambrel::app

@@ -1,13 +1,12 @@
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
+#include "base/file_bytes.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -25,8 +24,9 @@ struct Part {
     std::string name, path;
 };
 Part part_of(const std::string& argument) {
+    std::error_code ignored;
     const auto equals = argument.find('=');
-    if (equals == std::string::npos || fs::exists(argument)) return {"", argument};
+    if (equals == std::string::npos || fs::exists(argument, ignored)) return {"", argument};
     return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
@@ -52,16 +52,15 @@ struct Shown {
     }
 };
 
-std::string read(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 // By content, as everywhere: a page, JSON of a schema that is no result, a machine file; all else is for analyze.
 Result<bool> add(const Part& part, const Flags& flags, Shown& shown) {
-    const std::string text = fs::is_regular_file(part.path) ? read(part.path) : "";
+    std::error_code ignored;
+    std::string text;
+    if (fs::is_regular_file(part.path, ignored)) {
+        const auto bytes = base_detail::FileBytes::open(part.path);
+        if (!bytes) return tl::unexpected(bytes.error());
+        text = bytes->view();
+    }
     if (is_page(text)) {
         auto saved = read_page(text, part.path);
         if (!saved) return tl::unexpected(saved.error());
@@ -109,14 +108,13 @@ int run(const Flags& flags) {
     if (title.empty() && !shown.views.empty())
         title = shown.views.front().title +
                 (shown.views.size() > 1 ? fmt::format(" and {} more", shown.views.size() - 1) : "");
-    const OutputFlags output = flags.analysis.files();
+    OutputFlags output = flags.analysis.output;
+    for (const std::string& file : flags.files) output.inputs.push_back(part_of(file).path);
     const bool several = shown.views.size() > 1;
-    const std::string page = page_of(std::move(title), std::move(shown.views), output.theme, several);
-    for (const std::string& file : output.files) {
-        if (!write_file(file, page)) return kBadInput;
-        if (!output.quiet) fmt::print(stderr, "wrote {}\n", file);
-    }
-    return kDone;
+    const std::string page = page_of(std::move(title), std::move(shown.views), output.chart_style().theme, several);
+    bool ok = true;
+    for (const std::string& file : output.files) ok &= write_output(file, page, output);
+    return ok ? kDone : kBadInput;
 }
 
 }  // namespace
@@ -127,7 +125,8 @@ Action setup_report(CLI::App& command) {
     command.add_option("--title", flags->title);
     flags->analysis.add_reading_to(command);
     command.add_option("-o,--output", flags->analysis.output.files)->allow_extra_args(false);
-    command.add_option("--theme", flags->analysis.theme)->check(CLI::IsMember({"light", "dark"}));
+    command.add_option("--theme", flags->analysis.output.theme)->check(CLI::IsMember({"light", "dark"}));
+    command.add_flag("--force", flags->analysis.output.force);
     command.add_flag("--quiet,-q", flags->analysis.output.quiet);
     return [flags] { return run(*flags); };
 }

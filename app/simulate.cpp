@@ -2,8 +2,6 @@
 
 #include "app/command.hpp"
 #include "app/layer_output.hpp"
-#include "app/layer_runs.hpp"
-#include "app/network_flags.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -11,24 +9,27 @@ namespace {
 struct Flags {
     NetworkFlags network;
     MachineFlags machine;
-    LayerOutputFlags output;
+    OutputFlags output;
     std::string tile;
-    SimulationOptions options;
+    SimulationOptions simulation;
 };
 
 int run(const Flags& flags) {
-    const auto chosen = machine_of(flags.machine);
-    if (!chosen) return bad_input(chosen.error());
-    std::optional<Tile> tile;
-    if (!flags.tile.empty()) {
-        const auto given = tile_from(flags.tile);
-        if (!given) return bad_input(given.error());
-        tile = *given;
-    }
-    const auto work = workload_of(flags.network);
-    if (!work) return bad_input(work.error());
-    if (const Errors missing = machine_missing(*work, *chosen); !missing.empty()) return bad_input(missing);
-    return emit(simulated_layers(*work, *chosen, tile, flags.options, flags.output.output.quiet), flags.output);
+    auto options = estimator_of(flags.machine);
+    if (!options) return bad_input(options.error());
+    const auto tile = tile_of(flags.tile);
+    if (!tile) return bad_input(tile.error());
+    options->method = Method::simulation;
+    options->tile = *tile;
+    options->simulation = flags.simulation;
+    OutputFlags output = flags.output;
+    output.inputs = {flags.network.network, flags.network.layers, flags.machine.machine};
+    if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
+    auto layers = layers_of(flags.network);
+    if (!layers) return bad_input(layers.error());
+    const auto estimates = estimated(std::move(*layers), *options, output.quiet);
+    if (!estimates) return bad_input(estimates.error());
+    return emit(*estimates, output);
 }
 
 }  // namespace
@@ -39,10 +40,13 @@ Action setup_simulate(CLI::App& command) {
     flags->machine.add_to(command);
     flags->output.add_to(command);
     command.add_option("--tile", flags->tile);
-    command.add_option("--sample", flags->options.sample)->expected(0, 1)->default_str("5")->check(CLI::Range(2, 1000));
-    command.add_option("--seed", flags->options.seed);
-    command.add_option("--threads", flags->options.threads)->check(CLI::Range(1, 1024));
-    command.add_flag("--warm", flags->options.warm);
+    command.add_option("--sample", flags->simulation.sample)
+        ->expected(0, 1)
+        ->default_str("5")
+        ->check(CLI::Range(2, 1000));
+    command.add_option("--seed", flags->simulation.seed);
+    command.add_option("--threads", flags->simulation.threads)->check(CLI::Range(1, 1024));
+    command.add_flag("--warm", flags->simulation.warm);
     return [flags] { return run(*flags); };
 }
 
