@@ -107,7 +107,7 @@ Result<std::vector<Resource>> map_of(const std::string& text) {
     return std::vector<Resource>{*x, *y};
 }
 
-struct Question {
+struct ExploreRequest {
     Machine machine;
     Hardware hardware;
     Space space;
@@ -118,13 +118,14 @@ struct Question {
 
 void collect(Errors& all, const Errors& some) { all.insert(all.end(), some.begin(), some.end()); }
 
-Result<Question> question_of(const Flags& flags) {
+Result<ExploreRequest> request_of(const Flags& flags) {
     const auto chosen = machine_of(flags.machine);
     if (!chosen) return tl::unexpected(chosen.error());
     if (!chosen->machine)
         return failure("--machine",
                        "which GPU to start from? a name of `gambrel machines`, such as v100, or a machine file");
-    Question q{*chosen->machine, hardware(*chosen->machine, chosen->clock, chosen->roofs), {}, default_costs(), {}, {}};
+    ExploreRequest q{
+        *chosen->machine, hardware(*chosen->machine, chosen->clock, chosen->roofs), {}, default_costs(), {}, {}};
     Errors wrong = faults(flags.output);
     const auto take = [&](auto&& result, auto& into) {
         if (result)
@@ -149,16 +150,16 @@ Result<Question> question_of(const Flags& flags) {
 }
 
 int run(const Flags& flags) {
-    const auto q = question_of(flags);
+    const auto q = request_of(flags);
     if (!q) return bad_input(q.error());
     Errors notes;
     auto work = workload_of(flags, notes);
     if (!work) return bad_input(work.error());
-    const Evaluator evaluator(q->machine, q->hardware, std::move(*work),
-                              flags.tiles == "rule" ? Tiles::rule : Tiles::fastest);
+    const DesignEvaluator evaluator(q->machine, q->hardware, std::move(*work),
+                                    flags.tiles == "rule" ? Tiles::rule : Tiles::fastest);
     if (q->space.axes.empty()) {
         if (!flags.output.output.quiet) print_notes(notes);
-        Conclusions c = conclusions(evaluator, q->costs, std::span<const Option>{});
+        ExplorationReport c = exploration_report(evaluator, q->costs, std::span<const ProposedDesign>{});
         add_map(c, evaluator, q->space, q->map);
         return emit(c, flags.output);
     }
@@ -178,11 +179,11 @@ int run(const Flags& flags) {
     if (!*closed)
         fmt::print(stderr, "note: ended early; what follows is of the designs looked at so far{}\n",
                    flags.run.resume.empty() ? "" : ", and the same command goes on from there");
-    Conclusions c = conclusions(exploration, recorder.findings());
+    ExplorationReport c = exploration_report(exploration, recorder.result());
     add_map(c, evaluator, q->space, q->map);
     const int status = emit(c, flags.output);
-    const bool reached = !q->options.target || recorder.findings().cheapest;
-    return status != kDone ? status : reached && recorder.findings().kept > 0 ? kDone : kNo;
+    const bool reached = !q->options.target || recorder.result().cheapest;
+    return status != kDone ? status : reached && recorder.result().kept > 0 ? kDone : kNo;
 }
 
 }  // namespace

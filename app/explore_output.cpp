@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <gambrel/design_roofline.hpp>
+#include <gambrel/explore.hpp>
 #include <gambrel/page_views.hpp>
 
 #include "app/command.hpp"
@@ -16,17 +16,18 @@ namespace fs = std::filesystem;
 bool is_folder(const std::string& path) { return path.ends_with("/") || fs::is_directory(path); }
 
 // Layers on the Roofline, from where the start has them to where the design that the reader is led to puts them.
-std::string page(const Conclusions& c, Theme theme) {
+std::string page(const ExplorationReport& c, Theme theme) {
     const Analysis start = design_analysis(c, c.designs.front());
     std::optional<Comparison> moved;
-    if (const DesignAnswer* best = led_to(c)) moved = comparison(start, design_analysis(c, *best), {MatchBy::layer});
+    if (const EvaluatedDesign* best = recommended_design(c))
+        moved = comparison(start, design_analysis(c, *best), {MatchBy::layer});
     PageView view = explore_view(c, moved ? &*moved : nullptr);
     if (!moved) view.analysis = &start;
     std::string title = view.title;
     return page_of(std::move(title), {std::move(view)}, theme);
 }
 
-Result<std::string> rendered(const Conclusions& c, const std::string& path, ExploreChart chart, Theme theme) {
+Result<std::string> rendered(const ExplorationReport& c, const std::string& path, ExploreChart chart, Theme theme) {
     if (path.ends_with(".csv")) return explore_csv(c);
     if (path.ends_with(".json")) return explore_json(c);
     if (path.ends_with(".html")) return page(c, theme);
@@ -41,7 +42,7 @@ Result<std::string> rendered(const Conclusions& c, const std::string& path, Expl
     return svg;
 }
 
-bool write(const Conclusions& c, const std::string& path, ExploreChart chart, const ExploreOutput& flags) {
+bool write(const ExplorationReport& c, const std::string& path, ExploreChart chart, const ExploreOutput& flags) {
     const auto bytes = rendered(c, path, chart, flags.theme == "dark" ? Theme::dark : Theme::light);
     if (!bytes) {
         bad_input(bytes.error());
@@ -52,7 +53,7 @@ bool write(const Conclusions& c, const std::string& path, ExploreChart chart, co
     return true;
 }
 
-bool write_all(const Conclusions& c, const std::string& folder, const ExploreOutput& flags) {
+bool write_all(const ExplorationReport& c, const std::string& folder, const ExploreOutput& flags) {
     std::error_code ignored;
     fs::create_directories(folder, ignored);
     bool ok = true;
@@ -83,7 +84,7 @@ Errors faults(const ExploreOutput& flags) {
     return faults(files);
 }
 
-int emit(const Conclusions& c, const ExploreOutput& flags) {
+int emit(const ExplorationReport& c, const ExploreOutput& flags) {
     bool ok = true;
     const auto table = [&](const std::string& where, const std::string& text) {
         if (where.empty()) return;

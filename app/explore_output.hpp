@@ -17,6 +17,6 @@ struct ExploreOutput {
 };
 
 Errors faults(const ExploreOutput& flags);
-int emit(const Conclusions& conclusions, const ExploreOutput& flags);
+int emit(const ExplorationReport& report, const ExploreOutput& flags);
 
 }  // namespace gambrel::app

@@ -84,7 +84,7 @@ bool Recorder::save() {
 
 bool Recorder::add(std::uint64_t part, const Exploration::Part& found) {
     state_.next = part + 1;
-    state_.findings.merge(found.findings);
+    state_.result.merge(found.result);
     std::string lines;
     for (const Design& d : found.designs) lines += design_line(exploration_.space(), d, exploration_.base_time());
     files_->designs << lines;

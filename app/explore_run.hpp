@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <gambrel/explore.hpp>
+#include "explore/search.hpp"
 
 namespace gambrel::app {
 
@@ -24,7 +24,7 @@ public:
     bool add(std::uint64_t part, const Exploration::Part& found);  // false: writing failed, or Ctrl-C
     Result<bool> close();                                          // false: not all parts were done
     [[nodiscard]] std::uint64_t next() const { return state_.next; }
-    [[nodiscard]] const Findings& findings() const { return state_.findings; }
+    [[nodiscard]] const SearchResult& result() const { return state_.result; }
     ~Recorder();
 
 private:

@@ -84,11 +84,11 @@ std::vector<Found> work(const Exploration& e, PartRange range, int threads, bool
     return found;
 }
 
-// Findings and designs of one part as two messages.
+// The result and the designs of one part as two messages.
 void send(const Found& f) {
     Checkpoint c;
     c.next = f.number;
-    c.findings = f.part.findings;
+    c.result = f.part.result;
     const std::string text = to_text(c);
     MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, kFound, MPI_COMM_WORLD);
     MPI_Send(f.part.designs.data(), static_cast<int>(f.part.designs.size() * sizeof(Design)), MPI_BYTE, 0, kDesigns,
@@ -105,7 +105,7 @@ Found receive(int rank) {
     Found f;
     if (const auto read = checkpoint_from(text, "a rank")) {
         f.number = read->next;
-        f.part.findings = read->findings;
+        f.part.result = read->result;
     }
     MPI_Probe(rank, kDesigns, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_BYTE, &size);

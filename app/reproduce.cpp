@@ -102,8 +102,8 @@ int reproduce_scaling(const Flags& flags) {
     if (!network) return bad_input(network.error());
     gambrel::Workload work;
     work.add(*network, 1, true);
-    const Evaluator evaluator(titan, hardware(titan), std::move(work));
-    const auto options = scaling_options();
+    const DesignEvaluator evaluator(titan, hardware(titan), std::move(work));
+    const auto options = proposed_designs();
     ExploreOutput output;
     output.output.csv = flags.csv;
     output.output.quiet = flags.quiet;
@@ -112,7 +112,7 @@ int reproduce_scaling(const Flags& flags) {
     output.top = flags.top;
     if (!flags.output.empty()) output.output.files = {flags.output};
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
-    Conclusions c = conclusions(evaluator, default_costs(), options);
+    ExplorationReport c = exploration_report(evaluator, default_costs(), options);
     c.title = "resnet152, batch 256, convolutions";
     return emit(c, output);
 }

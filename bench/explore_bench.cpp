@@ -2,7 +2,7 @@
 // library's one (rule); and the same through run_parts on one and on two threads, whose ratio is what sharing costs.
 #include <benchmark/benchmark.h>
 
-#include <gambrel/explore.hpp>
+#include "explore/search.hpp"
 
 namespace {
 
@@ -19,7 +19,7 @@ const char* const kSpace =
     "clock=0.8:1.5";
 
 void one_thread(benchmark::State& state, Tiles tiles) {
-    const Evaluator e(titan(), hardware(titan()), resnet(), tiles);
+    const DesignEvaluator e(titan(), hardware(titan()), resnet(), tiles);
     const auto space = *parse_space(kSpace, titan(), hardware(titan()));
     auto scratch = e.scratch();
     std::uint64_t index = 0;
@@ -34,7 +34,7 @@ BENCHMARK(BM_Fastest);
 BENCHMARK(BM_Rule);
 
 void BM_Parts(benchmark::State& state) {
-    const Evaluator e(titan(), hardware(titan()), resnet());
+    const DesignEvaluator e(titan(), hardware(titan()), resnet());
     const auto space = *parse_space(kSpace, titan(), hardware(titan()));
     SearchOptions options;
     options.search = Search::random;

@@ -16,12 +16,12 @@ ROOMS = ["base", "units", "machine", "kernel", "network", "mapping", "ingest", "
 OPEN_ROOMS = {"base"}
 # Headers that still wait to be merged into the one of their room.
 EXTRA_HEADERS = {
-    "version.hpp": "base", "predictor.hpp": "delta", "conclusions.hpp": "explore", "design_roofline.hpp": "explore",
-    "explore_report.hpp": "report", "ert.hpp": "measure", "doctor.hpp": "measure", "page.hpp": "report",
+    "version.hpp": "base", "predictor.hpp": "delta", "explore_report.hpp": "report", "ert.hpp": "measure", "doctor.hpp": "measure", "page.hpp": "report",
     "page_views.hpp": "report", "outcome.hpp": "report", "explain.hpp": "report", "validation_report.hpp": "report",
 }
 # Private doors that still stand open.
-OPEN_DOORS = {("explore", "delta/levels.hpp"), ("report", "delta/levels.hpp"), ("report", "roofline/diagnosis.hpp")}
+OPEN_DOORS = {("app", "explore/search.hpp"), ("explore", "delta/levels.hpp"), ("report", "delta/levels.hpp"),
+              ("report", "roofline/diagnosis.hpp")}
 
 LINE_LIMITS = {"src": 300, "app": 300, "include": 300, "tests": 500, "web": 300}
 SOURCES = {".cpp", ".hpp", ".ts"}

@@ -1,19 +1,20 @@
 // Many machines side by side: which resource of a GPU to scale, by how much, and in balance with which others.
-// Invariant: a design is a set of factors on one starting machine; its mapping and traffic are computed anew, and equal
-// questions get equal answers however many threads or ranks share the work. It reads no profile and draws nothing.
+// Invariant: a design is a set of factors on one starting machine; its mapping and traffic are computed again, and
+// equal requests get equal answers however many threads or ranks share the work. It reads no profile and draws nothing.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gambrel/base.hpp>
 #include <gambrel/delta.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 
@@ -115,7 +116,7 @@ struct Workload {
 // that fits the design and is predicted fastest.
 enum class Tiles : std::uint8_t { rule, fastest };
 
-struct LayerAnswer {
+struct LayerTime {
     double time = 0;  // s of one run
     Term bound = Term::compute;
     std::array<double, kTerms> exposed{};  // of the time, by what it waits for; sums up to it
@@ -123,16 +124,16 @@ struct LayerAnswer {
     std::int32_t ctas_per_sm = 0;
     double l1_bytes = 0, l2_bytes = 0, dram_bytes = 0;
 };
-struct Answer {
+struct WorkloadTime {
     double time = 0;                       // s, by weight; infinite if a layer fits on no SM
     std::array<double, kTerms> exposed{};  // of it
     std::vector<double> network_time;      // of one run of each network
-    std::vector<LayerAnswer> layers;
+    std::vector<LayerTime> layers;
 };
 
 // Fills itself in as it meets designs with another number of SMs; safe to use from several threads, each with its own
 // Scratch.
-class Evaluator {
+class DesignEvaluator {
 public:
     class Scratch {
     public:
@@ -140,19 +141,19 @@ public:
         Scratch(Scratch&&) noexcept;
 
     private:
-        friend class Evaluator;
+        friend class DesignEvaluator;
         struct State;
         explicit Scratch(std::unique_ptr<State> state);
         std::unique_ptr<State> state_;
     };
-    Evaluator(const Machine& machine, const Hardware& hardware, Workload workload, Tiles tiles = Tiles::fastest);
-    ~Evaluator();
-    Evaluator(Evaluator&&) noexcept;
+    DesignEvaluator(const Machine& machine, const Hardware& hardware, Workload workload, Tiles tiles = Tiles::fastest);
+    ~DesignEvaluator();
+    DesignEvaluator(DesignEvaluator&&) noexcept;
 
     [[nodiscard]] Scratch scratch() const;
     // Weighted time, nothing allocated.
     double time(const Factors& factors, Scratch& scratch) const;
-    [[nodiscard]] Answer answer(const Factors& factors) const;
+    [[nodiscard]] WorkloadTime evaluate(const Factors& factors) const;
     [[nodiscard]] const Workload& workload() const;
     [[nodiscard]] const Machine& machine() const;
     [[nodiscard]] const Hardware& hardware() const;
@@ -170,7 +171,7 @@ struct Sensitivity {
     double doubled = 1;     // speed-up at twice as much
     std::vector<double> layers;
 };
-std::vector<Sensitivity> sensitivities(const Evaluator& evaluator, const Factors& at = {});
+std::vector<Sensitivity> sensitivities(const DesignEvaluator& evaluator, const Factors& at = {});
 
 struct Design {
     std::uint64_t index = 0;  // in the space
@@ -191,80 +192,78 @@ struct SearchOptions {
     std::uint64_t restarts = 64;   // of a guided search
 };
 
-// What is known after some of the work, and bounded in size whatever the space: merging is the same in any order.
-struct Findings {
-    std::uint64_t evaluated = 0, kept = 0;  // kept: within the limits
-    std::optional<Design> best;             // fastest within the limits
-    std::optional<Design> cheapest;         // that reaches the target within the limits
-    std::vector<Design> bins;               // by cost: the fastest of each half per cent
-    void add(const Design& design, bool reaches_target);
-    void merge(const Findings& other);
-    [[nodiscard]] std::vector<Design> front() const;  // none is both dearer and slower than another
-};
-
-// Work in parts that anyone can do in any order. Part i of a search is always the same.
-class Exploration {
-public:
-    Exploration(const Evaluator& evaluator, const Space& space, const CostTable& costs, SearchOptions options);
-    [[nodiscard]] Search search() const { return search_; }
-    [[nodiscard]] std::uint64_t parts() const { return parts_; }
-    [[nodiscard]] std::uint64_t designs() const;  // that will be evaluated; of a guided search at most
-    struct Part {
-        Findings findings;
-        std::vector<Design> designs;  // those within the limits, in order, if asked for
-    };
-    Part run(std::uint64_t part, Evaluator::Scratch& scratch, bool keep_designs) const;
-    [[nodiscard]] double base_time() const { return base_time_; }
-    [[nodiscard]] const Evaluator& evaluator() const { return evaluator_; }
-    [[nodiscard]] const Space& space() const { return space_; }
-    [[nodiscard]] const CostTable& costs() const { return costs_; }
-    [[nodiscard]] const SearchOptions& options() const { return options_; }
-    // The same for the same question and no other: what a file to resume from must have been written for.
-    [[nodiscard]] std::uint64_t fingerprint() const;
-
-private:
-    struct Walk;
-    struct Objective;
-    Part guided(std::uint64_t part, Evaluator::Scratch& scratch, bool keep_designs) const;
-    const Evaluator& evaluator_;
-    const Space& space_;
-    const CostTable& costs_;
-    SearchOptions options_;
-    Search search_;
-    std::uint64_t parts_ = 0;
-    double base_time_ = 0;
-};
-
-// Parts first to last - 1 in all cores of this process (threads 0), or so many; `done` is called in the order of parts,
-// from one thread at a time, and ends the run early by returning false.
-using PartDone = std::function<bool(std::uint64_t part, const Exploration::Part&)>;
-struct PartRange {
-    std::uint64_t first = 0, last = 0;
-};
-void run_parts(const Exploration& exploration, PartRange range, int threads, bool keep_designs, const PartDone& done);
-
-// A search that can go on where it stopped: parts before `next` are in the findings, and their designs in the first
-// `bytes` of a file. Also how ranks tell each other what they found.
-struct Checkpoint {
-    std::uint64_t fingerprint = 0, next = 0, bytes = 0;
-    Findings findings;
-};
-std::string to_text(const Checkpoint& checkpoint);
-Result<Checkpoint> checkpoint_from(std::string_view text, const std::string& source);
-
 // Speed-up over two resources, the others as in `around`: rows of the second, columns of the first.
 struct ResourceMap {
     Axis x, y;
     std::vector<double> speedup;  // y.values.size() rows of x.values.size()
 };
-ResourceMap resource_map(const Evaluator& evaluator, const Axis& x, const Axis& y, const Factors& around = {});
+ResourceMap resource_map(const DesignEvaluator& evaluator, const Axis& x, const Axis& y, const Factors& around = {});
 
-// A design that was thought of, not found.
-struct Option {
+// A design that somebody proposes, as opposed to one that a search found.
+struct ProposedDesign {
     std::string name, what;
     Factors factors;
 };
-// Nine options from more compute alone through more bandwidth alone to balanced ones; the table is ours.
-std::vector<Option> scaling_options();
+// Nine designs from more compute alone through more bandwidth alone to balanced ones.
+std::vector<ProposedDesign> proposed_designs();
+
+struct EvaluatedDesign {
+    std::string name, what;  // "start", "fastest", "option 3"
+    Factors factors;
+    double cost = 1, speedup = 1;
+    WorkloadTime timing;
+};
+
+struct ExplorationReport {
+    std::string title, machine;
+    Machine base;
+    Hardware hardware;
+    Workload workload;
+    std::string search;  // "grid of 5,760 designs"; empty if none was made
+    std::uint64_t space = 0, evaluated = 0, kept = 0;
+    std::optional<double> target;
+    std::vector<EvaluatedDesign> designs;  // the start first
+    std::vector<Sensitivity> sensitivities;
+    std::vector<EvaluatedDesign> front;  // without layers
+    std::optional<ResourceMap> map;
+};
+
+EvaluatedDesign evaluated_design(const DesignEvaluator& evaluator, const CostTable& costs, std::string name,
+                                 std::string what, const Factors& factors, double base_time);
+// Of designs that were thought of.
+ExplorationReport exploration_report(const DesignEvaluator& evaluator, const CostTable& costs,
+                                     std::span<const ProposedDesign> proposed);
+// The two resources that `map` names, else the two that matter most to the start.
+void add_map(ExplorationReport& report, const DesignEvaluator& evaluator, const Space& space,
+             std::span<const Resource> resources);
+
+// Rows that were measured on two GPUs: how many times as fast the second was, and what is predicted of a design that is
+// the first with factors to the second's numbers of resources.
+struct RatioRow {
+    std::string gpu, layer, op;
+    double measured = 1;
+    double predicted = 1;      // by the kernels that each GPU ran, and the second's host and pairing of instructions
+    double factors_alone = 1;  // with the first's
+    double by_rule = 1;        // as predicted, by the kernels of the first GPU alone
+    double as_itself = 1;      // by the model of the second GPU's own machine
+};
+struct RatioProof {
+    std::string from;
+    std::vector<RatioRow> rows;
+    std::size_t short_rows = 0;  // left out: host time would be compared, not GPUs
+};
+// The factors that lead from one machine's resources to another's.
+Factors factors_between(const Machine& from, const Hardware& a, const Machine& to, const Hardware& b);
+Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from, double min_time);
+
+// Every number that a factor scales is labelled assumed; a design of factors 1 is the machine itself.
+Machine design_machine(const Machine& machine, const Factors& factors);
+// One row for each layer, amounts of all its runs.
+Analysis design_analysis(const ExplorationReport& report, const EvaluatedDesign& design);
+// The design that a reader is led to: the cheapest that reaches the target, else the fastest. Null: only the start is
+// known.
+const EvaluatedDesign* recommended_design(const ExplorationReport& report);
+// Of each network of the workload, from those of its layers.
+std::vector<double> network_elasticities(const ExplorationReport& report, const Sensitivity& sensitivity);
 
 }  // namespace gambrel

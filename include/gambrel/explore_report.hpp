@@ -1,12 +1,12 @@
-// Conclusions of an exploration as text, terminal charts, SVG, CSV and JSON. Formats only; every figure is in the
-// Conclusions. Equal input gives equal bytes.
+// ExplorationReport of an exploration as text, terminal charts, SVG, CSV and JSON. Formats only; every figure is in the
+// ExplorationReport. Equal input gives equal bytes.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include <gambrel/conclusions.hpp>
+#include <gambrel/explore.hpp>
 #include <gambrel/report.hpp>
 
 namespace gambrel {
@@ -18,13 +18,13 @@ inline constexpr std::size_t kExploreCharts = 4;
 std::string_view name(ExploreChart chart);
 std::optional<ExploreChart> explore_chart_from(std::string_view name);
 
-std::string explore_text(const Conclusions& conclusions, const TextStyle& style);
-// "" where the conclusions hold nothing to draw.
-std::string explore_terminal(const Conclusions& conclusions, ExploreChart chart, const TextStyle& style);
-std::string explore_svg(const Conclusions& conclusions, ExploreChart chart, const ChartStyle& style = {});
-std::string explore_json(const Conclusions& conclusions);
+std::string explore_text(const ExplorationReport& report, const TextStyle& style);
+// "" where the report holds nothing to draw.
+std::string explore_terminal(const ExplorationReport& report, ExploreChart chart, const TextStyle& style);
+std::string explore_svg(const ExplorationReport& report, ExploreChart chart, const ChartStyle& style = {});
+std::string explore_json(const ExplorationReport& report);
 // One row per design: those of the text, then the front.
-std::string explore_csv(const Conclusions& conclusions);
+std::string explore_csv(const ExplorationReport& report);
 
 // A row of the file that a long search writes as it goes, and its heading.
 std::string design_heading(const Space& space);

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <gambrel/explore.hpp>
+#include "explore/search.hpp"
 
-#include "explore/words.hpp"
+#include "explore/vary_syntax.hpp"
 
 namespace gambrel {
 namespace {
@@ -31,7 +31,7 @@ bool read_design(const std::vector<std::string_view>& words, Design& d) {
 bool read_line(std::string_view line, Checkpoint& c) {
     const auto words = split(line, ' ');
     const std::string_view what = words[0];
-    Findings& f = c.findings;
+    SearchResult& f = c.result;
     Design design;
     if (what == "best" || what == "cheapest") {
         if (!read_design(words, design)) return false;
@@ -41,7 +41,7 @@ bool read_line(std::string_view line, Checkpoint& c) {
     if (what == "bin") {
         if (!read_design(words, design)) return false;
         // Through a merge, so that bins are in order whatever the file says.
-        Findings one;
+        SearchResult one;
         one.bins.push_back(design);
         f.merge(one);
         return true;
@@ -59,10 +59,10 @@ bool read_line(std::string_view line, Checkpoint& c) {
 
 std::string to_text(const Checkpoint& c) {
     std::string out = fmt::format("{}\nfingerprint {}\nnext {}\nbytes {}\nevaluated {}\nkept {}\n", kFirst,
-                                  c.fingerprint, c.next, c.bytes, c.findings.evaluated, c.findings.kept);
-    if (c.findings.best) out += design_text("best", *c.findings.best);
-    if (c.findings.cheapest) out += design_text("cheapest", *c.findings.cheapest);
-    for (const Design& d : c.findings.bins) out += design_text("bin", d);
+                                  c.fingerprint, c.next, c.bytes, c.result.evaluated, c.result.kept);
+    if (c.result.best) out += design_text("best", *c.result.best);
+    if (c.result.cheapest) out += design_text("cheapest", *c.result.cheapest);
+    for (const Design& d : c.result.bins) out += design_text("bin", d);
     return out + fmt::format("{}\n", kLast);
 }
 

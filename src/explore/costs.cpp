@@ -5,9 +5,9 @@
 #include <gambrel/explore.hpp>
 #include <nlohmann/json.hpp>
 
-#include "explore/words.hpp"
 #include "base/embedded.hpp"
 #include "base/file_bytes.hpp"
+#include "explore/vary_syntax.hpp"
 
 namespace gambrel {
 namespace {

@@ -8,7 +8,7 @@ namespace gambrel {
 
 using namespace explore_detail;
 
-struct Evaluator::Impl {
+struct DesignEvaluator::Impl {
     Machine machine;
     Hardware hardware;
     Workload workload;
@@ -29,7 +29,7 @@ struct Evaluator::Impl {
 
 // One design as the layers see it. The machine is a copy whose few numbers are written over for each design, because
 // occupancy asks a machine, and a new one for each would cost an allocation for each of its texts.
-struct Evaluator::Scratch::State {
+struct DesignEvaluator::Scratch::State {
     Machine machine;
     std::vector<Occupancy> occupancies;  // by footprint
     const Prepared* prepared = nullptr;
@@ -45,20 +45,20 @@ Sourced<Bytes> of_design(double bytes) { return {Bytes{bytes}, Origin::assumed, 
 
 }  // namespace
 
-Evaluator::Scratch::Scratch(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Evaluator::Scratch::~Scratch() = default;
-Evaluator::Scratch::Scratch(Scratch&&) noexcept = default;
+DesignEvaluator::Scratch::Scratch(std::unique_ptr<State> state) : state_(std::move(state)) {}
+DesignEvaluator::Scratch::~Scratch() = default;
+DesignEvaluator::Scratch::Scratch(Scratch&&) noexcept = default;
 
-Evaluator::Evaluator(const Machine& machine, const Hardware& hardware, Workload workload, Tiles tiles)
+DesignEvaluator::DesignEvaluator(const Machine& machine, const Hardware& hardware, Workload workload, Tiles tiles)
     : impl_(std::make_unique<Impl>(machine, hardware, std::move(workload), tiles)) {}
-Evaluator::~Evaluator() = default;
-Evaluator::Evaluator(Evaluator&&) noexcept = default;
+DesignEvaluator::~DesignEvaluator() = default;
+DesignEvaluator::DesignEvaluator(DesignEvaluator&&) noexcept = default;
 
-const Workload& Evaluator::workload() const { return impl_->workload; }
-const Machine& Evaluator::machine() const { return impl_->machine; }
-const Hardware& Evaluator::hardware() const { return impl_->hardware; }
+const Workload& DesignEvaluator::workload() const { return impl_->workload; }
+const Machine& DesignEvaluator::machine() const { return impl_->machine; }
+const Hardware& DesignEvaluator::hardware() const { return impl_->hardware; }
 
-Evaluator::Scratch Evaluator::scratch() const {
+DesignEvaluator::Scratch DesignEvaluator::scratch() const {
     auto state = std::make_unique<Scratch::State>();
     state->machine = impl_->machine;
     state->machine.sm.registers = of_design(impl_->registers);
@@ -136,7 +136,7 @@ std::array<double, kTerms> exposed_of(const Prediction& p, const Hardware& h) {
 
 }  // namespace
 
-double Evaluator::time(const Factors& f, Scratch& scratch) const {
+double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
     const Impl& impl = *impl_;
     Scratch::State& s = *scratch.state_;
     s.at.hardware = scaled(impl.hardware, f);
@@ -177,16 +177,16 @@ double Evaluator::time(const Factors& f, Scratch& scratch) const {
     return total;
 }
 
-Answer Evaluator::answer(const Factors& f) const {
+WorkloadTime DesignEvaluator::evaluate(const Factors& f) const {
     Scratch own = scratch();
-    Answer a;
+    WorkloadTime a;
     a.time = time(f, own);
     a.network_time.resize(impl_->workload.networks.size());
     const Scratch::State& s = *own.state_;
     const Hardware& h = s.at.hardware;
     for (std::size_t i = 0; i < impl_->workload.items.size(); ++i) {
         const Workload::Item& item = impl_->workload.items[i];
-        LayerAnswer layer;
+        LayerTime layer;
         layer.time = kNever;
         if (const Choice* choice = s.chosen[i]) {
             const Occupancy& o = s.occupancies[choice->footprint];

@@ -4,7 +4,7 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <gambrel/conclusions.hpp>
+#include <gambrel/explore.hpp>
 
 namespace gambrel {
 namespace {

@@ -8,7 +8,7 @@
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
-#include <gambrel/explore.hpp>
+#include "explore/search.hpp"
 
 namespace gambrel {
 
@@ -24,7 +24,8 @@ void run_parts(const Exploration& exploration, PartRange range, int threads, boo
     const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(cores));
     tbb::task_arena arena(cores);
     // Not keyed by std::thread: a scratch holds a copy of the machine, and lives as long as the run.
-    tbb::enumerable_thread_specific<Evaluator::Scratch> scratches([&] { return exploration.evaluator().scratch(); });
+    tbb::enumerable_thread_specific<DesignEvaluator::Scratch> scratches(
+        [&] { return exploration.evaluator().scratch(); });
     std::uint64_t next = range.first;
     std::atomic<bool> stop = false;
     const auto hand_out = [&](tbb::flow_control& control) -> std::uint64_t {

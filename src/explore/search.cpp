@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include <gambrel/explore.hpp>
+#include "explore/search.hpp"
 
 namespace gambrel {
 namespace {
@@ -44,7 +44,8 @@ std::optional<Search> search_from(std::string_view name) {
     return static_cast<Search>(found - kNames.begin());
 }
 
-Exploration::Exploration(const Evaluator& evaluator, const Space& space, const CostTable& costs, SearchOptions options)
+Exploration::Exploration(const DesignEvaluator& evaluator, const Space& space, const CostTable& costs,
+                         SearchOptions options)
     : evaluator_(evaluator), space_(space), costs_(costs), options_(std::move(options)), search_(options_.search) {
     if (search_ == Search::automatic) search_ = space_.size() <= options_.samples ? Search::grid : Search::guided;
     const std::uint64_t n = search_ == Search::grid ? space_.size() : options_.samples;
@@ -62,33 +63,33 @@ std::uint64_t Exploration::designs() const {
 }
 
 // One part at work: looks at designs, keeps what it finds.
-struct Exploration::Walk {
+struct Exploration::SearchPart {
     const Exploration& e;
-    Evaluator::Scratch& scratch;
+    DesignEvaluator::Scratch& scratch;
     bool keep;
     Part part;
 
     Design look(std::uint64_t index) {
         const Factors f = e.space_.at(index);
         const Design d{index, e.costs_(f), e.evaluator_.time(f, scratch)};
-        ++part.findings.evaluated;
+        ++part.result.evaluated;
         if (!std::isfinite(d.time)) return d;
         for (const Limit& limit : e.options_.limits)
             if (!limit.holds(f, d.cost, d.time, e.base_time_)) return d;
-        part.findings.add(d, e.options_.target && e.base_time_ / d.time >= *e.options_.target * (1 - 1e-12));
+        part.result.add(d, e.options_.target && e.base_time_ / d.time >= *e.options_.target * (1 - 1e-12));
         if (keep) part.designs.push_back(d);
         return d;
     }
 };
 
-Exploration::Part Exploration::run(std::uint64_t number, Evaluator::Scratch& scratch, bool keep_designs) const {
+Exploration::Part Exploration::run(std::uint64_t number, DesignEvaluator::Scratch& scratch, bool keep_designs) const {
     if (search_ == Search::guided) return guided(number, scratch, keep_designs);
-    Walk walk{*this, scratch, keep_designs, {}};
+    SearchPart search{*this, scratch, keep_designs, {}};
     const std::uint64_t first = number * kPart, size = space_.size();
     const std::uint64_t last = std::min(first + kPart, search_ == Search::grid ? size : options_.samples);
     Random random{Random{options_.seed}() + number};
-    for (std::uint64_t i = first; i < last; ++i) walk.look(search_ == Search::grid ? i : random.below(size));
-    return std::move(walk.part);
+    for (std::uint64_t i = first; i < last; ++i) search.look(search_ == Search::grid ? i : random.below(size));
+    return std::move(search.part);
 }
 
 // Coordinate descent: along one axis after the other to the best value, from a random start, until a round changes
@@ -117,8 +118,9 @@ struct Exploration::Objective {
     }
 };
 
-Exploration::Part Exploration::guided(std::uint64_t number, Evaluator::Scratch& scratch, bool keep_designs) const {
-    Walk walk{*this, scratch, keep_designs, {}};
+Exploration::Part Exploration::guided(std::uint64_t number, DesignEvaluator::Scratch& scratch,
+                                      bool keep_designs) const {
+    SearchPart search{*this, scratch, keep_designs, {}};
     Random random{Random{options_.seed}() + number};
     const double last = static_cast<double>(std::max<std::uint64_t>(2, options_.restarts) - 1);
     const double price = 2 * std::pow(static_cast<double>(number) / last, 2);
@@ -126,7 +128,7 @@ Exploration::Part Exploration::guided(std::uint64_t number, Evaluator::Scratch& 
     const std::size_t axes = space_.axes.size();
     std::vector<std::uint64_t> strides(axes, 1);
     for (std::size_t i = axes; i-- > 1;) strides[i - 1] = strides[i] * space_.axes[i].values.size();
-    Design here = walk.look(random.below(space_.size()));
+    Design here = search.look(random.below(space_.size()));
     double value = objective(here);
     for (std::uint64_t round = 0; round < kRounds; ++round) {
         const double before = value;
@@ -137,13 +139,13 @@ Exploration::Part Exploration::guided(std::uint64_t number, Evaluator::Scratch& 
             const std::uint64_t origin = here.index - now * strides[i];
             for (std::uint64_t v = 0; v < n; ++v) {
                 if (v == now) continue;
-                const Design d = walk.look(origin + v * strides[i]);
+                const Design d = search.look(origin + v * strides[i]);
                 if (const double other = objective(d); other < value) value = other, here = d;
             }
         }
         if (value >= before) break;
     }
-    return std::move(walk.part);
+    return std::move(search.part);
 }
 
 std::uint64_t Exploration::fingerprint() const {

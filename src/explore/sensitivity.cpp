@@ -11,8 +11,8 @@ double elasticity(double before, double after, double factor) { return std::log(
 
 }  // namespace
 
-std::vector<Sensitivity> sensitivities(const Evaluator& evaluator, const Factors& at) {
-    const Answer start = evaluator.answer(at);
+std::vector<Sensitivity> sensitivities(const DesignEvaluator& evaluator, const Factors& at) {
+    const WorkloadTime start = evaluator.evaluate(at);
     const double sms = evaluator.hardware().sms;
     std::vector<Sensitivity> all;
     for (const Resource r : all_resources()) {
@@ -20,11 +20,11 @@ std::vector<Sensitivity> sensitivities(const Evaluator& evaluator, const Factors
         more[r] *= kTenth;
         twice[r] *= 2;
         if (r == Resource::sms) more[r] = std::ceil(sms * at[r] * kTenth) / sms;
-        const Answer changed = evaluator.answer(more);
+        const WorkloadTime changed = evaluator.evaluate(more);
         Sensitivity s;
         s.resource = r;
         s.elasticity = elasticity(start.time, changed.time, more[r] / at[r]);
-        s.doubled = start.time / evaluator.answer(twice).time;
+        s.doubled = start.time / evaluator.evaluate(twice).time;
         for (std::size_t i = 0; i < start.layers.size(); ++i)
             s.layers.push_back(elasticity(start.layers[i].time, changed.layers[i].time, more[r] / at[r]));
         all.push_back(std::move(s));
@@ -32,7 +32,7 @@ std::vector<Sensitivity> sensitivities(const Evaluator& evaluator, const Factors
     return all;
 }
 
-ResourceMap resource_map(const Evaluator& evaluator, const Axis& x, const Axis& y, const Factors& around) {
+ResourceMap resource_map(const DesignEvaluator& evaluator, const Axis& x, const Axis& y, const Factors& around) {
     ResourceMap map{x, y, {}};
     auto scratch = evaluator.scratch();
     const double base = evaluator.time({}, scratch);

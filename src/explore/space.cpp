@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gambrel/explore.hpp>
 
-#include "explore/words.hpp"
+#include "explore/vary_syntax.hpp"
 
 namespace gambrel {
 namespace {

@@ -12,21 +12,21 @@
 namespace gambrel::report_detail {
 namespace {
 
-std::vector<Term> terms_used(const Conclusions& c) {
+std::vector<Term> terms_used(const ExplorationReport& c) {
     std::vector<Term> used;
     for (std::size_t t = 0; t < kTerms; ++t)
-        for (const DesignAnswer& d : c.designs)
-            if (d.answer.exposed[t] > 0.002 * d.answer.time) {
+        for (const EvaluatedDesign& d : c.designs)
+            if (d.timing.exposed[t] > 0.002 * d.timing.time) {
                 used.push_back(static_cast<Term>(t));
                 break;
             }
     return used;
 }
 
-void stacked(SvgWriter& svg, const Plot& p, const DesignAnswer& d, double x, double width, Theme theme) {
+void stacked(SvgWriter& svg, const Plot& p, const EvaluatedDesign& d, double x, double width, Theme theme) {
     double below = 0;
     for (std::size_t t = 0; t < kTerms; ++t) {
-        const double part = d.speedup * d.answer.exposed[t] / d.answer.time;
+        const double part = d.speedup * d.timing.exposed[t] / d.timing.time;
         if (!(part > 0)) continue;
         const double top = p.y.at(below + part), bottom = p.y.at(below);
         svg.open("rect", {{"x", x},
@@ -35,7 +35,7 @@ void stacked(SvgWriter& svg, const Plot& p, const DesignAnswer& d, double x, dou
                           {"height", bottom - top},
                           {"fill", term_color(static_cast<Term>(t), theme)}});
         svg.text_element("title", fmt::format("{}: {:.1f} % of the time", name(static_cast<Term>(t)),
-                                              100 * d.answer.exposed[t] / d.answer.time));
+                                              100 * d.timing.exposed[t] / d.timing.time));
         svg.close();
         below += part;
     }
@@ -43,7 +43,7 @@ void stacked(SvgWriter& svg, const Plot& p, const DesignAnswer& d, double x, dou
 
 }  // namespace
 
-std::string designs_svg(const Conclusions& c, const ChartStyle& style) {
+std::string designs_svg(const ExplorationReport& c, const ChartStyle& style) {
     const double key = 17.0 * static_cast<double>(c.designs.size());
     Plot p{"Speed-up by design: " + c.title,
            "on " + c.machine + ", modelled; a bar's parts are the shares of what its time waits for",
@@ -55,7 +55,7 @@ std::string designs_svg(const Conclusions& c, const ChartStyle& style) {
            style.height + key,
            palette(style.theme)};
     double most = 1;
-    for (const DesignAnswer& d : c.designs) most = std::max(most, d.speedup);
+    for (const EvaluatedDesign& d : c.designs) most = std::max(most, d.speedup);
     p.x = {0, static_cast<double>(c.designs.size()), 72, p.width - 24, false};
     p.y = {0, most * 1.08, style.height - 60, 92, false};
     SvgWriter svg;
@@ -63,7 +63,7 @@ std::string designs_svg(const Conclusions& c, const ChartStyle& style) {
     draw_term_legend(svg, p, style.theme, terms_used(c), 74);
     const double slot = (p.x.to - p.x.from) / p.x.high;
     for (std::size_t i = 0; i < c.designs.size(); ++i) {
-        const DesignAnswer& d = c.designs[i];
+        const EvaluatedDesign& d = c.designs[i];
         const double middle = p.x.at(static_cast<double>(i) + 0.5), width = std::min(70.0, slot * 0.66);
         stacked(svg, p, d, middle - width / 2, width, style.theme);
         const auto label = [&](const std::string& text, double y, std::string_view color) {
@@ -84,7 +84,7 @@ std::string designs_svg(const Conclusions& c, const ChartStyle& style) {
     return svg.take();
 }
 
-std::string sensitivity_svg(const Conclusions& c, const ChartStyle& style) {
+std::string sensitivity_svg(const ExplorationReport& c, const ChartStyle& style) {
     const auto bars = by_elasticity(c);
     constexpr double kBar = 30;
     Plot p{"What matters: " + c.title,

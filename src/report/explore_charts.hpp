@@ -8,17 +8,17 @@
 
 namespace gambrel::report_detail {
 
-std::string designs_svg(const Conclusions& c, const ChartStyle& style);
-std::string sensitivity_svg(const Conclusions& c, const ChartStyle& style);
-std::string map_svg(const Conclusions& c, const ChartStyle& style);
-std::string pareto_svg(const Conclusions& c, const ChartStyle& style);
+std::string designs_svg(const ExplorationReport& c, const ChartStyle& style);
+std::string sensitivity_svg(const ExplorationReport& c, const ChartStyle& style);
+std::string map_svg(const ExplorationReport& c, const ChartStyle& style);
+std::string pareto_svg(const ExplorationReport& c, const ChartStyle& style);
 
 // The largest first.
-std::vector<Sensitivity> by_elasticity(const Conclusions& c);
+std::vector<Sensitivity> by_elasticity(const ExplorationReport& c);
 // What the elasticity would be if it were the same up to twice as much: log2 of the speed-up.
 double doubling(const Sensitivity& s);
 // "sms 2 (60), l2.bandwidth 1.5 (1.8 TB/s)"; "nothing" if all are 1.
-std::string factors_text(const Conclusions& c, const Factors& factors, bool amounts = true);
+std::string factors_text(const ExplorationReport& c, const Factors& factors, bool amounts = true);
 
 // Where a line of equal value crosses a grid: segments in columns and rows of it, fractions between (marching squares).
 struct Segment {

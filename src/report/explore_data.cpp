@@ -24,10 +24,10 @@ Json exposed_json(const std::array<double, kTerms>& exposed) {
     return out;
 }
 
-Json layers_json(const Conclusions& c, const DesignAnswer& d) {
+Json layers_json(const ExplorationReport& c, const EvaluatedDesign& d) {
     Json out = Json::array();
-    for (std::size_t i = 0; i < d.answer.layers.size(); ++i) {
-        const LayerAnswer& l = d.answer.layers[i];
+    for (std::size_t i = 0; i < d.timing.layers.size(); ++i) {
+        const LayerTime& l = d.timing.layers[i];
         out.push_back({{"name", c.workload.items[i].layer.name},
                        {"network", c.workload.networks[c.workload.items[i].network]},
                        {"pass", name(c.workload.items[i].layer.pass)},
@@ -44,28 +44,28 @@ Json layers_json(const Conclusions& c, const DesignAnswer& d) {
     return out;
 }
 
-Json design_json(const Conclusions& c, const DesignAnswer& d) {
+Json design_json(const ExplorationReport& c, const EvaluatedDesign& d) {
     return {{"name", d.name},
             {"what", d.what},
             {"factors", factors_json(d.factors)},
             {"cost", d.cost},
             {"speedup", d.speedup},
-            {"time_s", d.answer.time},
-            {"network_time_s", d.answer.network_time},
-            {"exposed", exposed_json(d.answer.exposed)},
+            {"time_s", d.timing.time},
+            {"network_time_s", d.timing.network_time},
+            {"exposed", exposed_json(d.timing.exposed)},
             {"layers", layers_json(c, d)}};
 }
 
-std::string csv_row(const std::string& kind, const DesignAnswer& d, bool terms) {
-    std::vector<std::string> cells{kind, csv_field(d.name), exact(d.cost), exact(d.speedup), exact(d.answer.time)};
+std::string csv_row(const std::string& kind, const EvaluatedDesign& d, bool terms) {
+    std::vector<std::string> cells{kind, csv_field(d.name), exact(d.cost), exact(d.speedup), exact(d.timing.time)};
     for (const double f : d.factors) cells.push_back(exact(f));
-    for (const double part : d.answer.exposed) cells.push_back(terms ? exact(part) : "");
+    for (const double part : d.timing.exposed) cells.push_back(terms ? exact(part) : "");
     return csv_line(cells);
 }
 
 }  // namespace
 
-std::string explore_json(const Conclusions& c) {
+std::string explore_json(const ExplorationReport& c) {
     Json out;
     out["schema"] = "gambrel-explore-1";
     out["version"] = kVersion;
@@ -78,7 +78,7 @@ std::string explore_json(const Conclusions& c) {
     out["search"] = {{"kind", c.search}, {"space", c.space}, {"evaluated", c.evaluated}, {"kept", c.kept}};
     out["target_speedup"] = c.target ? Json(*c.target) : Json(nullptr);
     out["designs"] = Json::array();
-    for (const DesignAnswer& d : c.designs) out["designs"].push_back(design_json(c, d));
+    for (const EvaluatedDesign& d : c.designs) out["designs"].push_back(design_json(c, d));
     out["sensitivities"] = Json::array();
     for (const Sensitivity& s : c.sensitivities)
         out["sensitivities"].push_back({{"resource", name(s.resource)},
@@ -86,10 +86,10 @@ std::string explore_json(const Conclusions& c) {
                                         {"speedup_doubled", s.doubled},
                                         {"layers", s.layers}});
     out["front"] = Json::array();
-    for (const DesignAnswer& d : c.front)
+    for (const EvaluatedDesign& d : c.front)
         out["front"].push_back({{"cost", d.cost},
                                 {"speedup", d.speedup},
-                                {"time_s", d.answer.time},
+                                {"time_s", d.timing.time},
                                 {"factors", factors_json(d.factors)}});
     if (c.map)
         out["map"] = {{"x", name(c.map->x.resource)},
@@ -100,13 +100,13 @@ std::string explore_json(const Conclusions& c) {
     return out.dump(1) + "\n";
 }
 
-std::string explore_csv(const Conclusions& c) {
+std::string explore_csv(const ExplorationReport& c) {
     std::vector<std::string> heading{"kind", "name", "cost", "speedup", "time_s"};
     for (const Resource r : all_resources()) heading.emplace_back(name(r));
     for (std::size_t t = 0; t < kTerms; ++t) heading.push_back(fmt::format("{}_s", name(static_cast<Term>(t))));
     std::string out = csv_line(heading);
-    for (const DesignAnswer& d : c.designs) out += csv_row("design", d, true);
-    for (const DesignAnswer& d : c.front) out += csv_row("front", d, false);
+    for (const EvaluatedDesign& d : c.designs) out += csv_row("design", d, true);
+    for (const EvaluatedDesign& d : c.front) out += csv_row("front", d, false);
     return out;
 }
 

@@ -57,7 +57,7 @@ std::string shade(double share, Theme theme) {
 
 }  // namespace
 
-std::string map_svg(const Conclusions& c, const ChartStyle& style) {
+std::string map_svg(const ExplorationReport& c, const ChartStyle& style) {
     if (!c.map) return {};
     const ResourceMap& m = *c.map;
     Plot p{fmt::format("Speed-up by {} and {}: {}", name(m.x.resource), name(m.y.resource), c.title),
@@ -94,7 +94,7 @@ std::string map_svg(const Conclusions& c, const ChartStyle& style) {
     return svg.take();
 }
 
-std::string pareto_svg(const Conclusions& c, const ChartStyle& style) {
+std::string pareto_svg(const ExplorationReport& c, const ChartStyle& style) {
     if (c.front.empty()) return {};
     Plot p{"Speed-up against cost: " + c.title,
            fmt::format("on {}; the front of {} designs that were looked at, modelled", c.machine, c.evaluated),
@@ -106,7 +106,7 @@ std::string pareto_svg(const Conclusions& c, const ChartStyle& style) {
            style.height,
            palette(style.theme)};
     double dearest = 1, fastest = 1, cheapest = 1, slowest = 1;
-    for (const DesignAnswer& d : c.front) {
+    for (const EvaluatedDesign& d : c.front) {
         dearest = std::max(dearest, d.cost);
         cheapest = std::min(cheapest, d.cost);
         fastest = std::max(fastest, d.speedup);
@@ -117,18 +117,18 @@ std::string pareto_svg(const Conclusions& c, const ChartStyle& style) {
     SvgWriter svg;
     open_plot(svg, p);
     std::string path;
-    for (const DesignAnswer& d : c.front)
+    for (const EvaluatedDesign& d : c.front)
         path += path.empty() ? fmt::format("M{} {}", svg_number(p.x.at(d.cost)), svg_number(p.y.at(d.speedup)))
                              : fmt::format("H{}V{}", svg_number(p.x.at(d.cost)), svg_number(p.y.at(d.speedup)));
     svg.empty("path", {{"d", path}, {"fill", "none"}, {"stroke", p.colors.level[Level::l1]}, {"stroke-width", 2.0}});
-    for (const DesignAnswer& d : c.front) {
+    for (const EvaluatedDesign& d : c.front) {
         svg.open("circle",
                  {{"cx", p.x.at(d.cost)}, {"cy", p.y.at(d.speedup)}, {"r", 2.5}, {"fill", p.colors.level[Level::l1]}});
         svg.text_element(
             "title", fmt::format("cost {:.3f}, speed-up {:.3f}: {}", d.cost, d.speedup, factors_text(c, d.factors)));
         svg.close();
     }
-    for (const DesignAnswer& d : c.designs) {
+    for (const EvaluatedDesign& d : c.designs) {
         if (d.cost < p.x.low || d.cost > p.x.high || d.speedup < p.y.low) continue;
         svg.empty("circle", {{"cx", p.x.at(d.cost)},
                              {"cy", p.y.at(d.speedup)},

@@ -21,7 +21,7 @@ std::optional<ExploreChart> explore_chart_from(std::string_view text) {
     return static_cast<ExploreChart>(found - kNames.begin());
 }
 
-std::string explore_svg(const Conclusions& c, ExploreChart chart, const ChartStyle& style) {
+std::string explore_svg(const ExplorationReport& c, ExploreChart chart, const ChartStyle& style) {
     switch (chart) {
         case ExploreChart::designs:
             return designs_svg(c, style);
@@ -37,7 +37,7 @@ std::string explore_svg(const Conclusions& c, ExploreChart chart, const ChartSty
 
 namespace report_detail {
 
-std::vector<Sensitivity> by_elasticity(const Conclusions& c) {
+std::vector<Sensitivity> by_elasticity(const ExplorationReport& c) {
     std::vector<Sensitivity> sorted = c.sensitivities;
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Sensitivity& a, const Sensitivity& b) { return a.elasticity > b.elasticity; });
@@ -46,7 +46,7 @@ std::vector<Sensitivity> by_elasticity(const Conclusions& c) {
 
 double doubling(const Sensitivity& s) { return std::log2(s.doubled); }
 
-std::string factors_text(const Conclusions& c, const Factors& factors, bool amounts) {
+std::string factors_text(const ExplorationReport& c, const Factors& factors, bool amounts) {
     std::string text;
     for (const Resource r : all_resources()) {
         if (factors[r] == 1) continue;

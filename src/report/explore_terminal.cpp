@@ -18,21 +18,21 @@ constexpr int kRows = 18;
 // One letter a term, so that bars are told apart without colours too.
 constexpr std::string_view kLetters = "CILS12DO";
 
-std::string designs(const Conclusions& c, const TextStyle& style) {
+std::string designs(const ExplorationReport& c, const TextStyle& style) {
     double most = 0;
     int label = 4;
-    for (const DesignAnswer& d : c.designs) {
+    for (const EvaluatedDesign& d : c.designs) {
         most = std::max(most, d.speedup);
         label = std::max(label, std::min(12, display_width(printable(d.name, !style.unicode))));
     }
     const int room = std::max(10, style.width - label - 8);
     std::string out;
-    for (const DesignAnswer& d : c.designs) {
+    for (const EvaluatedDesign& d : c.designs) {
         out += aligned(truncated(printable(d.name, !style.unicode), label, !style.unicode), label, false) + " ";
         double sum = 0;
         int drawn = 0;
         for (std::size_t t = 0; t < kTerms; ++t) {
-            sum += d.answer.exposed[t] / d.answer.time * d.speedup / most * room;
+            sum += d.timing.exposed[t] / d.timing.time * d.speedup / most * room;
             const int to = static_cast<int>(std::lround(sum));
             out += painted(std::string(static_cast<std::size_t>(std::max(0, to - drawn)), kLetters[t]),
                            term_terminal_color(static_cast<Term>(t)), style.color);
@@ -47,7 +47,7 @@ std::string designs(const Conclusions& c, const TextStyle& style) {
     return out;
 }
 
-std::string sensitivity(const Conclusions& c, const TextStyle& style) {
+std::string sensitivity(const ExplorationReport& c, const TextStyle& style) {
     double most = 1;
     for (const Sensitivity& s : c.sensitivities) most = std::max(most, s.elasticity);
     const int room = std::max(10, style.width - 24);
@@ -60,7 +60,7 @@ std::string sensitivity(const Conclusions& c, const TextStyle& style) {
     return out + "elasticity of speed by resource\n";
 }
 
-std::string map(const Conclusions& c, const TextStyle& style) {
+std::string map(const ExplorationReport& c, const TextStyle& style) {
     if (!c.map) return {};
     const ResourceMap& m = *c.map;
     const int columns = std::clamp(style.width - 10, 20, 100);
@@ -90,7 +90,7 @@ std::string map(const Conclusions& c, const TextStyle& style) {
     return out + fmt::format("speed-up by {} (across) and {} (up)\n", name(m.x.resource), name(m.y.resource));
 }
 
-std::string pareto(const Conclusions& c, const TextStyle& style) {
+std::string pareto(const ExplorationReport& c, const TextStyle& style) {
     if (c.front.size() < 2) return {};
     const int columns = std::clamp(style.width - 10, 20, 100);
     CellCanvas canvas(columns, kRows, style.unicode);
@@ -99,10 +99,10 @@ std::string pareto(const Conclusions& c, const TextStyle& style) {
     const auto x = [&](double v) { return (v - x0) / std::max(1e-12, x1 - x0) * (columns - 1); };
     const auto y = [&](double v) { return (kRows - 1) * (1 - (v - y0) / std::max(1e-12, y1 - y0)) + 0.5; };
     for (std::size_t i = 1; i < c.front.size(); ++i) {
-        const DesignAnswer &a = c.front[i - 1], &b = c.front[i];
+        const EvaluatedDesign &a = c.front[i - 1], &b = c.front[i];
         canvas.line(x(a.cost), y(a.speedup), x(b.cost), y(b.speedup), "38;5;39", false);
     }
-    for (const DesignAnswer& d : c.designs) {
+    for (const EvaluatedDesign& d : c.designs) {
         if (d.cost < x0 || d.cost > x1 || d.speedup < y0 || d.speedup > y1) continue;
         const std::string text = "o " + printable(d.name, !style.unicode);
         const int at = std::clamp(static_cast<int>(x(d.cost)), 0, std::max(0, columns - display_width(text)));
@@ -122,7 +122,7 @@ std::string pareto(const Conclusions& c, const TextStyle& style) {
 
 }  // namespace
 
-std::string explore_terminal(const Conclusions& c, ExploreChart chart, const TextStyle& style) {
+std::string explore_terminal(const ExplorationReport& c, ExploreChart chart, const TextStyle& style) {
     switch (chart) {
         case ExploreChart::designs:
             return designs(c, style);

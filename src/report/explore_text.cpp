@@ -26,16 +26,16 @@ std::string share_text(double part, double whole) {
     return percent < 0.05 ? "" : fmt::format("{:.1f}", percent);
 }
 
-void add_designs(std::string& out, const Conclusions& c, const TextStyle& style) {
+void add_designs(std::string& out, const ExplorationReport& c, const TextStyle& style) {
     std::vector<Column> columns{
         {"design", false, 100, 8}, {"speed-up", true, 99}, {"cost", true, 98}, {"time", true, 60}};
     for (std::size_t t = 0; t < kTerms; ++t)
         columns.push_back({fmt::format("{} %", name(static_cast<Term>(t))), true, 90 - static_cast<int>(t)});
     Table table(columns);
-    for (const DesignAnswer& d : c.designs) {
+    for (const EvaluatedDesign& d : c.designs) {
         std::vector<std::string> cells{printable(d.name, !style.unicode), fmt::format("{:.3f}", d.speedup),
-                                       fmt::format("{:.2f}", d.cost), to_text(Seconds{d.answer.time})};
-        for (const double part : d.answer.exposed) cells.push_back(share_text(part, d.answer.time));
+                                       fmt::format("{:.2f}", d.cost), to_text(Seconds{d.timing.time})};
+        for (const double part : d.timing.exposed) cells.push_back(share_text(part, d.timing.time));
         TableRow row{std::move(cells), "", {}};
         const bool start = &d == &c.designs.front();
         for (const std::string& line :
@@ -49,20 +49,20 @@ void add_designs(std::string& out, const Conclusions& c, const TextStyle& style)
     out += table.text(style);
 }
 
-void add_networks(std::string& out, const Conclusions& c, const TextStyle& style) {
+void add_networks(std::string& out, const ExplorationReport& c, const TextStyle& style) {
     if (c.workload.networks.size() < 2) return;
     std::vector<Column> columns{{"network", false, 100, 8}};
-    for (const DesignAnswer& d : c.designs) columns.push_back({d.name, true, 50});
+    for (const EvaluatedDesign& d : c.designs) columns.push_back({d.name, true, 50});
     Table table(columns);
     for (std::size_t n = 0; n < c.workload.networks.size(); ++n) {
         std::vector<std::string> cells{printable(c.workload.networks[n], !style.unicode)};
-        for (const DesignAnswer& d : c.designs) cells.push_back(to_text(Seconds{d.answer.network_time[n]}));
+        for (const EvaluatedDesign& d : c.designs) cells.push_back(to_text(Seconds{d.timing.network_time[n]}));
         table.add({std::move(cells), "", {}});
     }
     out += "\nTime of one run of each network\n" + table.text(style);
 }
 
-void add_sensitivities(std::string& out, const Conclusions& c, const TextStyle& style) {
+void add_sensitivities(std::string& out, const ExplorationReport& c, const TextStyle& style) {
     Table table({{"resource", false, 100, 8},
                  {"start", true, 50},
                  {"elasticity", true, 99},
@@ -83,17 +83,17 @@ void add_sensitivities(std::string& out, const Conclusions& c, const TextStyle& 
     out += table.text(style);
 }
 
-std::string tile_text(const LayerAnswer& l) {
+std::string tile_text(const LayerTime& l) {
     return l.tile.m > 0 ? fmt::format("{}x{}x{}", l.tile.m, l.tile.n, l.tile.k) : "";
 }
 
 // The layers that take the time, at the start and in the last design.
-void add_layers(std::string& out, const Conclusions& c, const TextStyle& style) {
+void add_layers(std::string& out, const ExplorationReport& c, const TextStyle& style) {
     if (c.designs.size() < 2) return;
-    const DesignAnswer &before = c.designs.front(), &after = c.designs.back();
+    const EvaluatedDesign &before = c.designs.front(), &after = c.designs.back();
     std::vector<std::size_t> order(c.workload.items.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto total = [&](std::size_t i) { return c.workload.items[i].weight * before.answer.layers[i].time; };
+    const auto total = [&](std::size_t i) { return c.workload.items[i].weight * before.timing.layers[i].time; };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return total(a) > total(b); });
     Table table({{"layer", false, 100, 12},
                  {"runs", true, 30},
@@ -107,10 +107,10 @@ void add_layers(std::string& out, const Conclusions& c, const TextStyle& style) 
     const std::size_t rows = std::min(style.max_rows, order.size());
     for (std::size_t k = 0; k < rows; ++k) {
         const std::size_t i = order[k];
-        const LayerAnswer &a = before.answer.layers[i], &b = after.answer.layers[i];
+        const LayerTime &a = before.timing.layers[i], &b = after.timing.layers[i];
         table.add({{printable(c.workload.items[i].layer.name, !style.unicode),
                     fmt::format("{:g}", c.workload.items[i].weight),
-                    fmt::format("{:.1f}", 100 * total(i) / before.answer.time), std::string(name(a.bound)),
+                    fmt::format("{:.1f}", 100 * total(i) / before.timing.time), std::string(name(a.bound)),
                     tile_text(a), std::string(name(b.bound)), tile_text(b), fmt::format("{:.2f}", a.time / b.time),
                     a.dram_bytes > 0 ? fmt::format("{:+.1f} %", 100 * (b.dram_bytes / a.dram_bytes - 1)) : ""},
                    "",
@@ -120,13 +120,13 @@ void add_layers(std::string& out, const Conclusions& c, const TextStyle& style) 
     if (rows < order.size()) out += fmt::format("{} more layers; --top shows more\n", order.size() - rows);
 }
 
-void add_front(std::string& out, const Conclusions& c, const TextStyle& style) {
+void add_front(std::string& out, const ExplorationReport& c, const TextStyle& style) {
     if (c.front.empty()) return;
     Table table({{"cost", true, 100}, {"speed-up", true, 99}, {"scaled", false, 98, 20}});
     // Evenly over the front, its ends among them.
     const std::size_t shown = std::min<std::size_t>(c.front.size(), 12);
     for (std::size_t k = 0; k < shown; ++k) {
-        const DesignAnswer& d = c.front[shown > 1 ? k * (c.front.size() - 1) / (shown - 1) : 0];
+        const EvaluatedDesign& d = c.front[shown > 1 ? k * (c.front.size() - 1) / (shown - 1) : 0];
         table.add({{fmt::format("{:.3f}", d.cost), fmt::format("{:.3f}", d.speedup), factors_text(c, d.factors, false)},
                    "",
                    {}});
@@ -139,7 +139,7 @@ void add_front(std::string& out, const Conclusions& c, const TextStyle& style) {
 
 }  // namespace
 
-std::string explore_text(const Conclusions& c, const TextStyle& style) {
+std::string explore_text(const ExplorationReport& c, const TextStyle& style) {
     std::string out = heading(fmt::format("{} on {}, modelled", c.title, c.machine), style);
     if (!c.search.empty())
         out += heading(fmt::format("{} search: {} of {} designs looked at, {} within the limits", c.search,

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/design_roofline.hpp>
+#include <gambrel/explore.hpp>
 #include <gambrel/page_views.hpp>
 
 #include "report/explore_charts.hpp"
@@ -29,7 +29,7 @@ std::string term_title(std::size_t term) {
     }
 }
 
-PageChart front_chart(const Conclusions& c) {
+PageChart front_chart(const ExplorationReport& c) {
     PageChart chart;
     chart.title = "Speed-up against cost";
     chart.note =
@@ -37,12 +37,12 @@ PageChart front_chart(const Conclusions& c) {
         "table, whose shares are assumptions.";
     chart.x = {"Cost", "", false, false}, chart.y = {"Speed-up", "", false, false};
     PageSeries front{"front", {}, true, {}};
-    for (const DesignAnswer& d : c.front)
+    for (const EvaluatedDesign& d : c.front)
         front.marks.push_back({d.cost, d.speedup, {}, {}, factors_text(c, d.factors)});
     if (!front.marks.empty()) chart.series.push_back(std::move(front));
     PageSeries told{"designs told of", {}, false, {}};
-    const DesignAnswer* best = led_to(c);
-    for (const DesignAnswer& d : c.designs)
+    const EvaluatedDesign* best = recommended_design(c);
+    for (const EvaluatedDesign& d : c.designs)
         told.marks.push_back(
             {d.cost,
              d.speedup,
@@ -54,7 +54,7 @@ PageChart front_chart(const Conclusions& c) {
     return chart;
 }
 
-PageChart map_chart(const Conclusions& c) {
+PageChart map_chart(const ExplorationReport& c) {
     const ResourceMap& map = *c.map;
     PageChart chart;
     chart.title = fmt::format("Speed-up over {} and {}", name(map.x.resource), name(map.y.resource));
@@ -73,7 +73,7 @@ PageChart map_chart(const Conclusions& c) {
     return chart;
 }
 
-PageBars sensitivity_bars(const Conclusions& c) {
+PageBars sensitivity_bars(const ExplorationReport& c) {
     PageBars bars;
     bars.title = "What matters to the start";
     bars.note = "Elasticity: 1 where time follows the resource, 0 where it does not matter, at a tenth more of it.";
@@ -94,34 +94,34 @@ PageBars sensitivity_bars(const Conclusions& c) {
     return bars;
 }
 
-PageBars bottleneck_bars(const Conclusions& c) {
+PageBars bottleneck_bars(const ExplorationReport& c) {
     PageBars bars;
     bars.title = c.designs.size() > 1 ? "Bottlenecks before and after" : "Bottlenecks of the start";
     bars.note = "The time of each design by what it waits for.";
     bars.x = {"Time", "s", false, false};
     for (std::size_t t = 0; t < kTerms; ++t) bars.parts.push_back(term_title(t));
-    for (const DesignAnswer& d : c.designs)
+    for (const EvaluatedDesign& d : c.designs)
         bars.bars.push_back({d.name,
                              &d == &c.designs.front() ? d.what : factors_text(c, d.factors),
-                             {d.answer.exposed.begin(), d.answer.exposed.end()}});
+                             {d.timing.exposed.begin(), d.timing.exposed.end()}});
     return bars;
 }
 
-PageTable designs_table(const Conclusions& c) {
+PageTable designs_table(const ExplorationReport& c) {
     PageTable table;
     table.title = "Designs";
     table.columns = {{"Design"}, {"Speed-up", true}, {"Cost", true}, {"Time", true}, {"Waits most for"}, {"Scaled"}};
-    const DesignAnswer* best = led_to(c);
-    for (const DesignAnswer& d : c.designs) {
-        const auto most = std::max_element(d.answer.exposed.begin(), d.answer.exposed.end());
+    const EvaluatedDesign* best = recommended_design(c);
+    for (const EvaluatedDesign& d : c.designs) {
+        const auto most = std::max_element(d.timing.exposed.begin(), d.timing.exposed.end());
         table.rows.push_back(
             {{{d.name, {}},
               {fmt::format("{:.3f}", d.speedup), d.speedup},
               {fmt::format("{:.2f}", d.cost), d.cost},
-              {to_text(Seconds{d.answer.time}, 4), d.answer.time},
-              {fmt::format("{}, {}", term_title(static_cast<std::size_t>(most - d.answer.exposed.begin())),
-                           percent_text(*most / d.answer.time)),
-               *most / d.answer.time},
+              {to_text(Seconds{d.timing.time}, 4), d.timing.time},
+              {fmt::format("{}, {}", term_title(static_cast<std::size_t>(most - d.timing.exposed.begin())),
+                           percent_text(*most / d.timing.time)),
+               *most / d.timing.time},
               {&d == &c.designs.front() ? d.what : factors_text(c, d.factors), {}}},
              &d == best ? PageTableRow::State::good : PageTableRow::State::plain});
     }
@@ -134,12 +134,12 @@ PageTable designs_table(const Conclusions& c) {
     return table;
 }
 
-PageTable layers_table(const Conclusions& c) {
+PageTable layers_table(const ExplorationReport& c) {
     PageTable table;
     table.title = "Elasticity of each layer";
     table.notes = {"The darker, the more the time of that layer follows that resource."};
-    const DesignAnswer& start = c.designs.front();
-    const DesignAnswer* best = led_to(c);
+    const EvaluatedDesign& start = c.designs.front();
+    const EvaluatedDesign* best = recommended_design(c);
     const bool several = c.workload.networks.size() > 1;
     table.columns = {{"Layer"}, {"Pass"}};
     if (several) table.columns.push_back({"Network"});
@@ -158,15 +158,15 @@ PageTable layers_table(const Conclusions& c) {
     for (const Sensitivity& s : sensitivities) table.columns.push_back({std::string(name(s.resource)), true, true});
     for (std::size_t i = 0; i < c.workload.items.size(); ++i) {
         const auto& item = c.workload.items[i];
-        const LayerAnswer& a = start.answer.layers[i];
-        const double share = item.weight * a.time / start.answer.time;
+        const LayerTime& a = start.timing.layers[i];
+        const double share = item.weight * a.time / start.timing.time;
         PageTableRow row;
         row.cells = {{item.layer.name, {}}, {std::string(name(item.layer.pass)), {}}};
         if (several) row.cells.push_back({c.workload.networks[item.network], {}});
         row.cells.push_back({percent_text(share), share});
         row.cells.push_back({term_title(static_cast<std::size_t>(a.bound)), {}});
         if (best) {
-            const LayerAnswer& b = best->answer.layers[i];
+            const LayerTime& b = best->timing.layers[i];
             row.cells.push_back({term_title(static_cast<std::size_t>(b.bound)), {}});
             row.cells.push_back({fmt::format("{:.2f}", a.time / b.time), a.time / b.time});
         }
@@ -179,7 +179,7 @@ PageTable layers_table(const Conclusions& c) {
 
 }  // namespace
 
-PageView explore_view(const Conclusions& c, const Comparison* moved) {
+PageView explore_view(const ExplorationReport& c, const Comparison* moved) {
     PageView view;
     view.title = fmt::format("{} on {}{}", c.title, moved ? "scaled " : "", c.machine), view.comparison = moved;
     if (c.designs.size() > 1 || !c.front.empty()) view.charts.push_back(front_chart(c));

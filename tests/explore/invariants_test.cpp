@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include <gambrel/conclusions.hpp>
+#include <gambrel/explore.hpp>
 
 #include "explore/toy.hpp"
 
@@ -33,7 +33,7 @@ std::vector<Term> terms_of(Resource r) {
     }
 }
 
-double share_of(const LayerAnswer& layer, Resource r) {
+double share_of(const LayerTime& layer, Resource r) {
     double sum = 0;
     for (const Term t : terms_of(r)) sum += layer.exposed[static_cast<std::size_t>(t)];
     return sum / layer.time;
@@ -42,8 +42,8 @@ double share_of(const LayerAnswer& layer, Resource r) {
 TEST(Explore, ScalingNothingGivesExactlyOne) {
     for (const auto& network : builtin_networks())
         for (const Tiles tiles : {Tiles::rule, Tiles::fastest}) {
-            const Evaluator e(titan(), hardware(titan()), workload(network.name), tiles);
-            EXPECT_EQ(e.answer({}).time / time_of(e, {}), 1.0) << network.name;
+            const DesignEvaluator e(titan(), hardware(titan()), workload(network.name), tiles);
+            EXPECT_EQ(e.evaluate({}).time / time_of(e, {}), 1.0) << network.name;
             EXPECT_TRUE(std::isfinite(time_of(e, {}))) << network.name;
         }
 }
@@ -55,8 +55,8 @@ TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
         for (const auto& network : builtin_networks()) {
             Workload w;
             w.add(training(*builtin_network(network.name, {16, 128})));
-            const Evaluator e(machine, h, w, Tiles::rule);
-            const Answer a = e.answer({});
+            const DesignEvaluator e(machine, h, w, Tiles::rule);
+            const WorkloadTime a = e.evaluate({});
             double total = 0;
             for (std::size_t i = 0; i < w.items.size(); ++i) {
                 const Prediction p = predict(w.items[i].layer, machine, h);
@@ -71,8 +71,8 @@ TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
 
 TEST(Explore, ExposedTimesAreNotNegativeAndSumUpToTheTime) {
     for (const auto& network : builtin_networks()) {
-        const Evaluator e(titan(), hardware(titan()), workload(network.name));
-        for (const LayerAnswer& layer : e.answer({}).layers) {
+        const DesignEvaluator e(titan(), hardware(titan()), workload(network.name));
+        for (const LayerTime& layer : e.evaluate({}).layers) {
             double sum = 0;
             for (const double part : layer.exposed) {
                 EXPECT_GE(part, -1e-15) << network.name;
@@ -98,7 +98,7 @@ Workload whole_waves() {
 TEST(Explore, ScalingEverythingByKGivesKWithoutLatencyAndLaunch) {
     Hardware h = hardware(titan());
     h.launch = h.l1_latency = h.l2_latency = h.dram_latency = 0;
-    const Evaluator e(titan(), h, whole_waves(), Tiles::rule);
+    const DesignEvaluator e(titan(), h, whole_waves(), Tiles::rule);
     const double start = time_of(e, {});
     for (const double k : {1.25, 1.5, 1.9}) {  // beyond 2 a warp's own pace binds, which is a latency
         Factors rates, clocks;
@@ -106,7 +106,7 @@ TEST(Explore, ScalingEverythingByKGivesKWithoutLatencyAndLaunch) {
                                  Resource::l2_bandwidth, Resource::dram_bandwidth})
             rates[r] = k;
         clocks[Resource::clock] = clocks[Resource::dram_bandwidth] = k;
-        EXPECT_NE(e.answer(rates).layers[0].bound, Term::latency);
+        EXPECT_NE(e.evaluate(rates).layers[0].bound, Term::latency);
         EXPECT_NEAR(start / time_of(e, rates), k, 1e-9 * k);
         EXPECT_NEAR(start / time_of(e, clocks), k, 1e-9 * k);
     }
@@ -119,7 +119,7 @@ struct Run {
 };
 class Amdahl : public testing::TestWithParam<Run> {
 protected:
-    [[nodiscard]] static Evaluator evaluator(std::string_view network) {
+    [[nodiscard]] static DesignEvaluator evaluator(std::string_view network) {
         const Machine& machine = *find_in_catalogue(GetParam().gpu);
         Workload w;
         w.add(with_precision(*builtin_network(network, {32, 128}), GetParam().precision), 1);
@@ -140,10 +140,10 @@ INSTANTIATE_TEST_SUITE_P(Gpus, Amdahl,
 TEST_P(Amdahl, OneResourceAloneGivesAtMostTheShareOfItsBottleneck) {
     for (const auto& network : builtin_networks())
         for (const Resource r : all_resources()) {
-            const Evaluator e = evaluator(network.name);
-            const Answer start = e.answer({});
+            const DesignEvaluator e = evaluator(network.name);
+            const WorkloadTime start = e.evaluate({});
             for (const double k : {1.1, 2.0, 4.0, 16.0}) {
-                const Answer changed = e.answer(only(r, k));
+                const WorkloadTime changed = e.evaluate(only(r, k));
                 for (std::size_t i = 0; i < start.layers.size(); ++i) {
                     const double least = start.layers[i].time * (1 - share_of(start.layers[i], r));
                     EXPECT_GE(changed.layers[i].time, least * (1 - 1e-9))
@@ -159,10 +159,10 @@ TEST_P(Amdahl, ABandwidthGivesAtMostAmdahlsSpeedUp) {
     for (const auto& network : builtin_networks())
         for (const Resource r :
              {Resource::shared_bandwidth, Resource::l1_bandwidth, Resource::l2_bandwidth, Resource::dram_bandwidth}) {
-            const Evaluator e = evaluator(network.name);
-            const Answer start = e.answer({});
+            const DesignEvaluator e = evaluator(network.name);
+            const WorkloadTime start = e.evaluate({});
             for (const double k : {1.1, 2.0, 8.0}) {
-                const Answer changed = e.answer(only(r, k));
+                const WorkloadTime changed = e.evaluate(only(r, k));
                 for (std::size_t i = 0; i < start.layers.size(); ++i) {
                     const double s = share_of(start.layers[i], r);
                     EXPECT_GE(changed.layers[i].time, start.layers[i].time * (1 - s + s / k) * (1 - 1e-9))
@@ -174,7 +174,7 @@ TEST_P(Amdahl, ABandwidthGivesAtMostAmdahlsSpeedUp) {
 
 TEST(Explore, MoreOfARateIsNeverSlower) {
     for (const auto& network : builtin_networks()) {
-        const Evaluator e(titan(), hardware(titan()), workload(network.name));
+        const DesignEvaluator e(titan(), hardware(titan()), workload(network.name));
         for (const Resource r : {Resource::macs, Resource::clock, Resource::shared_bandwidth, Resource::l1_bandwidth,
                                  Resource::l2_bandwidth, Resource::dram_bandwidth}) {
             double before = time_of(e, {});
@@ -214,10 +214,10 @@ TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
 }
 
 TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
-    const Evaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
+    const DesignEvaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
     const auto largest = [&](const Factors& f) {
         int area = 0;
-        for (const LayerAnswer& l : e.answer(f).layers) area = std::max(area, l.tile.m * l.tile.n);
+        for (const LayerTime& l : e.evaluate(f).layers) area = std::max(area, l.tile.m * l.tile.n);
         return area;
     };
     const Factors hungry = only(Resource::macs, 8);
@@ -228,17 +228,17 @@ TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
 }
 
 TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
-    const Evaluator e(titan(), hardware(titan()), workload("resnet50", 16, true), Tiles::rule);
+    const DesignEvaluator e(titan(), hardware(titan()), workload("resnet50", 16, true), Tiles::rule);
     const auto bytes = [&](const Factors& f) {
         double sum = 0;
-        for (const LayerAnswer& l : e.answer(f).layers) sum += l.dram_bytes;
+        for (const LayerTime& l : e.evaluate(f).layers) sum += l.dram_bytes;
         return sum;
     };
     EXPECT_LT(bytes(only(Resource::l2_capacity, 16)), 0.95 * bytes({}));
 }
 
 TEST(Explore, ADesignWithTooFewRegistersForAnyTileTakesForeverAndIsNotFound) {
-    const Evaluator e(titan(), hardware(titan()), workload("vgg16", 8));
+    const DesignEvaluator e(titan(), hardware(titan()), workload("vgg16", 8));
     EXPECT_TRUE(std::isinf(time_of(e, only(Resource::registers, 0.01))));
 }
 

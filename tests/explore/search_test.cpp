@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include <gambrel/conclusions.hpp>
+#include "explore/search.hpp"
 
 #include "explore/toy.hpp"
 
@@ -13,7 +13,7 @@ using namespace gambrel;
 using namespace gambrel::test;
 
 struct Case {
-    Evaluator evaluator{titan(), hardware(titan()), workload("alexnet", 64)};
+    DesignEvaluator evaluator{titan(), hardware(titan()), workload("alexnet", 64)};
     Space space;
     explicit Case(std::string_view vary = "sms=1:4,macs=1:2,l2.bandwidth=1:4,l2.capacity={1,2,4},dram.bandwidth=1:4")
         : space(*parse_space(vary, titan(), hardware(titan()))) {}
@@ -25,7 +25,7 @@ struct Case {
 Limit cost_at_most(double cost) { return {Limit::What::cost, Resource::sms, true, cost}; }
 
 struct Sweep {
-    Findings findings;
+    SearchResult result;
     std::vector<Design> designs;
 };
 Sweep run(const Exploration& e, int threads, std::uint64_t first = 0) {
@@ -33,14 +33,14 @@ Sweep run(const Exploration& e, int threads, std::uint64_t first = 0) {
     std::uint64_t expected = first;
     run_parts(e, {first, e.parts()}, threads, true, [&](std::uint64_t part, const Exploration::Part& p) {
         EXPECT_EQ(part, expected++);
-        r.findings.merge(p.findings);
+        r.result.merge(p.result);
         r.designs.insert(r.designs.end(), p.designs.begin(), p.designs.end());
         return true;
     });
     return r;
 }
 std::string text_of(const Sweep& r) {
-    std::string text = to_text(Checkpoint{0, 0, 0, r.findings});
+    std::string text = to_text(Checkpoint{0, 0, 0, r.result});
     for (const Design& d : r.designs) text += to_text(Checkpoint{d.index, 0, 0, {}});
     return text;
 }
@@ -77,7 +77,7 @@ TEST(Exploration, TheFrontOfAGridIsThatOfAllItsDesigns) {
     EXPECT_EQ(e.search(), Search::grid);
     const Sweep r = run(e, 2);
     ASSERT_EQ(r.designs.size(), c.space.size());
-    const auto front = r.findings.front();
+    const auto front = r.result.front();
     for (const Design& d : r.designs)
         EXPECT_TRUE(std::any_of(front.begin(), front.end(), [&](const Design& f) {
             return f.cost <= d.cost * 1.005 && f.time <= d.time;
@@ -88,7 +88,7 @@ TEST(Exploration, TheFrontOfAGridIsThatOfAllItsDesigns) {
     }
     double fastest = std::numeric_limits<double>::infinity();
     for (const Design& d : r.designs) fastest = std::min(fastest, d.time);
-    EXPECT_EQ(r.findings.best->time, fastest);
+    EXPECT_EQ(r.result.best->time, fastest);
 }
 
 TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
@@ -98,16 +98,16 @@ TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
     options.target = 1.3;
     const Exploration e = c.explore(options);
     const Sweep r = run(e, 2);
-    ASSERT_TRUE(r.findings.best && r.findings.cheapest);
-    EXPECT_LE(r.findings.best->cost, 1.8);
-    EXPECT_GE(e.base_time() / r.findings.cheapest->time, 1.3);
+    ASSERT_TRUE(r.result.best && r.result.cheapest);
+    EXPECT_LE(r.result.best->cost, 1.8);
+    EXPECT_GE(e.base_time() / r.result.cheapest->time, 1.3);
     for (const Design& d : r.designs) {
         EXPECT_LE(d.cost, 1.8);
         if (e.base_time() / d.time >= 1.3) {
-            EXPECT_GE(d.cost, r.findings.cheapest->cost);
+            EXPECT_GE(d.cost, r.result.cheapest->cost);
         }
     }
-    EXPECT_LT(r.findings.kept, r.findings.evaluated);
+    EXPECT_LT(r.result.kept, r.result.evaluated);
 }
 
 TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
@@ -119,8 +119,8 @@ TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
     options.search = Search::guided;
     options.restarts = 32;
     const Sweep guided = run(c.explore(options), 2);
-    ASSERT_TRUE(guided.findings.best);
-    EXPECT_LE(guided.findings.best->time, grid.findings.best->time * 1.02);
+    ASSERT_TRUE(guided.result.best);
+    EXPECT_LE(guided.result.best->time, grid.result.best->time * 1.02);
 }
 
 TEST(Exploration, AHugeSpaceIsSearchedWithoutBeingHeld) {
@@ -132,8 +132,8 @@ TEST(Exploration, AHugeSpaceIsSearchedWithoutBeingHeld) {
     const Exploration e = c.explore(options);
     EXPECT_EQ(e.search(), Search::guided);
     const Sweep r = run(e, 2);
-    EXPECT_GT(r.findings.front().size(), 1u);
-    EXPECT_LT(r.findings.evaluated, 100'000u);
+    EXPECT_GT(r.result.front().size(), 1u);
+    EXPECT_LT(r.result.evaluated, 100'000u);
 }
 
 TEST(Exploration, ASearchGoesOnFromItsCheckpointAsIfNeverStopped) {
@@ -146,15 +146,15 @@ TEST(Exploration, ASearchGoesOnFromItsCheckpointAsIfNeverStopped) {
     Checkpoint half{e.fingerprint(), 0, 0, {}};
     run_parts(e, {0, e.parts()}, 2, false, [&](std::uint64_t part, const Exploration::Part& p) {
         half.next = part + 1;
-        half.findings.merge(p.findings);
+        half.result.merge(p.result);
         return part + 1 < e.parts() / 2;
     });
     EXPECT_EQ(half.next, e.parts() / 2);
     const auto read = checkpoint_from(to_text(half), "file");
     ASSERT_TRUE(read) << to_text(read.error());
-    Findings findings = read->findings;
-    findings.merge(run(e, 2, read->next).findings);
-    EXPECT_EQ(to_text(Checkpoint{0, 0, 0, findings}), to_text(Checkpoint{0, 0, 0, whole.findings}));
+    SearchResult found = read->result;
+    found.merge(run(e, 2, read->next).result);
+    EXPECT_EQ(to_text(Checkpoint{0, 0, 0, found}), to_text(Checkpoint{0, 0, 0, whole.result}));
 }
 
 TEST(Exploration, AFingerprintTellsQuestionsApart) {
@@ -176,7 +176,7 @@ TEST(Checkpoint, CutOffOrForeignTextIsRefused) {
 }
 
 TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
-    const Evaluator e(titan(), hardware(titan()), workload("vgg16", 64, true), Tiles::rule);
+    const DesignEvaluator e(titan(), hardware(titan()), workload("vgg16", 64, true), Tiles::rule);
     for (const Sensitivity& s : sensitivities(e)) {
         if (s.resource == Resource::sms) continue;  // waves make steps
         EXPECT_GE(s.elasticity, -1e-9) << name(s.resource);
@@ -187,10 +187,10 @@ TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
     }
 }
 
-TEST(Conclusions, OptionsOfTheStudyGoFromComputeAloneToBalanced) {
-    const Evaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
-    const auto options = scaling_options();
-    const Conclusions c = conclusions(e, default_costs(), options);
+TEST(ExplorationReport, OptionsOfTheStudyGoFromComputeAloneToBalanced) {
+    const DesignEvaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
+    const auto options = proposed_designs();
+    const ExplorationReport c = exploration_report(e, default_costs(), options);
     ASSERT_EQ(c.designs.size(), 10u);
     EXPECT_EQ(c.designs[0].speedup, 1);
     EXPECT_LT(c.designs[2].speedup, 4);                     // four times the SMs alone

@@ -19,7 +19,7 @@ inline Factors only(Resource resource, double factor) {
     return f;
 }
 
-inline double time_of(const Evaluator& e, const Factors& f) {
+inline double time_of(const DesignEvaluator& e, const Factors& f) {
     auto scratch = e.scratch();
     return e.time(f, scratch);
 }

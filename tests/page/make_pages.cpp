@@ -4,10 +4,10 @@
 #include <fstream>
 #include <string>
 
-#include <gambrel/design_roofline.hpp>
 #include <gambrel/page.hpp>
 #include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
+#include "explore/search.hpp"
 
 #include "report/sample.hpp"
 
@@ -164,22 +164,22 @@ Measurement measured() {
     return *m;
 }
 
-Conclusions explored() {
+ExplorationReport explored() {
     const Machine& machine = *find_in_catalogue("v100");
     const Hardware base = hardware(machine);
     Workload work;
     work.add(*builtin_network("alexnet", {8, 128}));
     work.add(*builtin_network("vgg16", {1, 128}));
     work.items[0].layer.name = "<img src=x onerror='window.hacked = 8'>";
-    const Evaluator evaluator(machine, base, work);
+    const DesignEvaluator evaluator(machine, base, work);
     const Space space = *parse_space("sms=1:2,dram.bandwidth=1:2,l2.capacity={1,2}", machine, base);
     SearchOptions options;
     options.target = 1.15;
     const Exploration exploration(evaluator, space, default_costs(), options);
-    Findings findings;
+    SearchResult found;
     run_parts(exploration, {0, exploration.parts()}, 1, false,
-              [&](std::uint64_t, const Exploration::Part& part) { return findings.merge(part.findings), true; });
-    Conclusions c = conclusions(exploration, findings);
+              [&](std::uint64_t, const Exploration::Part& part) { return found.merge(part.result), true; });
+    ExplorationReport c = exploration_report(exploration, found);
     add_map(c, evaluator, space, {});
     return c;
 }
@@ -214,9 +214,9 @@ int main(int argc, char** argv) {
     const Comparison bytes_only = judged();
     const Measurement m = measured();
     const Analysis alone = machine_analysis(measured_machine(m), "Measured Roofline");
-    const Conclusions designs = explored();
+    const ExplorationReport designs = explored();
     const Comparison moved = comparison(design_analysis(designs, designs.designs.front()),
-                                        design_analysis(designs, *led_to(designs)), {MatchBy::layer});
+                                        design_analysis(designs, *recommended_design(designs)), {MatchBy::layer});
     const std::string measured_page = page("Measured", {measure_view(m, alone)});
     const std::string explored_page = page("Explored", {explore_view(designs, &moved)});
     const std::string step_page = page(step.title, {all[0]});

@@ -1,4 +1,4 @@
-#include "explore/words.hpp"
+#include "explore/vary_syntax.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <gambrel/conclusions.hpp>
+#include "explore/search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 namespace gambrel {
 namespace {
 
-Conclusions begun(const Evaluator& evaluator) {
-    Conclusions c;
+ExplorationReport begun(const DesignEvaluator& evaluator) {
+    ExplorationReport c;
     c.machine = evaluator.machine().name;
     c.base = evaluator.machine();
     c.hardware = evaluator.hardware();
@@ -19,56 +19,58 @@ Conclusions begun(const Evaluator& evaluator) {
     return c;
 }
 
-double base_time_of(const Evaluator& evaluator) {
+double base_time_of(const DesignEvaluator& evaluator) {
     auto scratch = evaluator.scratch();
     return evaluator.time({}, scratch);
 }
 
 }  // namespace
 
-DesignAnswer design_answer(const Evaluator& evaluator, const CostTable& costs, std::string name, std::string what,
-                           const Factors& factors, double base_time) {
-    DesignAnswer d{std::move(name), std::move(what), factors, costs(factors), 1, evaluator.answer(factors)};
-    d.speedup = base_time / d.answer.time;
+EvaluatedDesign evaluated_design(const DesignEvaluator& evaluator, const CostTable& costs, std::string name,
+                                 std::string what, const Factors& factors, double base_time) {
+    EvaluatedDesign d{std::move(name), std::move(what), factors, costs(factors), 1, evaluator.evaluate(factors)};
+    d.speedup = base_time / d.timing.time;
     return d;
 }
 
-Conclusions conclusions(const Evaluator& evaluator, const CostTable& costs, std::span<const Option> options) {
-    Conclusions c = begun(evaluator);
+ExplorationReport exploration_report(const DesignEvaluator& evaluator, const CostTable& costs,
+                                     std::span<const ProposedDesign> proposed) {
+    ExplorationReport c = begun(evaluator);
     const double base = base_time_of(evaluator);
-    c.designs.push_back(design_answer(evaluator, costs, "start", c.machine, {}, base));
-    for (const Option& o : options)
-        c.designs.push_back(design_answer(evaluator, costs, o.name, o.what, o.factors, base));
+    c.designs.push_back(evaluated_design(evaluator, costs, "start", c.machine, {}, base));
+    for (const ProposedDesign& o : proposed)
+        c.designs.push_back(evaluated_design(evaluator, costs, o.name, o.what, o.factors, base));
     return c;
 }
 
-Conclusions conclusions(const Exploration& e, const Findings& findings) {
-    Conclusions c = begun(e.evaluator());
+ExplorationReport exploration_report(const Exploration& e, const SearchResult& found) {
+    ExplorationReport c = begun(e.evaluator());
     c.space = e.space().size();
-    c.evaluated = findings.evaluated;
-    c.kept = findings.kept;
+    c.evaluated = found.evaluated;
+    c.kept = found.kept;
     c.search = name(e.search());
     c.target = e.options().target;
     const auto answer = [&](const Design& d, std::string name, std::string what) {
-        return design_answer(e.evaluator(), e.costs(), std::move(name), std::move(what), e.space().at(d.index),
-                             e.base_time());
+        return evaluated_design(e.evaluator(), e.costs(), std::move(name), std::move(what), e.space().at(d.index),
+                                e.base_time());
     };
-    c.designs.push_back(design_answer(e.evaluator(), e.costs(), "start", c.machine, {}, e.base_time()));
-    if (findings.best)
-        c.designs.push_back(answer(*findings.best, "fastest",
+    c.designs.push_back(evaluated_design(e.evaluator(), e.costs(), "start", c.machine, {}, e.base_time()));
+    if (found.best)
+        c.designs.push_back(answer(*found.best, "fastest",
                                    e.options().limits.empty() ? "fastest of the space" : "fastest within the limits"));
-    if (findings.cheapest)
+    if (found.cheapest)
         c.designs.push_back(
-            answer(*findings.cheapest, "cheapest", fmt::format("cheapest that is {:g} times as fast", *c.target)));
-    for (const Design& d : findings.front()) {
-        DesignAnswer point{"", "", e.space().at(d.index), d.cost, e.base_time() / d.time, {}};
-        point.answer.time = d.time;
+            answer(*found.cheapest, "cheapest", fmt::format("cheapest that is {:g} times as fast", *c.target)));
+    for (const Design& d : found.front()) {
+        EvaluatedDesign point{"", "", e.space().at(d.index), d.cost, e.base_time() / d.time, {}};
+        point.timing.time = d.time;
         c.front.push_back(std::move(point));
     }
     return c;
 }
 
-void add_map(Conclusions& c, const Evaluator& evaluator, const Space& space, std::span<const Resource> resources) {
+void add_map(ExplorationReport& c, const DesignEvaluator& evaluator, const Space& space,
+             std::span<const Resource> resources) {
     std::vector<Resource> chosen(resources.begin(), resources.end());
     std::vector<Sensitivity> by_weight = c.sensitivities;
     std::stable_sort(by_weight.begin(), by_weight.end(),

@@ -1,4 +1,4 @@
-#include <gambrel/design_roofline.hpp>
+#include <gambrel/explore.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,7 @@ void scale_level(MemoryLevel& l, const Factors& f, double sms) {
     if (l.level == Level::l2) scale(l.capacity, f[Resource::l2_capacity]);
 }
 
-Kernel kernel_of(const Workload::Item& item, const LayerAnswer& answer, const Machine& machine, Frequency clock) {
+Kernel kernel_of(const Workload::Item& item, const LayerTime& layer, const Machine& machine, Frequency clock) {
     const auto modelled = [](auto value) {
         return Amount<decltype(value)>{value, Origin::modelled, Symbol("explore")};
     };
@@ -57,13 +57,13 @@ Kernel kernel_of(const Workload::Item& item, const LayerAnswer& answer, const Ma
     Kernel k;
     k.name = Symbol(item.layer.name), k.phase = Symbol(name(item.layer.pass)), k.device = Symbol(machine.name);
     k.launches = static_cast<std::uint64_t>(std::max(1.0, std::round(n)));
-    k.time = modelled(Seconds{answer.time * n});
+    k.time = modelled(Seconds{layer.time * n});
     k.work[mapping_for(item.layer, machine).pipe] = modelled(Flops{flop(item.layer).value() * n});
     for (const Pipe pipe : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16})
         if (!k.work[pipe]) k.work[pipe] = modelled(Flops{0});
-    k.bytes[Level::l1] = modelled(Bytes{answer.l1_bytes * n});
-    k.bytes[Level::l2] = modelled(Bytes{answer.l2_bytes * n});
-    k.bytes[Level::dram] = modelled(Bytes{answer.dram_bytes * n});
+    k.bytes[Level::l1] = modelled(Bytes{layer.l1_bytes * n});
+    k.bytes[Level::l2] = modelled(Bytes{layer.l2_bytes * n});
+    k.bytes[Level::dram] = modelled(Bytes{layer.dram_bytes * n});
     k.clock = modelled(clock);
     if (flop(item.layer).value() <= 0) k.zero_flop_launches = k.launches;
     return k;
@@ -89,13 +89,13 @@ Machine design_machine(const Machine& machine, const Factors& f) {
     return m;
 }
 
-Analysis design_analysis(const Conclusions& c, const DesignAnswer& design) {
+Analysis design_analysis(const ExplorationReport& c, const EvaluatedDesign& design) {
     Machine machine = design_machine(c.base, design.factors);
     if (&design != &c.designs.front()) machine.name += ", " + design.name;
     const Frequency clock{c.hardware.clock * design.factors[Resource::clock]};
     std::vector<Kernel> kernels;
-    for (std::size_t i = 0; i < design.answer.layers.size(); ++i)
-        kernels.push_back(kernel_of(c.workload.items[i], design.answer.layers[i], machine, clock));
+    for (std::size_t i = 0; i < design.timing.layers.size(); ++i)
+        kernels.push_back(kernel_of(c.workload.items[i], design.timing.layers[i], machine, clock));
     AnalysisOptions options;
     options.grouping = Grouping::launch;  // a layer each; two networks may have layers of one name
     Run run;
@@ -106,20 +106,20 @@ Analysis design_analysis(const Conclusions& c, const DesignAnswer& design) {
     return analysis(std::move(run), options);
 }
 
-const DesignAnswer* led_to(const Conclusions& c) {
+const EvaluatedDesign* recommended_design(const ExplorationReport& c) {
     if (c.designs.size() < 2) return nullptr;
     if (!c.search.empty()) return &c.designs.back();  // the fastest, or behind it the cheapest that reaches the target
     return &*std::max_element(c.designs.begin() + 1, c.designs.end(),
                               [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
 }
 
-std::vector<double> network_elasticities(const Conclusions& c, const Sensitivity& s) {
+std::vector<double> network_elasticities(const ExplorationReport& c, const Sensitivity& s) {
     // Layers tell ln(speed-up) over ln(factor) at a tenth more; times add up, their logarithms do not.
     constexpr double kTenth = 1.1;
     std::vector<double> before(c.workload.networks.size()), after(before);
     for (std::size_t i = 0; i < s.layers.size(); ++i) {
         const auto& item = c.workload.items[i];
-        const double time = item.weight * c.designs.front().answer.layers[i].time;
+        const double time = item.weight * c.designs.front().timing.layers[i].time;
         before[item.network] += time, after[item.network] += time * std::pow(kTenth, -s.layers[i]);
     }
     std::vector<double> out;

@@ -1,7 +1,7 @@
 // Is a design on the Roofline what the exploration computed, on a machine whose roofs are the scaled ones?
 #include <gtest/gtest.h>
 
-#include <gambrel/design_roofline.hpp>
+#include <gambrel/explore.hpp>
 
 #include "explore/toy.hpp"
 
@@ -53,23 +53,23 @@ protected:
     Explored() {
         Factors f;
         f[Resource::dram_bandwidth] = 2, f[Resource::l2_capacity] = 4;
-        const Option more[] = {{"more memory", "", f},
-                               {"a little more", "", test::only(Resource::dram_bandwidth, 1.1)}};
+        const ProposedDesign more[] = {{"more memory", "", f},
+                                       {"a little more", "", test::only(Resource::dram_bandwidth, 1.1)}};
         Workload work = test::workload("alexnet", 8);
         work.add(*builtin_network("vgg16", {1, 128}), 2);
-        c_ = conclusions(Evaluator(v100(), hardware(v100()), work), default_costs(), more);
+        c_ = exploration_report(DesignEvaluator(v100(), hardware(v100()), work), default_costs(), more);
     }
-    Conclusions c_;
+    ExplorationReport c_;
 };
 
 TEST_F(Explored, TheAnalysisOfADesignHasItsTimeAndBytes) {
-    for (const DesignAnswer& d : c_.designs) {
+    for (const EvaluatedDesign& d : c_.designs) {
         const Analysis a = design_analysis(c_, d);
         ASSERT_EQ(a.rows.size(), c_.workload.items.size());
-        EXPECT_NEAR(a.total.time->value.value(), d.answer.time, 1e-9 * d.answer.time);
+        EXPECT_NEAR(a.total.time->value.value(), d.timing.time, 1e-9 * d.timing.time);
         double dram = 0;
         for (std::size_t i = 0; i < a.rows.size(); ++i)
-            dram += c_.workload.items[i].weight * d.answer.layers[i].dram_bytes;
+            dram += c_.workload.items[i].weight * d.timing.layers[i].dram_bytes;
         EXPECT_NEAR(a.total.bytes[Level::dram]->value.value(), dram, 1e-9 * dram);
         EXPECT_EQ(a.rows[0].kernel.time->origin, Origin::modelled);
     }
@@ -81,10 +81,10 @@ TEST_F(Explored, PointsMoveBecauseTrafficIsComputedAnew) {
 }
 
 TEST_F(Explored, LeadsToTheFastestOfTheDesignsThoughtOf) {
-    ASSERT_NE(led_to(c_), nullptr);
-    EXPECT_EQ(led_to(c_)->name, "more memory");
+    ASSERT_NE(recommended_design(c_), nullptr);
+    EXPECT_EQ(recommended_design(c_)->name, "more memory");
     c_.designs.resize(1);
-    EXPECT_EQ(led_to(c_), nullptr);
+    EXPECT_EQ(recommended_design(c_), nullptr);
 }
 
 TEST_F(Explored, NetworksElasticitiesLieBetweenThoseOfTheirLayersAndAroundTheWhole) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <tuple>
 
-#include <gambrel/explore.hpp>
+#include "explore/search.hpp"
 
 namespace gambrel {
 namespace {
@@ -31,14 +31,14 @@ void keep_in_bin(std::vector<Design>& bins, const Design& d) {
 
 }  // namespace
 
-void Findings::add(const Design& d, bool reaches_target) {
+void SearchResult::add(const Design& d, bool reaches_target) {
     ++kept;
     if (!best || faster(d, *best)) best = d;
     if (reaches_target && (!cheapest || cheaper(d, *cheapest))) cheapest = d;
     keep_in_bin(bins, d);
 }
 
-void Findings::merge(const Findings& other) {
+void SearchResult::merge(const SearchResult& other) {
     evaluated += other.evaluated;
     kept += other.kept;
     if (other.best && (!best || faster(*other.best, *best))) best = other.best;
@@ -46,7 +46,7 @@ void Findings::merge(const Findings& other) {
     for (const Design& d : other.bins) keep_in_bin(bins, d);
 }
 
-std::vector<Design> Findings::front() const {
+std::vector<Design> SearchResult::front() const {
     std::vector<Design> sorted = bins, result;
     std::sort(sorted.begin(), sorted.end(), cheaper);
     for (const Design& d : sorted)
