@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <gambrel/roofline.hpp>
 #include <gambrel/ingest.hpp>
+#include <gambrel/roofline.hpp>
 
 #include "app/output.hpp"
 

@@ -133,10 +133,11 @@ Action setup_check(CLI::App& command) {
     command.add_option("--top", flags->analysis.output.top);
     command.add_flag("--quiet,-q", flags->quiet);
     flags->analysis.add_reading_to(command);
-    command.add_flag("--force", flags->analysis.output.force);
+    command.add_flag("-f,--force", flags->analysis.output.force);
     return [flags] {
         flags->analysis.output.inputs = flags->files;
-        flags->analysis.output.inputs.insert(flags->analysis.output.inputs.end(), {flags->baseline, flags->analysis.machine});
+        flags->analysis.output.inputs.insert(flags->analysis.output.inputs.end(),
+                                             {flags->baseline, flags->analysis.machine});
         flags->analysis.output.quiet = true;  // the summaries of a gate are not announced
         return run(*flags);
     };

@@ -9,8 +9,9 @@
 
 namespace gambrel::app {
 
-// Exit status (shared with scripts): 0 done, 1 the answer is no, 2 bad input, 3 our bug.
-enum Status : int { kDone = 0, kNo = 1, kBadInput = 2, kOurBug = 3 };
+// Exit status, which scripts rely on; docs/formats.md has the table. Interrupted: 128 and the signal
+// (app/interrupt.hpp).
+enum Status : int { kDone = 0, kNo = 1, kBadInput = 2, kInternalError = 3 };
 
 using Action = std::function<int()>;
 

@@ -64,15 +64,15 @@ Result<std::vector<Named>> weighted(const std::string& text, const std::string& 
     return all;
 }
 
-Network of_table(const Workload& work) {
+Network of_table(const LayerSet& layers) {
     Network network;
-    network.name = work.title;
-    for (const LayerRow& row : work.table->rows)
+    network.name = layers.title;
+    for (const LayerRow& row : layers.table->rows)
         network.layers.insert(network.layers.end(), row.layers.begin(), row.layers.end());
     return network;
 }
 
-Result<gambrel::Workload> workload_of(const Flags& flags, Errors& notes) {
+Result<Workload> workload_of(const Flags& flags, Errors& notes) {
     const auto names = weighted(flags.network.network, "NETWORK");
     if (!names) return tl::unexpected(names.error());
     const auto passes = weighted(flags.pass_weights, "--pass-weights");
@@ -80,14 +80,15 @@ Result<gambrel::Workload> workload_of(const Flags& flags, Errors& notes) {
     for (const Named& pass : *passes)
         if (!pass_from(pass.name))
             return failure("--pass-weights", fmt::format("\"{}\": expected fwd, dgrad or wgrad", pass.name));
-    gambrel::Workload all;
+    Workload all;
     for (const Named& named : names->empty() ? std::vector<Named>{{"", 1}} : *names) {
         NetworkFlags one = flags.network;
         one.network = named.name;
-        auto work = app::workload_of(one);
-        if (!work) return tl::unexpected(work.error());
-        notes.insert(notes.end(), work->notes.begin(), work->notes.end());
-        all.add(work->network ? *work->network : of_table(*work), named.weight, flags.convolutions);
+        const auto layers = layers_of(one);
+        if (!layers) return tl::unexpected(layers.error());
+        const LayerSet& set = **layers;
+        notes.insert(notes.end(), set.notes.begin(), set.notes.end());
+        all.add(set.network ? *set.network : of_table(set), named.weight, flags.convolutions);
     }
     for (auto& item : all.items)
         for (const Named& pass : *passes)
@@ -119,7 +120,7 @@ struct ExploreRequest {
 void collect(Errors& all, const Errors& some) { all.insert(all.end(), some.begin(), some.end()); }
 
 Result<ExploreRequest> request_of(const Flags& flags) {
-    const auto chosen = machine_of(flags.machine);
+    const auto chosen = estimator_of(flags.machine);
     if (!chosen) return tl::unexpected(chosen.error());
     if (!chosen->machine)
         return failure("--machine",
@@ -177,8 +178,8 @@ int run(const Flags& flags) {
     const auto closed = recorder.close();
     if (!closed) return bad_input(closed.error());
     if (!*closed)
-        fmt::print(stderr, "note: ended early; what follows is of the designs looked at so far{}\n",
-                   flags.run.resume.empty() ? "" : ", and the same command goes on from there");
+        say(fmt::format("note: ended early; what follows is of the designs looked at so far{}",
+                        flags.run.resume.empty() ? "" : ", and the same command goes on from there"));
     ExplorationReport c = exploration_report(exploration, recorder.result());
     add_map(c, evaluator, q->space, q->map);
     const int status = emit(c, flags.output);

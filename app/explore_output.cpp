@@ -37,20 +37,11 @@ Result<std::string> rendered(const ExplorationReport& c, const std::string& path
     if (svg.empty())
         return failure(path, fmt::format("nothing to draw for --chart {}: it needs --vary{}", name(chart),
                                          chart == ExploreChart::map ? " of two resources" : ""));
-    if (path.ends_with(".png")) return svg_to_png(svg);
-    if (path.ends_with(".pdf")) return svg_to_pdf(svg);
-    return svg;
+    return picture(svg, path);
 }
 
 bool write(const ExplorationReport& c, const std::string& path, ExploreChart chart, const ExploreOutput& flags) {
-    const auto bytes = rendered(c, path, chart, flags.theme == "dark" ? Theme::dark : Theme::light);
-    if (!bytes) {
-        bad_input(bytes.error());
-        return false;
-    }
-    if (!write_file(path, *bytes)) return false;
-    if (!flags.output.quiet) fmt::print(stderr, "wrote {}\n", path);
-    return true;
+    return write_output(path, rendered(c, path, chart, flags.output.chart_style().theme), flags.output);
 }
 
 bool write_all(const ExplorationReport& c, const std::string& folder, const ExploreOutput& flags) {
@@ -68,14 +59,9 @@ bool write_all(const ExplorationReport& c, const std::string& folder, const Expl
 }  // namespace
 
 void ExploreOutput::add_to(CLI::App& command) {
-    command.add_option("--csv", output.csv)->expected(0, 1)->default_str("-");
-    command.add_option("--json", output.json)->expected(0, 1)->default_str("-");
-    command.add_option("-o,--output", output.files)->allow_extra_args(false);
-    command.add_option("--theme", theme)->check(CLI::IsMember({"light", "dark"}));
+    output.top = 15;
+    output.add_to(command);
     command.add_option("--chart", chart)->check(CLI::IsMember({"designs", "sensitivity", "map", "pareto"}));
-    command.add_option("--top", top);
-    command.add_flag("--no-chart", no_chart);
-    command.add_flag("--quiet,-q", output.quiet);
 }
 
 Errors faults(const ExploreOutput& flags) {
@@ -86,23 +72,15 @@ Errors faults(const ExploreOutput& flags) {
 
 int emit(const ExplorationReport& c, const ExploreOutput& flags) {
     bool ok = true;
-    const auto table = [&](const std::string& where, const std::string& text) {
-        if (where.empty()) return;
-        ok = (where == "-" ? print_result(text) : write_file(where, text)) && ok;
-    };
-    table(flags.output.csv, flags.output.csv.empty() ? "" : explore_csv(c));
-    table(flags.output.json, flags.output.json.empty() ? "" : explore_json(c));
+    if (!flags.output.csv.empty()) ok &= write_output(flags.output.csv, explore_csv(c), flags.output);
+    if (!flags.output.json.empty()) ok &= write_output(flags.output.json, explore_json(c), flags.output);
     const ExploreChart chart = *explore_chart_from(flags.chart);
     for (const std::string& file : flags.output.files)
         ok = (is_folder(file) ? write_all(c, file, flags) : write(c, file, chart, flags)) && ok;
-    const bool elsewhere = flags.output.csv == "-" || flags.output.json == "-" ||
-                           (flags.output.quiet &&
-                            (!flags.output.files.empty() || !flags.output.csv.empty() || !flags.output.json.empty()));
-    if (!elsewhere) {
-        TextStyle style = terminal_style();
-        style.max_rows = flags.top;
+    if (flags.output.shows_text()) {
+        const TextStyle style = flags.output.text_style();
         ok = print_result(explore_text(c, style)) && ok;
-        for (std::size_t i = 0; i < kExploreCharts && !flags.no_chart; ++i)
+        for (std::size_t i = 0; i < kExploreCharts && !flags.output.no_chart; ++i)
             if (const std::string text = explore_terminal(c, static_cast<ExploreChart>(i), style); !text.empty())
                 ok = print_result("\n" + text) && ok;
     }

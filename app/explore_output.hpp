@@ -10,9 +10,7 @@ namespace gambrel::app {
 
 struct ExploreOutput {
     OutputFlags output;
-    std::string theme = "light", chart = "pareto";
-    std::size_t top = 15;
-    bool no_chart = false;
+    std::string chart = "pareto";
     void add_to(CLI::App& command);
 };
 

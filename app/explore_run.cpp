@@ -12,6 +12,7 @@
 #include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "base/output_file.hpp"
 
 namespace gambrel::app {
 
@@ -77,7 +78,7 @@ bool Recorder::save() {
     if (flags_.resume.empty()) return true;
     const std::string temporary = flags_.resume + ".new";
     std::error_code fault;
-    if (!write_file(temporary, to_text(state_))) return false;
+    if (!base_detail::write_file(temporary, to_text(state_), {})) return false;
     fs::rename(temporary, flags_.resume, fault);
     return !fault;
 }

@@ -7,6 +7,7 @@
 #include <gambrel/base.hpp>
 
 #include "app/command.hpp"
+#include "app/output.hpp"
 #include "base/embedded.hpp"
 
 namespace gambrel::app {
@@ -40,7 +41,7 @@ std::string overview(const CLI::App& root) {
     text += "\n";
     for (const auto* command : root.get_subcommands([](const CLI::App*) { return true; }))
         text += fmt::format("  gambrel {:<10} {}\n", command->get_name(), command->get_description());
-    return text + "\n`gambrel COMMAND --help` tells more of each.\n";
+    return text + "\n`gambrel COMMAND --help` says more about each.\n";
 }
 
 std::optional<int> asked_for_help(int argc, char** argv, const CLI::App& root) {
@@ -48,17 +49,19 @@ std::optional<int> asked_for_help(int argc, char** argv, const CLI::App& root) {
     for (int i = 1; i < argc; ++i) {
         const std::string_view argument = argv[i];
         if (argument == "--") break;
-        if (!command && !argument.starts_with("-"))
+        if (!command && !argument.starts_with("-")) {
             for (const auto* known : root.get_subcommands([](const CLI::App*) { return true; }))
                 if (known->get_name() == argument) command = known;
+            if (!command) return std::nullopt;  // an unknown command, which the parser reports
+        }
         if (argument == "--list-options" && command) {
+            std::string text;
             for (const auto& name : option_names(*command))
-                if (name != "--list-options") fmt::print("{}\n", name);
-            return kDone;
+                if (name != "--list-options") text += name + "\n";
+            return print_result(text) ? kDone : kBadInput;
         }
         if (argument == "--help" || argument == "-h") {
-            fmt::print("{}", command ? page(command->get_name()) : overview(root));
-            return kDone;
+            return print_result(command ? page(command->get_name()) : overview(root)) ? kDone : kBadInput;
         }
     }
     return std::nullopt;

@@ -31,9 +31,7 @@ int emit(const Estimates& estimates, const OutputFlags& flags) {
     const TextStyle style = flags.text_style();
     const ChartStyle chart = flags.chart_style();
     Renderings forms;
-    forms.text = [&] {
-        return estimates_text(estimates, style) + (flags.no_chart ? "" : terminal_chart(a, style));
-    };
+    forms.text = [&] { return estimates_text(estimates, style) + (flags.no_chart ? "" : terminal_chart(a, style)); };
     forms.csv = [&] { return estimates_csv(estimates); };
     forms.json = [&] { return estimates_json(estimates, a); };
     forms.svg = [&] { return roofline_svg(a, chart); };

@@ -27,7 +27,7 @@ int run(const Flags& flags) {
         if (!machine) return bad_input(machine.error());
         text = !flags.output.json.empty()  ? to_json(*machine)
                : !flags.output.csv.empty() ? machine_list_csv({&*machine, 1})
-                                    : machine_sheet(*machine, style);
+                                           : machine_sheet(*machine, style);
     }
     const std::string& where = !flags.output.json.empty() ? flags.output.json : flags.output.csv;
     return write_output(where.empty() ? "-" : where, text, flags.output) ? kDone : kBadInput;
@@ -41,7 +41,7 @@ Action setup_machines(CLI::App& command) {
     command.add_option("--csv", flags->output.csv)->expected(0, 1)->default_str("-");
     auto* json = command.add_option("--json", flags->output.json)->expected(0, 1)->default_str("-");
     json->excludes("--csv");
-    command.add_flag("--force", flags->output.force);
+    command.add_flag("-f,--force", flags->output.force);
     return [flags] { return run(*flags); };
 }
 

@@ -1,7 +1,10 @@
+#include <fcntl.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <exception>
+#include <new>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <gambrel/base.hpp>
@@ -10,6 +13,8 @@
 #include "app/child_process.hpp"
 #include "app/command.hpp"
 #include "app/help.hpp"
+#include "app/interrupt.hpp"
+#include "app/output.hpp"
 
 namespace {
 
@@ -44,10 +49,10 @@ int usage_error(const CLI::App& root, int argc, char** argv, const CLI::ParseErr
     for (const auto& entry : kCommands) names.emplace_back(entry.name);
     if (argc > 1 && root.get_subcommands().empty() && argv[1][0] != '-') hint = did_you_mean(argv[1], names);
     if (!root.get_subcommands().empty()) hint = option_hint(*root.get_subcommands().front(), argc, argv);
-    fmt::print(stderr, "error: {}{}\n", e.what(), hint);
+    bad_input({{"", e.what() + hint}});
     const bool in_command = !root.get_subcommands().empty();
-    fmt::print(stderr, "`gambrel {}--help` tells more.\n",
-               in_command ? root.get_subcommands().front()->get_name() + " " : "");
+    say(fmt::format("`gambrel {}--help` says more.",
+                    in_command ? root.get_subcommands().front()->get_name() + " " : ""));
     return kBadInput;
 }
 
@@ -63,6 +68,12 @@ std::string typed(int argc, char** argv) {
     std::vector<std::string> words(argv, argv + argc);
     if (!words.empty()) words.front() = "gambrel";
     return shell_quoted(words);
+}
+
+// A file that is opened while stdout or stderr is closed would take its number, and our messages with it.
+void keep_standard_streams() {
+    for (int stream = 0; stream <= 2; ++stream)
+        if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", O_RDWR) == -1) return;
 }
 
 int run(int argc, char** argv) {
@@ -88,24 +99,26 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return usage_error(root, argc, argv, e);
     }
-    if (version) {
-        fmt::print("gambrel {}\n", kVersion);
-        return kDone;
-    }
+    if (version) return print_result(fmt::format("gambrel {}\n", kVersion)) ? kDone : kBadInput;
     for (auto& [command, action] : actions)
         if (command->parsed()) return action();
-    fmt::print("{}", overview(root));
-    return argc > 1 ? kDone : kBadInput;
+    return print_result(overview(root)) && argc > 1 ? kDone : kBadInput;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    keep_standard_streams();
     try {
-        return run(argc, argv);
+        return interrupted_status(run(argc, argv));
+    } catch (const std::bad_alloc&) {
+        say("error: not enough memory for this input");
+    } catch (const std::system_error& e) {  // files, folders and threads that the system refuses
+        say(fmt::format("error: {}", e.what()));
     } catch (const std::exception& e) {
-        fmt::print(stderr, "error: this is a bug in gambrel {}: {}\nPlease report it with the command line.\n",
-                   gambrel::kVersion, e.what());
-        return gambrel::app::kOurBug;
+        say(fmt::format("error: this is an internal error of gambrel {}: {}\nPlease report it with the command line.",
+                        gambrel::kVersion, e.what()));
+        return kInternalError;
     }
+    return kBadInput;
 }

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/measure.hpp>
 #include <gambrel/ert.hpp>
+#include <gambrel/measure.hpp>
 #include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
 
@@ -58,10 +58,9 @@ Errors faults(const Flags& flags) {
 }
 
 bool written(const std::string& path, const Result<std::string>& bytes, bool quiet) {
-    if (!bytes) return print_notes(bytes.error(), "error"), false;
-    if (!write_file(path, *bytes)) return false;
-    if (!quiet) fmt::print(stderr, "wrote {}\n", path);
-    return true;
+    OutputFlags flags;
+    flags.quiet = quiet;
+    return write_output(path, bytes, flags);
 }
 
 bool write_machine(const Machine& machine, const std::string& title, const Flags& flags,

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-
 namespace gambrel::app {
 namespace {
 
@@ -123,7 +122,8 @@ CLI::Validator positive_count() {
                 std::int64_t value = 0;
                 const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
                 const bool whole = fault == std::errc{} && end == text.data() + text.size() && value > 0;
-                return whole ? std::string() : fmt::format("\"{}\" is not a count; expected a whole number from 1", text);
+                return whole ? std::string()
+                             : fmt::format("\"{}\" is not a count; expected a whole number from 1", text);
             },
             "COUNT", "positive count"};
 }

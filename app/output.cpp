@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -105,7 +105,7 @@ void OutputFlags::add_files_to(CLI::App& command) {
     command.add_option("--json", json)->expected(0, 1)->default_str("-");
     command.add_option("-o,--output", files)->allow_extra_args(false);
     command.add_option("--theme", theme)->check(CLI::IsMember({"light", "dark"}));
-    command.add_flag("--force", force);
+    command.add_flag("-f,--force", force);
     command.add_flag("--quiet,-q", quiet);
 }
 
@@ -145,7 +145,8 @@ Errors faults(const OutputFlags& flags, std::string_view extensions) {
     for (const std::string& path : flags.files) {
         const std::string kind = extension(path);
         if (kind.empty() || (" " + std::string(extensions) + " ").find(" " + kind + " ") == std::string::npos)
-            wrong.push_back({path, fmt::format("\"{}\" is not a known extension; expected one of {}", kind, extensions)});
+            wrong.push_back(
+                {path, fmt::format("\"{}\" is not a known extension; expected one of {}", kind, extensions)});
         else
             target(path);
     }
@@ -176,7 +177,8 @@ bool write_output(const std::string& path, const Result<std::string>& bytes, con
 }
 
 int emit(const Renderings& renderings, const OutputFlags& flags) {
-    if (const Errors wrong = faults(flags, ".html .svg .png .pdf .csv .json .md"); !wrong.empty()) return bad_input(wrong);
+    if (const Errors wrong = faults(flags, ".html .svg .png .pdf .csv .json .md"); !wrong.empty())
+        return bad_input(wrong);
     bool ok = true;
     if (!flags.csv.empty()) ok &= write_output(flags.csv, renderings.csv(), flags);
     if (!flags.json.empty()) ok &= write_output(flags.json, renderings.json(), flags);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <gambrel/base.hpp>
 #include <gambrel/report.hpp>
 #include <gambrel/roofline.hpp>

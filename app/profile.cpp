@@ -19,7 +19,7 @@ struct Flags {
     NcuSettings ncu;
     std::string ncu_path, cc, tensor_by = "auto";
     std::vector<std::string> misplaced;
-    bool dry_run = false, force = false;
+    bool dry_run = false;
 };
 
 bool is_report(const std::string& path) { return fs::path(path).extension() == ".ncu-rep"; }
@@ -80,22 +80,21 @@ int failed(const ProfileRun& run, const ChildResult& child, bool report_exists) 
     if (!child.started) what = fmt::format("could not be started: {}", child.output);
     if (child.signal != 0) what = fmt::format("was ended by signal {} ({})", child.signal, strsignal(child.signal));
     if (child.status == 0 && child.signal == 0 && child.started) what = fmt::format("wrote no report {}", run.report);
-    fmt::print(stderr, "error: {}: {}\n", run.ncu.path, what);
-    if (const std::string help = advice(child.output); child.started && !help.empty()) fmt::print(stderr, "{}\n", help);
-    if (report_exists)
-        fmt::print(stderr, "What it measured until then: gambrel analyze {}\n", shell_quoted({run.report}));
+    say(fmt::format("error: {}: {}", run.ncu.path, what));
+    if (const std::string help = advice(child.output); child.started && !help.empty()) say(help);
+    if (report_exists) say("What it measured until then: gambrel analyze " + shell_quoted({run.report}));
     return kBadInput;
 }
 
 int profile_and_analyze(const ProfileRun& run, const Flags& flags) {
     std::error_code ec;
-    if (fs::exists(run.report, ec) && !flags.force)
+    if (fs::exists(run.report, ec) && !flags.analysis.output.force)
         return bad_input({{run.report, "exists; --force replaces it, -o OTHER.ncu-rep keeps both"}});
     fs::remove(run.report, ec);  // else a report of old could be taken for this run's
     const ChildResult child = run_child(ncu_arguments(run), Echo::to_stderr);
     const bool there = fs::exists(run.report, ec);
     if (there && child.interrupted)
-        fmt::print(stderr, "note: interrupted; this is what was measured until then\n");
+        say("note: interrupted; this is what was measured until then");
     else if (!there || child.status != 0 || child.signal != 0)
         return failed(run, child, there);
     return run_analysis({run.report}, flags.analysis);
@@ -109,7 +108,7 @@ int run(Flags& flags) {
         return bad_input({{"profile", "no program to run: gambrel profile -- APP ARGS"}});
     const auto ready = prepared(flags);
     if (!ready) return bad_input(ready.error());
-    if (!flags.analysis.output.quiet) fmt::print(stderr, "{}", statement(*ready));
+    if (!flags.analysis.output.quiet) say(statement(*ready));
     if (flags.dry_run) return print_result(shell_quoted(ncu_arguments(*ready)) + "\n") ? kDone : kBadInput;
     return profile_and_analyze(*ready, flags);
 }
@@ -134,7 +133,6 @@ Action setup_profile(CLI::App& command) {
     command.add_option("--nvtx-include", flags->ncu.nvtx_include)->allow_extra_args(false);
     command.add_option("--tensor-by", flags->tensor_by)->check(CLI::IsMember({"auto", "operations", "instructions"}));
     command.add_flag("--dry-run", flags->dry_run);
-    command.add_flag("-f,--force", flags->force);
     flags->analysis.add_to(command);
     return [flags] { return run(*flags); };
 }

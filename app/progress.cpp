@@ -18,7 +18,7 @@ ProgressBar::ProgressBar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) !=
 }
 
 ProgressBar::~ProgressBar() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_) std::fputs("\r\x1b[K", stderr);
 }
 
 void ProgressBar::show(double fraction, std::string_view doing) {
@@ -35,7 +35,8 @@ void ProgressBar::show(double fraction, std::string_view doing) {
     const std::string text =
         fmt::format("[{}{}] {:3.0f} %  {}{}", std::string(static_cast<std::size_t>(full), '#'),
                     std::string(static_cast<std::size_t>(bar - full), '.'), 100 * fraction, left, doing);
-    fmt::print(stderr, "\r{}\x1b[K", text.substr(0, static_cast<std::size_t>(std::max(width - 1, 10))));
+    const std::string line = "\r" + text.substr(0, static_cast<std::size_t>(std::max(width - 1, 10))) + "\x1b[K";
+    std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace gambrel::app

@@ -126,7 +126,7 @@ Action setup_report(CLI::App& command) {
     flags->analysis.add_reading_to(command);
     command.add_option("-o,--output", flags->analysis.output.files)->allow_extra_args(false);
     command.add_option("--theme", flags->analysis.output.theme)->check(CLI::IsMember({"light", "dark"}));
-    command.add_flag("--force", flags->analysis.output.force);
+    command.add_flag("-f,--force", flags->analysis.output.force);
     command.add_flag("--quiet,-q", flags->analysis.output.quiet);
     return [flags] { return run(*flags); };
 }

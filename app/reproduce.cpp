@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -13,11 +14,16 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Flags {
-    std::string study, folder, csv, output, flop_rule = "paper", theme = "light";
-    std::size_t top = 5;
+    std::string study, folder, path, flop_rule = "paper";
+    OutputFlags output;
     double min_time = 0;
-    bool quiet = false;
 };
+
+int write_table(const Flags& flags, const std::string& csv, const std::function<std::string()>& text) {
+    if (!flags.output.csv.empty() && !write_output(flags.output.csv, csv, flags.output)) return kBadInput;
+    if (flags.output.csv == "-") return kDone;
+    return print_result(text()) ? kDone : kBadInput;
+}
 
 // A run is a folder of files that ncu wrote, one metric each, named out.[anything.]METRIC by the authors' scripts.
 bool is_run(const fs::path& folder) {
@@ -57,7 +63,7 @@ int reproduce_deepcam(const Flags& flags) {
     if (folders.empty())
         return bad_input(
             {{flags.folder,
-              "no DeepCAM runs here; expected folders with files named out.METRIC, such as shared/data/deepcam"}});
+              "no DeepCAM runs here; expected folders with files named out.METRIC by the authors' scripts"}});
     AnalysisFlags analysis;
     analysis.machine = "v100-sxm2-16gb";  // Cori GPU, where the authors ran it
     analysis.flop_rule = flags.flop_rule;
@@ -65,34 +71,32 @@ int reproduce_deepcam(const Flags& flags) {
     for (const auto& folder : folders) {
         auto result = analysis_of({folder.string()}, analysis);
         if (!result) return bad_input(result.error());
-        if (!flags.quiet) print_notes(result->notes);
+        if (!flags.output.quiet) print_notes(result->notes);
         runs.push_back(described(folder));
         runs.back().analysis = std::move(*result);
         runs.back().analysis.title =
             fmt::format("DeepCAM, {} {} {}", runs.back().framework, runs.back().phase, runs.back().precision);
     }
-    if (!flags.output.empty()) {
+    if (!flags.path.empty()) {
         std::error_code ec;
-        fs::create_directories(flags.output, ec);
-        ChartStyle style;
-        style.theme = flags.theme == "dark" ? Theme::dark : Theme::light;
+        fs::create_directories(flags.path, ec);
+        const ChartStyle style = flags.output.chart_style();
         std::vector<PageView> views;
+        bool ok = true;
         for (const auto& run : runs) {
             views.push_back({run.name, &run.analysis, nullptr, {}, {}});
-            const std::string path = (fs::path(flags.output) / (run.name + ".svg")).string();
-            if (!write_file(path, roofline_svg(run.analysis, style))) return kBadInput;
-            if (!flags.quiet) fmt::print(stderr, "wrote {}\n", path);
+            const std::string path = (fs::path(flags.path) / (run.name + ".svg")).string();
+            ok &= write_output(path, roofline_svg(run.analysis, style), flags.output);
         }
-        const std::string page = (fs::path(flags.output) / "deepcam.html").string();
-        if (!write_file(page, page_of("DeepCAM on V100 (arXiv 2009.05257)", std::move(views), style.theme)))
-            return kBadInput;
-        if (!flags.quiet) fmt::print(stderr, "wrote {}\n", page);
+        const std::string page = page_of("DeepCAM on V100 (arXiv 2009.05257)", std::move(views), style.theme);
+        ok &= write_output((fs::path(flags.path) / "deepcam.html").string(), page, flags.output);
+        if (!ok) return kBadInput;
     }
-    if (flags.csv == "-") return print_result(study_csv(runs)) ? kDone : kBadInput;
-    if (!flags.csv.empty() && !write_file(flags.csv, study_csv(runs))) return kBadInput;
-    std::string head = "DeepCAM on V100 (arXiv 2009.05257), from the authors' raw counters";
-    head += flags.flop_rule == "paper" ? "; FLOP as the paper counts them\n\n" : "; FLOP corrected\n\n";
-    return print_result(head + study_text(runs, terminal_style(), flags.top)) ? kDone : kBadInput;
+    return write_table(flags, study_csv(runs), [&] {
+        std::string head = "DeepCAM on V100 (arXiv 2009.05257), from the authors' raw counters";
+        head += flags.flop_rule == "paper" ? "; FLOP as the paper counts them\n\n" : "; FLOP corrected\n\n";
+        return head + study_text(runs, terminal_style(), flags.output.top);
+    });
 }
 
 // The paper's scaling study: where its options lead on the convolutions of ResNet-152.
@@ -105,12 +109,9 @@ int reproduce_scaling(const Flags& flags) {
     const DesignEvaluator evaluator(titan, hardware(titan), std::move(work));
     const auto options = proposed_designs();
     ExploreOutput output;
-    output.output.csv = flags.csv;
-    output.output.quiet = flags.quiet;
-    output.theme = flags.theme;
+    output.output = flags.output;
     output.chart = "designs";
-    output.top = flags.top;
-    if (!flags.output.empty()) output.output.files = {flags.output};
+    if (!flags.path.empty()) output.output.files = {flags.path};
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
     ExplorationReport c = exploration_report(evaluator, default_costs(), options);
     c.title = "resnet152, batch 256, convolutions";
@@ -129,9 +130,7 @@ int reproduce_ratios(const Flags& flags) {
         all.short_rows += proof->short_rows;
         all.rows.insert(all.rows.end(), proof->rows.begin(), proof->rows.end());
     }
-    if (flags.csv == "-") return print_result(proof_csv(all)) ? kDone : kBadInput;
-    if (!flags.csv.empty() && !write_file(flags.csv, proof_csv(all))) return kBadInput;
-    return print_result(proof_text(all, terminal_style())) ? kDone : kBadInput;
+    return write_table(flags, proof_csv(all), [&] { return proof_text(all, terminal_style()); });
 }
 
 int reproduce(const Flags& flags) {
@@ -153,11 +152,13 @@ Action setup_reproduce(CLI::App& command) {
     command.add_option("DIR", flags->folder);
     command.add_option("--min-ms", flags->min_time)->check(CLI::NonNegativeNumber);
     command.add_option("--flop-rule", flags->flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
-    command.add_option("--csv", flags->csv)->expected(0, 1)->default_str("-");
-    command.add_option("-o,--output", flags->output);
-    command.add_option("--theme", flags->theme)->check(CLI::IsMember({"light", "dark"}));
-    command.add_option("--top", flags->top);
-    command.add_flag("--quiet,-q", flags->quiet);
+    command.add_option("--csv", flags->output.csv)->expected(0, 1)->default_str("-");
+    command.add_option("-o,--output", flags->path);
+    command.add_option("--theme", flags->output.theme)->check(CLI::IsMember({"light", "dark"}));
+    flags->output.top = 5;
+    command.add_option("--top", flags->output.top);
+    command.add_flag("-f,--force", flags->output.force);
+    command.add_flag("--quiet,-q", flags->output.quiet);
     return [flags] { return reproduce(*flags); };
 }
 

@@ -74,7 +74,8 @@ Result<Validation> judged(const LayerTable& table, ValidationOptions options, co
 
 int run(Flags flags) {
     flags.output.inputs = {flags.file, flags.machine.machine};
-    if (const Errors wrong = faults(flags.output, ".md .svg .png .pdf .csv .json"); !wrong.empty()) return bad_input(wrong);
+    if (const Errors wrong = faults(flags.output, ".md .svg .png .pdf .csv .json"); !wrong.empty())
+        return bad_input(wrong);
     if (flags.sample > 0 && !flags.simulate) return bad_input({{"--sample", "is for --simulate"}});
     const auto options = options_of(flags);
     if (!options) return bad_input(options.error());

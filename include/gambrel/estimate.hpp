@@ -1,6 +1,6 @@
-// What a layer would do on a machine, by the closed-form model or by simulating every address: the one way from layers to
-// a Run, which predict, simulate, validate and compare share. A layer's own GPU and clock win over those of the options.
-// Invariant: every Estimate says how it was made, and its Kernel carries that origin. Formats nothing.
+// What a layer would do on a machine, by the closed-form model or by simulating every address: the one way from layers
+// to a Run, which predict, simulate, validate and compare share. A layer's own GPU and clock win over those of the
+// options. Invariant: every Estimate says how it was made, and its Kernel carries that origin. Formats nothing.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +66,8 @@ struct Estimate {
 class Estimator {
 public:
     explicit Estimator(EstimatorOptions options) : options_(std::move(options)) {}
-    // Refuses what cannot be: an unknown GPU, a precision that it does not have, operands larger than its memory, a tile
-    // that no SM can hold.
+    // Refuses what cannot be: an unknown GPU, a precision that it does not have, operands larger than its memory, a
+    // tile that no SM can hold.
     Result<Estimate> operator()(const Layer& layer);
     Result<Estimate> operator()(Layer&& layer) = delete;
     [[nodiscard]] const EstimatorOptions& options() const { return options_; }

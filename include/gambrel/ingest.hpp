@@ -31,9 +31,9 @@ struct IngestOptions {
 };
 
 // Files, or folders of files with one metric each. Formats are recognised by content, never by name; .gz is unpacked.
-// The kernels are in file order; a row of a per-kernel summary is one Kernel with launches > 1. There is one machine for
-// each device named in the files, built from what the files say of it: resolve_machines looks for it in the catalogue.
-// Notes say what was truncated, joined or refused. The roofs are those that saved results were judged by.
+// The kernels are in file order; a row of a per-kernel summary is one Kernel with launches > 1. There is one machine
+// for each device named in the files, built from what the files say of it: resolve_machines looks for it in the
+// catalogue. Notes say what was truncated, joined or refused. The roofs are those that saved results were judged by.
 Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& options = {});
 
 struct NcuVersion {

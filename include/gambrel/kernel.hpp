@@ -30,10 +30,10 @@ struct LaunchShape {
 };
 
 struct Kernel {
-    Symbol name;    // in full, as the profiler gave it
-    Symbol phase;   // NVTX range or the file's phase; empty if none
-    Symbol source;  // the file it came from
-    Symbol device;  // as the profiler names it; empty if it did not
+    Symbol name;              // in full, as the profiler gave it
+    Symbol phase;             // NVTX range or the file's phase; empty if none
+    Symbol source;            // the file it came from
+    Symbol device;            // as the profiler names it; empty if it did not
     std::size_t machine = 0;  // index into Run::machines
     std::uint64_t launches = 1;
     std::uint64_t zero_flop_launches = 0;  // launches whose work is known to be zero
@@ -93,7 +93,8 @@ struct Run {
     Errors notes{};
 };
 // Replaces each machine that the source only names or describes in part: by `chosen` if that is given, else by the
-// catalogue's machine of that name. Adds notes on machines that stay unknown, and on a choice that contradicts the name.
+// catalogue's machine of that name. Adds notes on machines that stay unknown, and on a choice that contradicts the
+// name.
 void resolve_machines(Run& run, const Machine* chosen = nullptr);
 // Measured roofs for a run that was made with them, or whose machine file has them; theoretical ones otherwise.
 Roofs default_roofs(const Run& run);

@@ -232,7 +232,7 @@ struct LayerTable {
     Errors notes;  // columns that are passed through but look like a misspelt one
 };
 struct LayerTableOptions {
-    Precision precision = Precision::fp32;  // of rows that give none
+    std::optional<Precision> precision;  // of rows that give none; else FP32, with a note
 };
 // docs/formats.md, "Layer tables".
 Result<LayerTable> read_layer_table(std::string_view text, const std::string& source,

@@ -7,12 +7,12 @@
 #include <string>
 
 #include <gambrel/base.hpp>
-#include <gambrel/estimate.hpp>
-#include <gambrel/page.hpp>
 #include <gambrel/compare.hpp>
 #include <gambrel/doctor.hpp>
 #include <gambrel/ert.hpp>
+#include <gambrel/estimate.hpp>
 #include <gambrel/measure.hpp>
+#include <gambrel/page.hpp>
 #include <gambrel/roofline.hpp>
 
 namespace gambrel {
@@ -85,8 +85,8 @@ std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& s
 Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
 
 // What layers would do. CSV: the input's columns, then pred_tile_m ... pred_origin. JSON: the layers, and the same as
-// kernels on their machine (`roofline`), which `gambrel compare` reads back. The strip of layers on a page: row i is that
-// of kernel i of to_run.
+// kernels on their machine (`roofline`), which `gambrel compare` reads back. The strip of layers on a page: row i is
+// that of kernel i of to_run.
 std::string estimates_text(const Estimates& estimates, const TextStyle& style);
 std::string estimates_csv(const Estimates& estimates);
 std::string estimates_json(const Estimates& estimates, const Analysis& roofline);

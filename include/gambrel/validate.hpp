@@ -24,8 +24,9 @@ std::string_view name(EstimateSource source);  // "paper", "gambrel", "simulated
 struct ValidationRow {
     std::size_t line = 0;
     std::string name, gpu, pass, precision, algorithm, regime, bound;
-    std::array<double, kValidatedQuantities> measured{};                           // 0: the row does not say
-    std::array<std::array<double, kValidatedQuantities>, kEstimateSources> predicted{};  // by EstimateSource; 0: not asked for
+    std::array<double, kValidatedQuantities> measured{};  // 0: the row does not say
+    std::array<std::array<double, kValidatedQuantities>, kEstimateSources>
+        predicted{};  // by EstimateSource; 0: not asked for
     // Predicted over measured; absent if either is.
     [[nodiscard]] std::optional<double> ratio(ValidatedQuantity quantity, EstimateSource source) const;
 };
@@ -44,8 +45,8 @@ struct ValidationOptions {
     EstimatorOptions estimator;
     double min_time = 0;                       // s; rows measured shorter are left out
     std::vector<std::string> columns, values;  // only rows whose cell holds the text
-    // Also by the simulator, with the estimator's simulation options, which takes its time. Its progress is of all rows;
-    // if it is stopped, the rows that are left are not simulated.
+    // Also by the simulator, with the estimator's simulation options, which takes its time. Its progress is of all
+    // rows; if it is stopped, the rows that are left are not simulated.
     bool simulate = false;
 };
 struct Validation {

@@ -63,10 +63,10 @@ void note_memory(Estimates& out) {
     const MemoryLevel* dram = machine->find(Level::dram);
     const Bytes needed = least_memory(*network);
     if (!dram || !dram->capacity || needed <= dram->capacity->value) return;
-    out.notes.push_back({network->name, fmt::format("needs at least {}, more than the {} of {}: it does not fit, and "
-                                                    "the times are of its layers alone",
-                                                    to_text(needed, 3), binary_text(dram->capacity->value),
-                                                    machine->name)});
+    out.notes.push_back(
+        {network->name, fmt::format("needs at least {}, more than the {} of {}: it does not fit, and "
+                                    "the times are of its layers alone",
+                                    to_text(needed, 3), binary_text(dram->capacity->value), machine->name)});
 }
 
 // Reasons of rows that have no estimate, each once with the number of rows.
@@ -104,7 +104,8 @@ Bytes least_memory(const Network& network) {
         largest = std::max(largest, operands.input + operands.output);
         trained = trained || layer.pass != Pass::fwd;
         // An output stays for the backward pass, as itself or as what an activation in place made of it.
-        if (layer.pass == Pass::fwd && !std::holds_alternative<Streaming>(layer.op)) kept += operands.output * layer.repeat;
+        if (layer.pass == Pass::fwd && !std::holds_alternative<Streaming>(layer.op))
+            kept += operands.output * layer.repeat;
     }
     const Bytes parameters{network.parameters * element};
     return trained ? 2 * parameters + std::max(kept, largest) : parameters + largest;
@@ -118,7 +119,8 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
     out.notes = out.layers->notes;
     const LayerSet& set = *out.layers;
     if (set.network && !options.machine)
-        return failure("--machine", "which GPU? Give a name that `gambrel machines` lists, such as v100, or a machine file");
+        return failure("--machine",
+                       "which GPU? Give a name that `gambrel machines` lists, such as v100, or a machine file");
     note_memory(out);
     Rows rows(out, set.table ? set.table->rows.size() : set.network->layers.size(), progress);
     if (set.table) {
@@ -133,7 +135,8 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
             if (!rows.add(nullptr, std::span(&layer, 1))) break;
     }
     Errors wrong = reasons(out);
-    const bool any = std::any_of(out.rows.begin(), out.rows.end(), [](const auto& row) { return !row.estimates.empty(); });
+    const bool any =
+        std::any_of(out.rows.begin(), out.rows.end(), [](const auto& row) { return !row.estimates.empty(); });
     if (!any && !out.partial) {
         if (wrong.empty()) wrong.push_back({set.title, "holds no layer"});
         for (Error& e : wrong)
@@ -146,9 +149,10 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
         out.notes.push_back({set.title, fmt::format("{} more reasons for rows without an estimate are in the CSV",
                                                     wrong.size() - kShown)});
     if (out.partial)
-        out.notes.push_back({"interrupted", fmt::format("the result is partial: {} of {} rows; the last may be partial",
-                                                        out.rows.size(),
-                                                        set.table ? set.table->rows.size() : set.network->layers.size())});
+        out.notes.push_back(
+            {"interrupted",
+             fmt::format("the result is partial: {} of {} rows; the last may be partial", out.rows.size(),
+                         set.table ? set.table->rows.size() : set.network->layers.size())});
     return out;
 }
 

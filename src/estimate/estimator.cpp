@@ -13,9 +13,7 @@ Symbol work_rule() {
     return rule;
 }
 
-std::uint32_t whole(std::int64_t n) {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(n, 1, 0x7fffffff));
-}
+std::uint32_t whole(std::int64_t n) { return static_cast<std::uint32_t>(std::clamp<std::int64_t>(n, 1, 0x7fffffff)); }
 
 // What does not depend on the method: identity, work and launch shape of one run.
 Kernel kernel_of(const Layer& layer, const Mapping& mapping, const Machine& machine) {
@@ -25,12 +23,14 @@ Kernel kernel_of(const Layer& layer, const Mapping& mapping, const Machine& mach
     k.device = Symbol(machine.name);
     const Flops work = flop(layer);
     // A layer's work is known in full: what its own pipe does not do, no other does.
-    for (const Pipe pipe : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16}) k.work[pipe] = {Flops{}, Origin::derived, work_rule()};
+    for (const Pipe pipe : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16})
+        k.work[pipe] = {Flops{}, Origin::derived, work_rule()};
     k.work[mapping.pipe] = {work, Origin::derived, work_rule()};
     if (work <= Flops{}) k.zero_flop_launches = 1;
     if (mapping.family == KernelFamily::tiled) {
         const Grid g = grid(*kernel_view(layer), mapping);
-        k.shape = LaunchShape{{whole(g.rows), whole(g.columns), whole(g.batch * g.split_k)}, {whole(mapping.threads), 1, 1}};
+        k.shape =
+            LaunchShape{{whole(g.rows), whole(g.columns), whole(g.batch * g.split_k)}, {whole(mapping.threads), 1, 1}};
     }
     if (const std::string reason = not_modelled(layer); !reason.empty()) k.reasons.emplace_back(reason);
     return k;
@@ -57,7 +57,9 @@ void add_prediction(const Prediction& p, const Hardware& inputs, Estimate& e) {
 void add_simulation(const Simulation& s, const EstimatorOptions& options, const std::optional<Frequency>& clock,
                     Estimate& e) {
     Kernel& k = e.kernel;
-    const auto bytes = [](Bytes amount) { return Amount<Bytes>{amount, Origin::simulated, Symbol("sim: every address")}; };
+    const auto bytes = [](Bytes amount) {
+        return Amount<Bytes>{amount, Origin::simulated, Symbol("sim: every address")};
+    };
     const SimulatedTraffic total = s.total();
     k.bytes[Level::shared] = bytes(s.shared_memory);
     k.bytes[Level::l1] = bytes(total.l1());
@@ -76,9 +78,9 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
         k.reasons.emplace_back(fmt::format("simulation stopped after {} of {} CTAs: the bytes are of those only",
                                            s.ctas_simulated, s.ctas));
     else if (s.ctas_simulated < s.ctas)
-        k.reasons.emplace_back(fmt::format("sampled {} of {} CTAs: L1 +-{:.1f} %, L2 +-{:.1f} %, DRAM +-{:.1f} % (99 %)",
-                                           s.ctas_simulated, s.ctas, 100 * s.error.l1, 100 * s.error.l2,
-                                           100 * s.error.dram));
+        k.reasons.emplace_back(
+            fmt::format("sampled {} of {} CTAs: L1 +-{:.1f} %, L2 +-{:.1f} %, DRAM +-{:.1f} % (99 %)", s.ctas_simulated,
+                        s.ctas, 100 * s.error.l1, 100 * s.error.l2, 100 * s.error.dram));
     e.detail = s;
 }
 
@@ -93,10 +95,10 @@ Errors too_large(const Layer& layer, const Machine& machine) {
 }
 
 Errors not_launchable(const Layer& layer, const Mapping& m, const Machine& machine) {
-    return {{layer.name, fmt::format("a tile of {}x{}x{} cannot be launched on {}: {} threads of {} registers and {} of "
-                                     "shared memory are more than an SM has; give a smaller tile",
-                                     m.cta.m, m.cta.n, m.cta.k, machine.id, m.threads, m.registers,
-                                     binary_text(m.shared_memory))}};
+    return {{layer.name,
+             fmt::format("a tile of {}x{}x{} cannot be launched on {}: {} threads of {} registers and {} of "
+                         "shared memory are more than an SM has; give a smaller tile",
+                         m.cta.m, m.cta.n, m.cta.k, machine.id, m.threads, m.registers, binary_text(m.shared_memory))}};
 }
 
 }  // namespace
@@ -133,11 +135,11 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
     } else {
         machine = find_in_catalogue(layer.hints.gpu);
         if (!machine)
-            return failure(layer.name,
-                           fmt::format("gpu \"{}\" is not in the catalogue (gambrel machines lists it)", layer.hints.gpu));
+            return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue (gambrel machines lists it)",
+                                                   layer.hints.gpu));
     }
-    auto known = std::make_shared<const EstimatedMachine>(
-        EstimatedMachine{*machine, hardware(*machine, clock, options_.roofs)});
+    auto known =
+        std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, hardware(*machine, clock, options_.roofs)});
     return known_.emplace(std::move(key), std::move(known)).first->second;
 }
 
@@ -163,9 +165,8 @@ Result<Estimate> Estimator::operator()(const Layer& layer) {
         return e;
     }
     const Model model = options_.method == Method::paper ? Model::paper : Model::gambrel;
-    const Prediction p = options_.tile
-                             ? predict(layer, e.mapping, occupancy(machine, e.mapping), inputs, model)
-                             : predict(layer, machine, inputs, model, options_.search);
+    const Prediction p = options_.tile ? predict(layer, e.mapping, occupancy(machine, e.mapping), inputs, model)
+                                       : predict(layer, machine, inputs, model, options_.search);
     if (p.mapping.family == KernelFamily::tiled && p.occupancy.ctas_per_sm == 0)
         return tl::unexpected(not_launchable(layer, p.mapping, machine));
     e.kernel = kernel_of(layer, p.mapping, machine);

@@ -44,7 +44,8 @@ Result<LayerSet> table_of(const LayerRequest& request) {
 
 Result<LayerSet> load_layers(const LayerRequest& request) {
     if (request.network.empty() == request.table.empty())
-        return failure("NETWORK", "give a network (a built-in name or an .onnx file) or --layers F.csv, one of the two");
+        return failure("NETWORK",
+                       "give a network (a built-in name or an .onnx file) or --layers F.csv, one of the two");
     if (!request.table.empty()) return table_of(request);
     auto network = network_of(request);
     if (!network) return tl::unexpected(network.error());

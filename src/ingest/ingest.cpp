@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "base/file_bytes.hpp"
 #include "ingest/join.hpp"
 #include "ingest/metric_eval.hpp"
 #include "ingest/readers.hpp"
 #include "ingest/report_machine.hpp"
 #include "ingest/result_json.hpp"
-#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {

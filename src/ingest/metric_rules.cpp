@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "ingest/report_machine.hpp"
 #include "base/embedded.hpp"
+#include "ingest/report_machine.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {

@@ -58,8 +58,8 @@ void resolve_machines(Run& run, const Machine* chosen) {
                                  "the files do not say which GPU it was, so there are no roofs; name it with "
                                  "--machine NAME"});
         else
-            run.notes.push_back({machine.name,
-                                 "not in the catalogue: its ceilings come from the attributes and peaks in the files"});
+            run.notes.push_back(
+                {machine.name, "not in the catalogue: its ceilings come from the attributes and peaks in the files"});
     }
 }
 

@@ -108,7 +108,7 @@ private:
         hints.split_k = integer(Column::split_k, 0);
         hints.kernels = integer(Column::kernels, 0);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
-        layer.precision = options_.precision;
+        layer.precision = options_.precision.value_or(Precision::fp32);
         if (const auto text = cell(Column::precision); !text.empty()) {
             if (const auto storage = storage_from(text)) {
                 layer.precision = storage->precision;

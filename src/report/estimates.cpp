@@ -102,7 +102,9 @@ std::string remarks(const Estimates& estimates, const TextStyle& style) {
     const auto refused = static_cast<std::size_t>(std::count_if(
         estimates.rows.begin(), estimates.rows.end(), [](const EstimatedRow& row) { return row.estimates.empty(); }));
     if (estimates.options.method == Method::simulation)
-        line("Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the roofs.");
+        line(
+            "Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the "
+            "roofs.");
     if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
     if (!estimates.layers->network) return text;
     for (const Unmodelled& u : estimates.layers->network->unmodelled)
@@ -120,9 +122,9 @@ std::string heading(const Estimates& estimates) {
                        estimates.partial ? ", partial" : "");
 }
 
-constexpr std::array<const char*, 11> kColumns = {
-    "pred_tile_m",     "pred_tile_n",  "pred_tile_k", "pred_flop",   "pred_l1_bytes", "pred_l2_bytes",
-    "pred_dram_bytes", "pred_time_us", "pred_bound",  "pred_reason", "pred_origin"};
+constexpr std::array<const char*, 11> kColumns = {"pred_tile_m",   "pred_tile_n",   "pred_tile_k",     "pred_flop",
+                                                  "pred_l1_bytes", "pred_l2_bytes", "pred_dram_bytes", "pred_time_us",
+                                                  "pred_bound",    "pred_reason",   "pred_origin"};
 
 // The columns that are added to a row: a row of a whole backward pass is the sum of its parts.
 std::vector<std::string> predicted_cells(const EstimatedRow& row) {
@@ -138,8 +140,9 @@ std::vector<std::string> predicted_cells(const EstimatedRow& row) {
     const Estimate& first = row.estimates.front();
     const Tile tile = tile_of(first);
     const auto number = [](std::int32_t n) { return n > 0 ? std::to_string(n) : std::string(); };
-    return {number(tile.m), number(tile.n), number(tile.k), exact(work), exact(l1), exact(l2), exact(dram),
-            time > 0 ? exact(time * 1e6) : std::string(), first.bound, reason};
+    return {number(tile.m), number(tile.n), number(tile.k), exact(work),
+            exact(l1),      exact(l2),      exact(dram),    time > 0 ? exact(time * 1e6) : std::string(),
+            first.bound,    reason};
 }
 
 }  // namespace

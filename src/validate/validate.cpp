@@ -99,8 +99,7 @@ public:
     // Where a layer does not fit the simulator's machine, the row keeps what the models say. False once it was stopped.
     bool simulate(const LayerRow& row, ValidationRow& out, double done, double part) {
         SimulationOptions simulation = options_.simulation;
-        if (simulation.progress)
-            simulation.progress = [&](double x) { options_.simulation.progress(done + part * x); };
+        if (simulation.progress) simulation.progress = [&](double x) { options_.simulation.progress(done + part * x); };
         estimator(EstimateSource::simulated).set_simulation(std::move(simulation));
         std::array<double, kValidatedQuantities> sum{};
         for (const Layer& layer : row.layers) {

@@ -12,8 +12,10 @@ using testing::HasSubstr;
 
 Analysis run(double time, double dram, Machine machine = sample::toy_machine()) {
     // 0.8 s at least of 1 s, and a kernel of no weight that is far from its roof.
-    Analysis a = analysis({"", {sample::kernel({"triad", 10, time, 1e9, 0, 0, 0, dram, 1e9}),
-                           sample::kernel({"tiny", 1, 1e-4, 1, 0, 0, 0, 8, 1e9})}, {std::move(machine)}});
+    Analysis a = analysis({"",
+                           {sample::kernel({"triad", 10, time, 1e9, 0, 0, 0, dram, 1e9}),
+                            sample::kernel({"tiny", 1, 1e-4, 1, 0, 0, 0, 8, 1e9})},
+                           {std::move(machine)}});
     a.title = "run";
     return a;
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <gambrel/delta.hpp>
-#include <gambrel/predictor.hpp>
+#include <gambrel/delta.hpp>
 
 #include "delta/levels.hpp"
 #include "mapping/sample.hpp"
@@ -58,20 +58,6 @@ TEST(Equalities, a_bias_is_the_rest_and_its_bytes) {
     EXPECT_DOUBLE_EQ(with.traffic.l1.total(), without.traffic.l1.total() + bias * rows * m.cta.m / m.warp.m);
     EXPECT_GE(with.time, without.time);
     EXPECT_LT(with.time, without.time * 1.01);
-}
-
-TEST(Equalities, a_column_groups_of_1_is_as_none) {
-    PredictorOptions options;
-    options.machine = v100();
-    Predictor predictor(options);
-    const auto with = read_layer_table("name,N,C,H,W,K,R,S,pad,groups\nx,8,64,28,28,64,3,3,1,1\n", "a.csv"),
-               without = read_layer_table("name,N,C,H,W,K,R,S,pad\nx,8,64,28,28,64,3,3,1\n", "b.csv");
-    ASSERT_TRUE(with && without);
-    const auto x = predictor(with->rows.at(0).layers.at(0)), y = predictor(without->rows.at(0).layers.at(0));
-    ASSERT_TRUE(x && y);
-    EXPECT_EQ(x->prediction.time, y->prediction.time);
-    EXPECT_EQ(x->prediction.mapping, y->prediction.mapping);
-    EXPECT_EQ(x->prediction.traffic.dram.total(), y->prediction.traffic.dram.total());
 }
 
 TEST(Equalities, two_groups_that_run_in_turn_are_two_layers) {
@@ -154,65 +140,6 @@ TEST(Search, never_finds_a_slower_tile_than_the_rule) {
             ASSERT_GT(found.occupancy.ctas_per_sm, 0) << layer.name << " on " << id;
         }
     }
-}
-
-TEST(Predictors, take_the_rows_gpu_and_clock_before_their_own) {
-    PredictorOptions options;
-    options.machine = v100();
-    Predictor predictor(options);
-    Layer layer = convolution_layer();
-    const auto own = predictor(layer);
-    layer.hints.gpu = "t4";
-    const auto row = predictor(layer);
-    ASSERT_TRUE(own && row);
-    EXPECT_EQ(own->machine->id, "v100-sxm2-16gb");
-    EXPECT_EQ(row->machine->id, "t4");
-    layer.hints.gpu.clear();
-    layer.hints.sm_clock = Frequency{0.765e9};  // half of boost
-    const auto slow = predictor(layer);
-    ASSERT_TRUE(slow);
-    EXPECT_DOUBLE_EQ(slow->hardware->clock, 0.765e9);
-    EXPECT_NEAR(slow->prediction.terms[Term::compute] / own->prediction.terms[Term::compute], 2, 1e-9);
-}
-
-TEST(Predictors, name_a_gpu_that_nobody_knows_and_a_machine_that_is_missing) {
-    Predictor predictor(PredictorOptions{});
-    Layer layer = convolution_layer();
-    const auto none = predictor(layer);
-    ASSERT_FALSE(none);
-    EXPECT_NE(none.error().front().what.find("--machine"), std::string::npos);
-    layer.hints.gpu = "v101";
-    const auto unknown = predictor(layer);
-    ASSERT_FALSE(unknown);
-    EXPECT_NE(unknown.error().front().what.find("v101"), std::string::npos);
-}
-
-TEST(Predictors, refuse_a_tile_that_no_sm_has_room_for) {
-    PredictorOptions options;
-    options.machine = v100();
-    options.tile = Tile{256, 256, 8};
-    const auto large = Predictor(options)(convolution_layer());
-    ASSERT_FALSE(large);
-    EXPECT_NE(large.error().front().what.find("256 x 256"), std::string::npos);
-    EXPECT_NE(large.error().front().what.find("v100-sxm2-16gb"), std::string::npos);
-    options.tile.reset();
-    for (const std::int64_t wild : {std::int64_t{1} << 20, std::int64_t{1} << 32, std::int64_t{1} << 62}) {
-        Layer layer = convolution_layer();
-        layer.hints.tile_m = layer.hints.tile_n = layer.hints.tile_k = wild;
-        EXPECT_FALSE(Predictor(options)(layer)) << wild;
-    }
-}
-
-TEST(Predictors, say_which_algorithms_are_not_modelled) {
-    Layer layer = convolution_layer();
-    EXPECT_EQ(not_modelled(layer), "");
-    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
-    EXPECT_EQ(not_modelled(layer), "");
-    layer.hints.algorithm = "WINOGRAD_NONFUSED";
-    EXPECT_NE(not_modelled(layer).find("WINOGRAD"), std::string::npos);
-    layer.hints.algorithm.clear();
-    layer.hints.kernel = "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1";
-    EXPECT_NE(not_modelled(layer).find("winograd"), std::string::npos);
 }
 
 }  // namespace

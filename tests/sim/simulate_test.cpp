@@ -361,9 +361,6 @@ TEST(Simulate, StopGivesWhatWasDoneAndSaysSo) {
     EXPECT_GT(s.ctas_simulated, 0);
     EXPECT_LT(s.ctas_simulated, s.ctas);
     EXPECT_LT(last, 0.9);
-    const Kernel kernel = to_kernel(l, v100(), mapping_for(l, v100()), s);
-    ASSERT_EQ(kernel.reasons.size(), 1U);
-    EXPECT_NE(kernel.reasons[0].str().find("stopped after"), std::string::npos);
 }
 
 // Copies for the other half drive out lines that were written: none of these may be lost.
@@ -382,32 +379,6 @@ TEST(Simulate, PartitionsOfL2HoldCopiesAndPassThemOn) {
     EXPECT_GT(a100.total().l2_fabric, Bytes{});
     // 40 MB hold even two copies: nothing is read twice.
     EXPECT_EQ(a100.input.dram_read, compulsory_bytes(l).input);
-}
-
-TEST(Simulate, KernelCarriesSimulatedBytesOfEveryLevel) {
-    const Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
-    const Simulation s = simulated(l);
-    const Kernel kernel = to_kernel(l, v100(), mapping_for(l, v100()), s);
-    for (const Level level : {Level::shared, Level::l1, Level::l2, Level::dram}) {
-        ASSERT_TRUE(kernel.bytes[level].has_value());
-        EXPECT_EQ(kernel.bytes[level]->origin, Origin::simulated);
-        EXPECT_GT(kernel.bytes[level]->value, Bytes{});
-    }
-    // Nothing can be faster than the DRAM's peak.
-    EXPECT_GE(kernel.time->value, s.total().dram() / memory_ceiling(v100(), Level::dram)->value);
-    EXPECT_EQ(flop(kernel)->value, flop(l));
-}
-
-TEST(Simulate, KernelOfALayerThatRepeatsIsOfAllItsRuns) {
-    Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
-    const Kernel once = to_kernel(l, v100(), mapping_for(l, v100()), simulated(l));
-    l.repeat = 3;
-    const Kernel thrice = to_kernel(l, v100(), mapping_for(l, v100()), simulated(l));
-    EXPECT_EQ(thrice.launches, 3U);
-    EXPECT_DOUBLE_EQ(thrice.bytes[Level::l2]->value.value(), 3 * once.bytes[Level::l2]->value.value());
-    EXPECT_DOUBLE_EQ(thrice.time->value.value(), 3 * once.time->value.value());
-    EXPECT_DOUBLE_EQ(flop(thrice)->value.value(), 3 * flop(l).value());
-    EXPECT_EQ(thrice.phase.str(), "fwd");
 }
 
 TEST(Simulate, CtaThatDoesNotFitIsAnErrorWithNumbers) {

@@ -1,0 +1,231 @@
+// Does a layer become the same kernel whichever method estimates it, labelled with its origin, and is what cannot be
+// refused?
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <gambrel/estimate.hpp>
+#include <gambrel/roofline.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using testing::HasSubstr;
+
+const Machine& v100() { return *find_in_catalogue("v100-sxm2-16gb"); }
+
+EstimatorOptions options_for(Method method) {
+    EstimatorOptions options;
+    options.method = method;
+    options.machine = v100();
+    return options;
+}
+
+Layer small_layer() {
+    Layer layer;
+    layer.name = "small";
+    layer.op = Convolution{.n = 1, .c = 32, .h = 14, .w = 14, .k = 32};
+    return layer;
+}
+
+std::shared_ptr<const LayerSet> table(const std::string& text) {
+    auto read = read_layer_table(text, "t.csv");
+    EXPECT_TRUE(read) << (read ? "" : to_text(read.error()));
+    LayerSet set;
+    set.title = "t.csv";
+    set.table = std::move(*read);
+    return std::make_shared<const LayerSet>(std::move(set));
+}
+
+std::string refusal(const Layer& layer, EstimatorOptions options) {
+    Estimator estimator(std::move(options));
+    const auto e = estimator(layer);
+    return e ? "" : e.error().front().what;
+}
+
+TEST(Estimator, takes_the_rows_gpu_and_clock_before_its_own) {
+    Estimator estimator(options_for(Method::model));
+    Layer layer = small_layer(), other = layer, slow = layer;
+    other.hints.gpu = "t4";
+    slow.hints.sm_clock = Frequency{0.765e9};  // half of boost
+    const auto own = estimator(layer), row = estimator(other), half = estimator(slow);
+    ASSERT_TRUE(own && row && half);
+    EXPECT_EQ(own->on->machine.id, "v100-sxm2-16gb");
+    EXPECT_EQ(row->on->machine.id, "t4");
+    EXPECT_DOUBLE_EQ(half->kernel.clock->value.value(), 0.765e9);
+    const auto compute = [](const Estimate& e) { return std::get<Prediction>(e.detail).terms[Term::compute]; };
+    EXPECT_NEAR(compute(*half) / compute(*own), 2, 1e-9);
+}
+
+// What an estimate points to must live as long as it does: title and figures of --explain came from freed memory.
+TEST(Estimator, estimates_outlive_the_estimator_that_made_them) {
+    const Layer layer = small_layer();
+    auto estimator = std::make_unique<Estimator>(options_for(Method::model));
+    const auto e = (*estimator)(layer);
+    estimator.reset();
+    ASSERT_TRUE(e);
+    EXPECT_EQ(e->on->machine.name, v100().name);
+    EXPECT_GT(e->on->inputs.clock, 0);
+}
+
+TEST(Estimator, refuses_what_cannot_be) {
+    Layer layer = small_layer();
+    EXPECT_THAT(refusal(layer, {}), HasSubstr("--machine"));
+    layer.hints.gpu = "v101";
+    EXPECT_THAT(refusal(layer, {}), HasSubstr("v101"));
+    layer = small_layer();
+    EstimatorOptions large = options_for(Method::model);
+    large.tile = Tile{256, 256, 8};
+    EXPECT_THAT(refusal(layer, large), testing::AllOf(HasSubstr("256x256"), HasSubstr("v100-sxm2-16gb")));
+    for (const std::int64_t wild : {std::int64_t{1} << 20, std::int64_t{1} << 32, std::int64_t{1} << 62}) {
+        layer.hints.tile_m = layer.hints.tile_n = layer.hints.tile_k = wild;
+        EXPECT_NE(refusal(layer, options_for(Method::model)), "") << wild;
+    }
+}
+
+TEST(Estimator, refuses_tensors_that_are_larger_than_the_memory) {
+    Layer layer = small_layer();
+    layer.op = Convolution{.n = 65536, .c = 64, .h = 112, .w = 112, .k = 64};
+    for (const Method method : {Method::model, Method::paper, Method::simulation})
+        EXPECT_THAT(refusal(layer, options_for(method)), HasSubstr("more than the 16 GiB")) << name(method);
+}
+
+TEST(Estimator, says_which_algorithms_are_not_modelled) {
+    Layer layer = small_layer();
+    EXPECT_EQ(not_modelled(layer), "");
+    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
+    EXPECT_EQ(not_modelled(layer), "");
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    EXPECT_THAT(not_modelled(layer), HasSubstr("WINOGRAD"));
+    Estimator estimator(options_for(Method::model));
+    const auto e = estimator(layer);
+    ASSERT_TRUE(e);
+    ASSERT_EQ(e->kernel.reasons.size(), 1U);
+}
+
+TEST(Estimator, every_method_makes_the_same_kernel_but_for_bytes_and_time) {
+    const Layer layer = small_layer();
+    Estimator model(options_for(Method::model)), simulator(options_for(Method::simulation));
+    const auto a = model(layer), b = simulator(layer);
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->kernel.name, b->kernel.name);
+    EXPECT_EQ(a->kernel.phase, b->kernel.phase);
+    EXPECT_EQ(a->kernel.device, b->kernel.device);
+    EXPECT_EQ(a->kernel.shape, b->kernel.shape);
+    for (const Pipe p : all_pipes()) {
+        ASSERT_EQ(a->kernel.work[p].has_value(), b->kernel.work[p].has_value()) << name(p);
+        if (!a->kernel.work[p]) continue;
+        EXPECT_EQ(a->kernel.work[p]->value, b->kernel.work[p]->value) << name(p);
+        EXPECT_EQ(a->kernel.work[p]->origin, Origin::derived) << name(p);
+    }
+    EXPECT_EQ(flop(a->kernel)->value, flop(layer));
+}
+
+TEST(Estimator, labels_amounts_by_how_they_were_made) {
+    const Layer layer = small_layer();
+    Estimator model(options_for(Method::model)), simulator(options_for(Method::simulation));
+    const auto a = model(layer), b = simulator(layer);
+    ASSERT_TRUE(a && b);
+    for (const Level level : {Level::l1, Level::l2, Level::dram}) {
+        EXPECT_EQ(a->kernel.bytes[level]->origin, Origin::modelled);
+        EXPECT_EQ(b->kernel.bytes[level]->origin, Origin::simulated);
+        EXPECT_GT(b->kernel.bytes[level]->value, Bytes{});
+    }
+    EXPECT_EQ(a->kernel.time->origin, Origin::modelled);
+    // Nobody simulated a cycle: it is the shortest time that the roofs allow.
+    EXPECT_EQ(b->kernel.time->origin, Origin::derived);
+    EXPECT_GE(b->kernel.time->value, b->kernel.bytes[Level::dram]->value / memory_ceiling(v100(), Level::dram)->value);
+}
+
+TEST(Estimates, a_column_groups_of_1_is_as_none) {
+    const auto with = estimate(table("name,N,C,H,W,K,R,S,pad,groups\nx,8,64,28,28,64,3,3,1,1\n"),
+                               options_for(Method::model)),
+               without = estimate(table("name,N,C,H,W,K,R,S,pad\nx,8,64,28,28,64,3,3,1\n"), options_for(Method::model));
+    ASSERT_TRUE(with && without);
+    const Estimate &x = with->rows.at(0).estimates.at(0), &y = without->rows.at(0).estimates.at(0);
+    EXPECT_EQ(x.kernel.time->value, y.kernel.time->value);
+    EXPECT_EQ(x.mapping, y.mapping);
+    EXPECT_EQ(x.kernel.bytes[Level::dram]->value, y.kernel.bytes[Level::dram]->value);
+}
+
+TEST(Estimates, a_run_holds_the_kernels_of_all_repeats_and_their_machines) {
+    LayerSet set;
+    set.title = "twice";
+    set.network = Network{};
+    set.network->layers = {small_layer(), small_layer()};
+    set.network->layers[0].repeat = 3;
+    set.network->layers[1].hints.gpu = "t4";
+    const auto made = estimate(std::make_shared<const LayerSet>(set), options_for(Method::model));
+    ASSERT_TRUE(made) << to_text(made.error());
+    const Run run = to_run(*made);
+    ASSERT_EQ(run.kernels.size(), 2U);
+    EXPECT_EQ(run.origin, Origin::modelled);
+    EXPECT_EQ(run.kernels[0].launches, 3U);
+    EXPECT_EQ(flop(run.kernels[0])->value, 3 * flop(small_layer()));
+    EXPECT_EQ(run.machines.at(run.kernels[0].machine).id, "v100-sxm2-16gb");
+    EXPECT_EQ(run.machines.at(run.kernels[1].machine).id, "t4");
+}
+
+// `predict --roofs measured` was judged by theoretical roofs, so that every streaming layer stood at 92 % of its roof.
+TEST(Estimates, are_judged_by_the_roofs_that_they_were_made_with) {
+    for (const Roofs roofs : {Roofs::theoretical, Roofs::measured}) {
+        EstimatorOptions options = options_for(Method::simulation);
+        options.roofs = roofs;
+        const auto made = estimate(table("name,N,C,H,W,K,R,S\nx,1,32,14,14,32,1,1\n"), options);
+        ASSERT_TRUE(made);
+        Run run = to_run(*made);
+        EXPECT_EQ(default_roofs(run), roofs);
+        AnalysisOptions judged;
+        judged.roofline.roofs = default_roofs(run);
+        const Analysis a = analysis(std::move(run), judged);
+        EXPECT_NEAR(*a.rows.at(0).verdict.of_roof, 1, 1e-12);
+        EXPECT_EQ(a.origin, Origin::simulated);
+    }
+}
+
+TEST(Estimates, fail_if_no_row_could_be_estimated_and_note_rows_that_could_not) {
+    const std::string header = "name,gpu,N,C,H,W,K,R,S\n";
+    const auto none = estimate(table(header + "x,,1,32,14,14,32,1,1\n"), {});
+    ASSERT_FALSE(none);
+    EXPECT_THAT(to_text(none.error()), HasSubstr("no GPU is given"));
+    const auto empty = estimate(table(header), options_for(Method::model));
+    ASSERT_FALSE(empty);
+    EXPECT_THAT(to_text(empty.error()), HasSubstr("holds no layer"));
+    const auto some = estimate(table(header + "x,v100,1,32,14,14,32,1,1\ny,v101,1,32,14,14,32,1,1\n"), {});
+    ASSERT_TRUE(some);
+    ASSERT_EQ(some->notes.size(), 1U);
+    EXPECT_THAT(to_text(some->notes[0]), HasSubstr("line 3"));
+    EXPECT_THAT(some->rows[1].reason, HasSubstr("v101"));
+}
+
+TEST(Estimates, that_are_stopped_are_partial) {
+    int asked = 0;
+    const auto made = estimate(table("name,N,C,H,W,K,R,S\nx,1,32,14,14,32,1,1\ny,1,32,14,14,32,1,1\n"),
+                               options_for(Method::model), [&](double, const std::string&) { return ++asked < 2; });
+    ASSERT_TRUE(made);
+    EXPECT_TRUE(made->partial);
+    EXPECT_EQ(made->rows.size(), 1U);
+    EXPECT_TRUE(to_run(*made).partial);
+    EXPECT_THAT(to_text(made->notes), HasSubstr("partial"));
+}
+
+TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
+    LayerRequest request;
+    request.network = "resnet50";
+    request.batch = 1024;
+    request.training = true;
+    auto layers = load_layers(request);
+    ASSERT_TRUE(layers);
+    const auto made = estimate(std::make_shared<const LayerSet>(std::move(*layers)), options_for(Method::model));
+    ASSERT_TRUE(made);
+    EXPECT_THAT(to_text(made->notes), HasSubstr("it does not fit"));
+    request.batch = 16;
+    layers = load_layers(request);
+    const auto small = estimate(std::make_shared<const LayerSet>(std::move(*layers)), options_for(Method::model));
+    ASSERT_TRUE(small);
+    EXPECT_EQ(to_text(small->notes).find("fit"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gambrel
