@@ -6,6 +6,7 @@ check_docs.py [--binary GAMBREL] [ROOT]   exit status 1 if one of these does not
   docs/cli/SUB.md documents the options that `GAMBREL SUB --list-options` lists, and no others, and --help prints that file;
   the version is stated in CMakeLists.txt alone, and CHANGELOG.md has a heading for it;
   no file names a package registry's host;
+  C++ that README.md shows is the text of a file in examples, which the tests build;
   nothing that a user reads (README, docs, data, sources, what the program prints) cites a folder that only its authors have.
 check_docs.py --self-test   plants each fault in a tree of its own and fails if one goes unseen
 """
@@ -148,6 +149,14 @@ def registry_faults(root):
                 yield f"{path}:{number}: names the package registry {match.group(0)}"
 
 
+def snippet_faults(root):
+    readme = root / "README.md"
+    sources = [file.read_text(encoding="utf-8") for file in (root / "examples").rglob("*.cpp")]
+    for snippet in re.findall(r"^```cpp\n(.*?)^```$", readme.read_text(encoding="utf-8") if readme.is_file() else "", re.M | re.S):
+        if snippet not in sources:
+            yield f"README.md: the C++ that begins {snippet.splitlines()[0]!r} is not a file of examples/"
+
+
 def citation_faults(root):
     for path, lines in text_files(root):
         if path.parts[0] not in USERS_READ:
@@ -163,6 +172,7 @@ def faults(root, binary=None):
     yield from version_faults(root)
     yield from registry_faults(root)
     yield from citation_faults(root)
+    yield from snippet_faults(root)
     if binary:
         yield from cli_faults(root, binary)
 
@@ -171,6 +181,7 @@ GOOD_TREE = {
     "CMakeLists.txt": "project(gambrel VERSION 1.2.3)\n",
     "CHANGELOG.md": "## [1.2.3]\n",
     "README.md": "[tour](docs/tour.md#start) and [elsewhere](https://example.org)\n",
+    "examples/a.cpp": "int x;\n",
     "docs/tour.md": "Read `docs/tour.md`, then call `f(x)`.\n",
     "docs/cli/analyze.md": "# gambrel analyze\n\n- `-o`, `--output FILE`: where\n- `--json [-|F]`: as JSON\n- plain\n",
 }
@@ -202,6 +213,8 @@ def self_test():
         ("CHANGELOG.md", "## [1.2.2]\n", "no heading"),
         ("data/machines/a.json", '"cite": "shared/data/x.csv"\n', "data/machines/a.json:1: cites shared/"),
         ("README.md", "run it on `../shared/data`\n", "README.md:1: cites shared/"),
+        ("README.md", "```cpp\nint main() {}\n```\n", "is not a file of examples/"),
+        ("README.md", "```cpp\nint x;\n```\n", None),
         ("tests/a.cpp", "// reads ../shared/data in place\n", None),
         ("tools/a.sh", "get " + ".".join(REGISTRIES[0]) + "/x\n", "tools/a.sh:1: names the package registry"),
     ]
