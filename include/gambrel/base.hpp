@@ -31,10 +31,11 @@ inline tl::unexpected<Errors> failure(std::string where, std::string what) {
 std::string to_text(const Error& error);
 std::string to_text(const Errors& errors);  // one line each
 
-// The candidates that may have been meant, best first: equal but for case, then a slip of the pen (edit distance), then
+// The candidates that may have been meant: equal but for case, else a slip of the pen (nearest by edit distance), else
 // those that share a word with `name` ("resnet" and "resnet50", "bert" and "bert-base"). Empty if none is near enough.
 std::vector<std::string> similar_names(std::string_view name, std::span<const std::string> candidates);
-std::string nearest_name(std::string_view name, std::span<const std::string> candidates);  // the first of them, or ""
+// Only slips: the nearest candidate, or "".
+std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 // "; did you mean \"bandwidth\"?", with all candidates where several are as near, or "".
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 

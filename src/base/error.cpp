@@ -46,6 +46,20 @@ bool share_a_word(std::span<const std::string> a, std::span<const std::string> b
     return false;
 }
 
+// Equal but for case, or else all that are nearest by edit distance. One wrong letter in four is a slip; more is
+// another word, and a wild guess helps nobody.
+std::vector<std::string> slips(std::string_view name, std::span<const std::string> candidates) {
+    std::size_t best = name.size() < 3 ? 0 : std::max<std::size_t>(1, name.size() / 4);
+    std::vector<std::string> near;
+    for (const auto& candidate : candidates) {
+        const std::size_t distance = edit_distance(name, candidate);
+        if (distance > best || name.empty()) continue;
+        if (distance < best) best = distance, near.clear();
+        near.push_back(candidate);
+    }
+    return near;
+}
+
 }  // namespace
 
 std::string to_text(const Error& error) {
@@ -59,20 +73,8 @@ std::string to_text(const Errors& errors) {
 }
 
 std::vector<std::string> similar_names(std::string_view name, std::span<const std::string> candidates) {
-    for (const auto& candidate : candidates)
-        if (!name.empty() && edit_distance(name, candidate) == 0) return {candidate};
-
-    // One wrong letter in four is a slip; more is another word, and a wild guess helps nobody.
-    std::size_t best = name.size() < 3 ? 0 : std::max<std::size_t>(1, name.size() / 4);
-    std::vector<std::string> similar;
-    for (const auto& candidate : candidates) {
-        const std::size_t distance = edit_distance(name, candidate);
-        if (distance > best || best == 0) continue;
-        if (distance < best) best = distance, similar.clear();
-        similar.push_back(candidate);
-    }
+    auto similar = slips(name, candidates);
     if (!similar.empty()) return similar;
-
     const auto words = words_of(name);
     for (const auto& candidate : candidates)
         if (share_a_word(words, words_of(candidate))) similar.push_back(candidate);
@@ -80,8 +82,8 @@ std::vector<std::string> similar_names(std::string_view name, std::span<const st
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-    const auto similar = similar_names(name, candidates);
-    return similar.empty() ? "" : similar.front();
+    const auto near = slips(name, candidates);
+    return near.empty() ? "" : near.front();
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {

@@ -34,10 +34,11 @@ TEST(Error, names_that_share_a_word_are_all_suggested) {
     EXPECT_EQ(did_you_mean("mobilenet", networks), "; did you mean \"mobilenet-v2\"?");
     EXPECT_EQ(did_you_mean("resnet", networks), "; did you mean \"resnet50\" or \"resnet50-v1.5\"?");
     EXPECT_EQ(did_you_mean("squeezenet", networks), "");
+    EXPECT_EQ(nearest_name("resnet", networks), "");  // shares a word, but is not a slip
     EXPECT_EQ(similar_names("resnet51", networks), std::vector<std::string>{"resnet50"});
 }
 
-TEST(Error, a_column_of_one_letter_is_no_slip_for_another) {
+TEST(Error, a_column_of_one_letter_is_not_a_slip_for_another) {
     const std::vector<std::string> header{"a", "b", "name"};
     EXPECT_EQ(did_you_mean("N", header), "");
     const std::vector<std::string> lower{"a", "n"};
