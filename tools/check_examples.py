@@ -7,8 +7,8 @@ check_examples.py --update --binary GAMBREL puts what the commands print into th
 check_examples.py --self-test               plants each fault in a tree of its own and fails if one goes unseen
 
 An example is a line `$ gambrel ...` in a fenced ```console block, whose output follows it, a line `gambrel ...` in a fenced
-```sh block, or one of a docs/cli page that is indented by four spaces. It runs in bash in a copy of examples/ of its
-document's own, in the order of the document, so that one example may read what another wrote.
+```sh block, or one of a docs/cli page that is indented by four spaces (`mpirun ... gambrel` counts, too). It runs in bash in a
+copy of examples/ of its document's own, in the order of the document, so that one example may read what another wrote.
 
 A shown line `...` stands for any number of lines. `# status N` behind a command says that it ends with N instead of 0.
 `# needs ...` or `# takes ...` behind a command is its reader's warning and the reason why it is not run here.
@@ -24,6 +24,7 @@ from pathlib import Path
 FENCE = re.compile(r"^```(\w*)\s*$")
 NOT_RUN = re.compile(r"#\s*((?:needs|takes) .+)$")
 STATUS = re.compile(r"#\s*status (\d+)\s*$")
+CLI_LINE = re.compile(r"^    (mpirun .*)?gambrel ")
 SECONDS = 120
 
 
@@ -65,7 +66,7 @@ def examples_of(document, text):
                 found[-1].end = number
         elif fence == "sh" and line.startswith("gambrel "):
             found.append(Example(document, number, line))
-        elif fence is None and document.parts[:2] == ("docs", "cli") and line.startswith("    gambrel "):
+        elif fence is None and document.parts[:2] == ("docs", "cli") and CLI_LINE.match(line):
             found.append(Example(document, number, line.strip()))
     return [example for example in found if "gambrel " in example.command]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the inputs in examples/: two Nsight Compute reports, a log of `ncu --csv` and an ONNX file.
+"""Writes the inputs in examples/: two Nsight Compute reports, a log of `ncu --csv`, an ONNX file and a run of ERT.
 
 make_examples.py [FOLDER]          writes them (default: examples/ of this repository)
 make_examples.py --check           exit status 1 if a file there differs from what would be written
@@ -179,12 +179,25 @@ def onnx():
     return number(1, 8) + blob(2, "gambrel examples") + blob(7, graph) + blob(8, number(2, 17))
 
 
+def ert():
+    """A sweep as the Empirical Roofline Toolkit prints it: working set, trials, microseconds, bytes, FLOP."""
+    lines = ["fp64"]
+    for doubling in range(3, 17):
+        size = 1024 << doubling
+        for trials in (1, 2, 4, 8, 16, 32):
+            moved = 2 * size * trials  # each element is read and written
+            rate = 2.9e12 if size <= 4 << 20 else 0.83e12
+            lines.append(f"{size:12d} {trials:12d} {5 + 1e6 * moved / rate:15.3f} {moved:12d} {moved // 8:12d}")
+    return "\n".join([*lines, "META_DATA", "FLOPS          2", "GPU_BLOCKS     640", "GPU_THREADS    256"]) + "\n"
+
+
 def files():
     return {
         "step.ncu-rep": report(step(attention)),
         "fused.ncu-rep": report(step(fused_attention)),
         "step.csv": log(step(attention)).encode(),
         "model.onnx": onnx(),
+        "ert/try.000": ert().encode(),
     }
 
 
@@ -197,6 +210,7 @@ def main(arguments):
         return 1 if stale else 0
     folder = Path(arguments[0]) if arguments else folder
     for name, content in files().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return 0
 
