@@ -22,6 +22,12 @@ int run(const Flags& flags) {
             for (const auto& m : catalogue()) text += (text.size() > 1 ? ",\n" : "\n") + to_json(m);
             text += "]\n";
         }
+    } else if (const auto family = machines_like(flags.name);
+               flags.json.empty() && family.size() > 1 && machine_choice_note(flags.name)) {
+        // A name that several boards share asks which there are.
+        std::vector<Machine> boards;
+        for (const Machine* board : family) boards.push_back(*board);
+        text = flags.csv.empty() ? machine_list(boards, style) : machine_list_csv(boards);
     } else {
         const auto machine = machine_from(flags.name);
         if (!machine) return bad_input(machine.error());

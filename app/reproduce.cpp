@@ -61,9 +61,9 @@ StudyRun described(const fs::path& path) {
 int reproduce_deepcam(const Flags& flags) {
     const auto folders = runs_below(flags.folder);
     if (folders.empty())
-        return bad_input(
-            {{flags.folder,
-              "no DeepCAM runs here; expected folders with files named out.METRIC by the authors' scripts"}});
+        return bad_input({{flags.folder,
+                           "no DeepCAM runs here; expected folders with files named out.METRIC, as in "
+                           "github.com/cyanguwa/DeepLearningProfiling"}});
     AnalysisFlags analysis;
     analysis.machine = "v100-sxm2-16gb";  // Cori GPU, where the authors ran it
     analysis.flop_rule = flags.flop_rule;

@@ -5,7 +5,9 @@ check_docs.py [--binary GAMBREL] [ROOT]   exit status 1 if one of these does not
   the files that docs/tour.md names in backticks exist, and so do the targets of links in README, CONTRIBUTING and docs;
   docs/cli/SUB.md documents the options that `GAMBREL SUB --list-options` lists, and no others, and --help prints that file;
   the version is stated in CMakeLists.txt alone, and CHANGELOG.md has a heading for it;
-  no file names a package registry's host.
+  no file names a package registry's host;
+  C++ that README.md shows is the text of a file in examples, which the tests build;
+  nothing that a user reads (README, docs, data, sources, what the program prints) cites a folder that only its authors have.
 check_docs.py --self-test   plants each fault in a tree of its own and fails if one goes unseen
 """
 import re
@@ -22,6 +24,10 @@ REGISTRIES = [
     ("hub.docker", "com"), ("ghcr", "io"), ("quay", "io"), ("nvcr", "io"), ("developer.download.nvidia", "com"),
 ]
 REGISTRY = re.compile("|".join(rf"\b{re.escape(name)}\.{re.escape(end)}\b" for name, end in REGISTRIES))
+
+# What its users see of the project; tests and tools may read the data of the authors in place.
+USERS_READ = {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "data", "examples", "include", "src", "app", "web"}
+PRIVATE = re.compile(r"(?<![\w-])shared/")
 
 NOT_SOURCE = {".git", "build", ".cache", "__pycache__"}
 BACKTICKS = re.compile(r"`([^`\s]+)`")
@@ -84,7 +90,7 @@ def ask(binary, arguments):
 
 
 def words(text):
-    """Words alone: --help may drop Markdown's marks and wrap lines anew."""
+    """The words alone: --help may drop Markdown's marks and wrap lines differently."""
     return " ".join(re.findall(r"\w+", text)).lower()
 
 
@@ -98,7 +104,7 @@ def option_faults(path, document, binary, subcommand):
     for option in sorted(known - documented):
         yield f"{path}: {option} is an option of gambrel {subcommand} and has no line \"- `{option}`\""
     for option in sorted(documented - known):
-        yield f"{path}: {option} is no option of gambrel {subcommand}"
+        yield f"{path}: {option} is not an option of gambrel {subcommand}"
 
 
 def cli_faults(root, binary):
@@ -143,11 +149,30 @@ def registry_faults(root):
                 yield f"{path}:{number}: names the package registry {match.group(0)}"
 
 
+def snippet_faults(root):
+    readme = root / "README.md"
+    sources = [file.read_text(encoding="utf-8") for file in (root / "examples").rglob("*.cpp")]
+    for snippet in re.findall(r"^```cpp\n(.*?)^```$", readme.read_text(encoding="utf-8") if readme.is_file() else "", re.M | re.S):
+        if snippet not in sources:
+            yield f"README.md: the C++ that begins {snippet.splitlines()[0]!r} is not a file of examples/"
+
+
+def citation_faults(root):
+    for path, lines in text_files(root):
+        if path.parts[0] not in USERS_READ:
+            continue
+        for number, line in enumerate(lines, 1):
+            if PRIVATE.search(line):
+                yield f"{path}:{number}: cites shared/, which no reader can open; name the public source"
+
+
 def faults(root, binary=None):
     yield from tour_faults(root)
     yield from link_faults(root)
     yield from version_faults(root)
     yield from registry_faults(root)
+    yield from citation_faults(root)
+    yield from snippet_faults(root)
     if binary:
         yield from cli_faults(root, binary)
 
@@ -156,6 +181,7 @@ GOOD_TREE = {
     "CMakeLists.txt": "project(gambrel VERSION 1.2.3)\n",
     "CHANGELOG.md": "## [1.2.3]\n",
     "README.md": "[tour](docs/tour.md#start) and [elsewhere](https://example.org)\n",
+    "examples/a.cpp": "int x;\n",
     "docs/tour.md": "Read `docs/tour.md`, then call `f(x)`.\n",
     "docs/cli/analyze.md": "# gambrel analyze\n\n- `-o`, `--output FILE`: where\n- `--json [-|F]`: as JSON\n- plain\n",
 }
@@ -179,12 +205,17 @@ def self_test():
         ("docs/tour.md", "\n`src/gone/gone.cpp`\n", "docs/tour.md:2: `src/gone/gone.cpp`"),
         ("docs/tour.md", "`gone.md`\n", "does not exist"),
         ("docs/cli/analyze.md", "# gambrel analyze\n- `-o`, `--output FILE` where\n", "--json is an option"),
-        ("docs/cli/analyze.md", "# gambrel analyze\n- `-o`, `--output FILE` where `--x`\n- `--json`\n- `--f`\n", "--f is no option"),
+        ("docs/cli/analyze.md", "# gambrel analyze\n- `-o`, `--output FILE` where `--x`\n- `--json`\n- `--f`\n", "--f is not an option"),
         ("docs/cli/analyze.md", GOOD_TREE["docs/cli/analyze.md"].replace("# gambrel analyze", "# else"), "does not print"),
         ("docs/cli/gone.md", "gambrel analyze\n", "gone --list-options gave exit status 2"),
         ("src/a.hpp", 'const char* version = "1.2.3";\n', "src/a.hpp:1: states version"),
         ("src/a.hpp", 'const char* version = "11.2.3";\n', None),
         ("CHANGELOG.md", "## [1.2.2]\n", "no heading"),
+        ("data/machines/a.json", '"cite": "shared/data/x.csv"\n', "data/machines/a.json:1: cites shared/"),
+        ("README.md", "run it on `../shared/data`\n", "README.md:1: cites shared/"),
+        ("README.md", "```cpp\nint main() {}\n```\n", "is not a file of examples/"),
+        ("README.md", "```cpp\nint x;\n```\n", None),
+        ("tests/a.cpp", "// reads ../shared/data in place\n", None),
         ("tools/a.sh", "get " + ".".join(REGISTRIES[0]) + "/x\n", "tools/a.sh:1: names the package registry"),
     ]
     wrong = 0

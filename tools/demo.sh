@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# demo.sh GAMBREL OUT: what gambrel does, from this computer's own Roofline to a design of tomorrow, and at the end all of it
-# on one page, OUT/report.html. With the shared data beside this repository real profiler files are among it. To show more,
-# add a `show` line that writes a page into OUT/parts, and a tab for it.
+# demo.sh GAMBREL OUT: what gambrel does, from this computer's own Roofline to the design of a new GPU, with all of it on one page at the
+# end, OUT/report.html. Where GAMBREL_SHARED_DATA names a folder of real profiler files, they are among it. To show more, add a `show` line that
+# writes a page into OUT/parts, and a tab for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 gambrel=$PWD/$1 out=$2
@@ -16,23 +16,24 @@ show() {  # show TITLE ARGS...: prints the command as one would type it, then it
     printf '\n# %s\n$ gambrel' "$title"
     for word in "$@"; do case $word in *[\ \(]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac; done
     echo
-    # 1 is an answer too: a ceiling of a busy machine that did not prove itself.
+    # 1 is an answer, too: on a busy machine a ceiling may fail its own test.
     "$gambrel" "$@" || [ $? -eq 1 ]
 }
 
 show "This computer's own ceilings" measure --quick -o "$parts/this_machine.html" -o "$parts/this_machine.json"
 tabs+=("This computer=$parts/this_machine.html")
-show "What the catalogue knows of a GPU, and from where" machines v100
+show "What the catalogue knows about a GPU, and from where" machines v100-sxm2-16gb
+show "A profile (made up): what limits each kernel" analyze examples/step.ncu-rep -o "$parts/step.html"
+tabs+=("A transformer's step, made up=$parts/step.html")
+show "What fused attention changes" compare examples/step.ncu-rep examples/fused.ncu-rep -o "$parts/fused.html"
+tabs+=("Fused attention, made up=$parts/fused.html")
 if [ -d "$data/deepcam" ]; then
-    show "The hierarchical Roofline of DeepCAM on a V100, as arXiv 2009.05257 has it" \
+    show "The hierarchical Roofline of DeepCAM on a V100, as in arXiv 2009.05257" \
         reproduce deepcam "$data/deepcam" -o "$parts/deepcam"
     "$gambrel" analyze "$data"/deepcam/tensorflow/TF-fp16-batch2-fw-amp-* --gpu v100 -q -o "$parts/deepcam_fp16.html"
     tabs+=("DeepCAM measured on a V100=$parts/deepcam_fp16.html")
-else
-    echo
-    echo "No profiler files at $data: set GAMBREL_SHARED_DATA, or try gambrel analyze on a report of your own."
 fi
-show "ResNet-50 on a V100 that need not be here: bytes and time of each layer" \
+show "ResNet-50 on a V100, without having one: bytes and time of each layer" \
     predict resnet50 --batch 32 --gpu v100 --no-chart --top 12 -o "$parts/resnet50_v100.html"
 tabs+=("ResNet-50 on a V100=$parts/resnet50_v100.html")
 show "The same network on an H100, half precision" \

@@ -1,4 +1,4 @@
-// What every room stands on: errors as values, names nearest to a mistyped one, and strings stored once. The library
+// What every room stands on: errors as values, names similar to a mistyped one, and strings stored once. The library
 // never prints and never exits: it returns Errors. Knows no domain.
 #pragma once
 
@@ -31,9 +31,12 @@ inline tl::unexpected<Errors> failure(std::string where, std::string what) {
 std::string to_text(const Error& error);
 std::string to_text(const Errors& errors);  // one line each
 
-// The candidate nearest to `name` by edit distance without regard to case, or "" if none is near enough to suggest.
+// The candidates that may have been meant: equal but for case, else a slip of the pen (nearest by edit distance), else
+// those that share a word with `name` ("resnet" and "resnet50", "bert" and "bert-base"). Empty if none is near enough.
+std::vector<std::string> similar_names(std::string_view name, std::span<const std::string> candidates);
+// Only slips: the nearest candidate, or "".
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
-// "; did you mean \"bandwidth\"?" or "".
+// "; did you mean \"bandwidth\"?", with all candidates where several are as near, or "".
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
 // A string stored once for the life of the process. Kernel names and rule names repeat over a hundred thousand

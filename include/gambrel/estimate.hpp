@@ -108,12 +108,13 @@ struct Estimates {
     EstimatorOptions options;
     std::vector<EstimatedRow> rows;
     bool partial = false;  // stopped before the end; rows that are missing were not estimated
+    bool fits = true;      // false: the network needs more memory than the machine has
     Errors notes;
     [[nodiscard]] std::string machine() const;  // its name, or that each row has its own
 };
 // Called with the share that is done and the layer at work; returning false stops.
 using EstimateProgress = std::function<bool(double done, const std::string& layer)>;
-// One bad row is a row with a reason. Fails if no machine is given to a network, or if no row could be estimated.
+// One bad row of a table is a row with a reason. Fails if no row could be estimated, or not every layer of a network.
 Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
                            const EstimateProgress& progress = {});
 

@@ -194,8 +194,14 @@ std::string to_json(const Machine& machine);
 
 // The built-in machines, sorted by id.
 std::span<const Machine> catalogue();
-// By id, alias, or the name that a driver prints, without regard to case; nullptr if unknown.
+// By id, alias, or the name that a driver prints, without regard to case, order of words and vendor ("RTX 4090",
+// "4090", "NVIDIA GeForce RTX 4090"); nullptr if unknown.
 const Machine* find_in_catalogue(std::string_view name);
+// Every machine whose names hold all words of `words`, in the catalogue's order: "v100" gives six boards.
+std::vector<const Machine*> machines_like(std::string_view words);
+// For a name that several boards share ("a100"): which board find_in_catalogue takes and which others there are.
+// Nothing where the name fits one board alone, and for the path of a file.
+std::optional<Error> machine_choice_note(std::string_view name);
 // What --machine takes: a catalogue name, or a path to a machine file.
 Result<Machine> machine_from(const std::string& name_or_path);
 

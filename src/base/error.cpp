@@ -25,6 +25,41 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+// Runs of letters and digits in lower case. Words of one or two letters say too little to compare by.
+std::vector<std::string> words_of(std::string_view name) {
+    std::vector<std::string> words(1);
+    for (const char c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)))
+            words.back() += lower(c);
+        else if (!words.back().empty())
+            words.emplace_back();
+    }
+    std::erase_if(words, [](const auto& word) { return word.size() < 3; });
+    return words;
+}
+
+// "resnet" begins "resnet50": people leave out what they take for granted.
+bool share_a_word(std::span<const std::string> a, std::span<const std::string> b) {
+    for (const auto& x : a)
+        for (const auto& y : b)
+            if (x.starts_with(y) || y.starts_with(x)) return true;
+    return false;
+}
+
+// Equal but for case, or else all that are nearest by edit distance. One wrong letter in four is a slip; more is
+// another word, and a wild guess helps nobody.
+std::vector<std::string> slips(std::string_view name, std::span<const std::string> candidates) {
+    std::size_t best = name.size() < 3 ? 0 : std::max<std::size_t>(1, name.size() / 4);
+    std::vector<std::string> near;
+    for (const auto& candidate : candidates) {
+        const std::size_t distance = edit_distance(name, candidate);
+        if (distance > best || name.empty()) continue;
+        if (distance < best) best = distance, near.clear();
+        near.push_back(candidate);
+    }
+    return near;
+}
+
 }  // namespace
 
 std::string to_text(const Error& error) {
@@ -37,20 +72,30 @@ std::string to_text(const Errors& errors) {
     return lines;
 }
 
+std::vector<std::string> similar_names(std::string_view name, std::span<const std::string> candidates) {
+    auto similar = slips(name, candidates);
+    if (!similar.empty()) return similar;
+    const auto words = words_of(name);
+    for (const auto& candidate : candidates)
+        if (share_a_word(words, words_of(candidate))) similar.push_back(candidate);
+    return similar;
+}
+
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-    // A third of the letters wrong is a slip; more is another word, and a wild guess helps nobody.
-    std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
-    std::string nearest;
-    for (const auto& candidate : candidates) {
-        const std::size_t distance = edit_distance(name, candidate);
-        if (distance < best) best = distance, nearest = candidate;
-    }
-    return nearest;
+    const auto near = slips(name, candidates);
+    return near.empty() ? "" : near.front();
 }
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {
-    const std::string nearest = nearest_name(name, candidates);
-    return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+    constexpr std::size_t kShown = 8;
+    const auto similar = similar_names(name, candidates);
+    if (similar.empty()) return "";
+    std::string text = "; did you mean ";
+    for (std::size_t i = 0; i < std::min(similar.size(), kShown); ++i) {
+        const bool last = i + 1 == similar.size();
+        text += fmt::format("{}\"{}\"", i == 0 ? "" : last ? " or " : ", ", similar[i]);
+    }
+    return text + (similar.size() > kShown ? fmt::format(" or one of {} others?", similar.size() - kShown) : "?");
 }
 
 }  // namespace gambrel

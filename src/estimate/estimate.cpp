@@ -63,6 +63,7 @@ void note_memory(Estimates& out) {
     const MemoryLevel* dram = machine->find(Level::dram);
     const Bytes needed = least_memory(*network);
     if (!dram || !dram->capacity || needed <= dram->capacity->value) return;
+    out.fits = false;
     out.notes.push_back(
         {network->name, fmt::format("needs at least {}, more than the {} of {}: it does not fit, and "
                                     "the times are of its layers alone",
@@ -73,7 +74,8 @@ void note_memory(Estimates& out) {
 Errors reasons(const Estimates& estimates) {
     Errors out;
     std::vector<std::size_t> counts;
-    for (const EstimatedRow& row : estimates.rows) {
+    for (std::size_t i = 0; i < estimates.rows.size(); ++i) {
+        const EstimatedRow& row = estimates.rows[i];
         if (row.reason.empty()) continue;
         const auto same = [&](const Error& e) { return e.what == row.reason; };
         const auto at = std::find_if(out.begin(), out.end(), same);
@@ -81,12 +83,15 @@ Errors reasons(const Estimates& estimates) {
             ++counts[static_cast<std::size_t>(at - out.begin())];
             continue;
         }
-        const std::string name = row.source && !row.source->layers.empty() ? row.source->layers.front().name : "";
-        out.push_back({row.source ? fmt::format("line {}", row.source->line) : name, row.reason});
+        const std::string where =
+            row.source ? fmt::format("line {}", row.source->line) : estimates.layers->network->layers.at(i).name;
+        out.push_back({where, row.reason});
         counts.push_back(1);
     }
     for (std::size_t i = 0; i < out.size(); ++i)
-        if (counts[i] > 1) out[i].what += fmt::format(" (and {} rows more)", counts[i] - 1);
+        if (counts[i] > 1)
+            out[i].what += fmt::format(" (and {} more {} for the same reason)", counts[i] - 1,
+                                       estimates.layers->table ? "rows" : "layers");
     return out;
 }
 
@@ -137,7 +142,8 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
     Errors wrong = reasons(out);
     const bool any =
         std::any_of(out.rows.begin(), out.rows.end(), [](const auto& row) { return !row.estimates.empty(); });
-    if (!any && !out.partial) {
+    // A total over some of a network's layers would be a wrong answer.
+    if (!out.partial && (!any || (set.network && !wrong.empty()))) {
         if (wrong.empty()) wrong.push_back({set.title, "holds no layer"});
         for (Error& e : wrong)
             if (set.table) e.where = fmt::format("{}: {}", set.title, e.where);

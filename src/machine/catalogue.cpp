@@ -2,6 +2,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -12,36 +13,98 @@
 namespace gambrel {
 namespace {
 
-// Names compare without regard to case, blanks, dashes and the vendor's name, because drivers, profilers and people
-// differ in all four: "NVIDIA A100-PCIE-40GB", "A100 PCIe 40GB", "a100-pcie-40gb".
-std::string key_of(std::string_view name) {
-    std::string key;
+// Drivers, profilers and people differ in case, blanks, dashes and the vendor's words: "NVIDIA A100-PCIE-40GB",
+// "A100 PCIe 40 GB", "a100-pcie-40gb". So names compare by their words in lower case, sorted.
+using Words = std::set<std::string>;
+
+Words words_of(std::string_view name) {
+    std::vector<std::string> found(1);
+    for (const char c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)))
+            found.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        else if (!found.back().empty())
+            found.emplace_back();
+    }
+    Words words;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const bool capacity = i + 1 < found.size() && found[i + 1] == "gb";
+        if (!found[i].empty() && found[i] != "gb") words.insert(capacity ? found[i] + "gb" : found[i]);
+    }
+    return words;
+}
+
+// Words that a board's name can do without: "4090" and "Tesla T4" say enough.
+Words without_brands(Words words) {
+    for (const char* brand : {"nvidia", "geforce", "tesla", "rtx", "gtx", "gpu", "generation", "graphics"})
+        words.erase(brand);
+    return words;
+}
+
+std::string key_of(const Words& words) { return fmt::format("{}", fmt::join(words, "")); }
+
+std::string letters_of(std::string_view name) {
+    std::string letters;
     for (const char c : name)
         if (std::isalnum(static_cast<unsigned char>(c)))
-            key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (key.starts_with("nvidia")) key.erase(0, 6);
-    return key;
+            letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (letters.starts_with("nvidia")) letters.erase(0, 6);
+    return letters;
+}
+
+// "v100" also means "v100s", and "l40" "l40s"; "a10" is not the beginning of "a100".
+bool names_word(const std::string& asked, const std::string& word) {
+    if (asked == word) return true;
+    return word.starts_with(asked) && std::isdigit(static_cast<unsigned char>(asked.back())) &&
+           std::all_of(word.begin() + static_cast<std::ptrdiff_t>(asked.size()), word.end(),
+                       [](unsigned char c) { return std::isalpha(c); });
 }
 
 struct Catalogue {
     std::vector<Machine> machines;
-    std::map<std::string, std::size_t> index;
+    std::vector<Words> words;                  // of all names of a machine
+    std::map<std::string, std::size_t> index;  // by the letters of a whole name
+    std::map<std::string, std::size_t> loose;  // by words without brands, only where one machine has them
 
     Catalogue() {
         for (const auto& [name, text] : embedded("machines")) {
             auto machine = parse_machine(text, fmt::format("data/machines/{}.json", name));
-            // The build's own data: a fault here is our bug, and the tests load every file.
+            // The build's own data: a fault here is an internal error, and the tests load every file.
             if (!machine) throw std::logic_error(to_text(machine.error()));
             machine->source = "catalogue";
-            machine->made_from = MachineSource::catalogue;
             machines.push_back(std::move(*machine));
         }
         std::sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        std::set<std::string> ambiguous;
         for (std::size_t i = 0; i < machines.size(); ++i) {
-            index.emplace(key_of(machines[i].id), i);
-            index.emplace(key_of(machines[i].name), i);
-            for (const auto& alias : machines[i].aliases) index.emplace(key_of(alias), i);
+            words.emplace_back();
+            for (const auto& name : names_of(machines[i])) {
+                index.emplace(letters_of(name), i);
+                words.back().merge(words_of(name));
+                const auto [it, fresh] = loose.emplace(key_of(without_brands(words_of(name))), i);
+                if (!fresh && it->second != i) ambiguous.insert(it->first);
+            }
         }
+        for (const auto& key : ambiguous) loose.erase(key);
+    }
+
+    static std::vector<std::string> names_of(const Machine& machine) {
+        std::vector<std::string> names{machine.id, machine.name};
+        names.insert(names.end(), machine.aliases.begin(), machine.aliases.end());
+        return names;
+    }
+
+    // How many of the words name this machine. A word without a digit ("pcie", "ti") or a capacity ("16gb") does not
+    // make a family.
+    [[nodiscard]] std::size_t matches(std::size_t machine, const Words& asked) const {
+        std::size_t count = 0, telling = 0;
+        for (const auto& word : asked)
+            if (std::any_of(words[machine].begin(), words[machine].end(),
+                            [&](const auto& w) { return names_word(word, w); })) {
+                ++count;
+                telling += !word.ends_with("gb") &&
+                           std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); });
+            }
+        return telling > 0 || count == asked.size() ? count : 0;
     }
 };
 
@@ -56,23 +119,62 @@ std::span<const Machine> catalogue() { return the_catalogue().machines; }
 
 const Machine* find_in_catalogue(std::string_view name) {
     const auto& c = the_catalogue();
-    const auto it = c.index.find(key_of(name));
-    return it == c.index.end() ? nullptr : &c.machines[it->second];
+    if (const auto it = c.index.find(letters_of(name)); it != c.index.end()) return &c.machines[it->second];
+    const auto it = c.loose.find(key_of(without_brands(words_of(name))));
+    return it == c.loose.end() || it->first.empty() ? nullptr : &c.machines[it->second];
 }
+
+std::vector<const Machine*> machines_like(std::string_view words) {
+    const auto& c = the_catalogue();
+    Words asked = without_brands(words_of(words));
+    if (asked.empty()) asked = words_of(words);
+    std::vector<const Machine*> found;
+    for (std::size_t i = 0; i < c.machines.size(); ++i)
+        if (!asked.empty() && c.matches(i, asked) == asked.size()) found.push_back(&c.machines[i]);
+    return found;
+}
+
+std::optional<Error> machine_choice_note(std::string_view name) {
+    const Machine* taken = find_in_catalogue(name);
+    if (!taken || letters_of(name) == letters_of(taken->id) || letters_of(name) == letters_of(taken->name)) return {};
+    std::vector<std::string> others;
+    for (const Machine* other : machines_like(name))
+        if (other != taken) others.push_back(other->id);
+    if (others.empty()) return {};
+    return Error{std::string(name), fmt::format("taken as {} ({}); other boards of this name: {}", taken->name,
+                                                taken->id, fmt::join(others, ", "))};
+}
+
+namespace {
+
+// The boards that share most words with the name, or else those whose ids or aliases differ by a slip of the pen.
+std::vector<std::string> candidates_for(const std::string& name) {
+    const auto& c = the_catalogue();
+    const Words asked = without_brands(words_of(name));
+    std::vector<std::string> found, names;
+    std::size_t best = 1;
+    for (std::size_t i = 0; i < c.machines.size(); ++i) {
+        names.push_back(c.machines[i].id);
+        const std::size_t matches = c.matches(i, asked);
+        if (matches < best) continue;
+        if (matches > best) best = matches, found.clear();
+        found.push_back(c.machines[i].id);
+    }
+    return found.empty() ? similar_names(name, names) : found;
+}
+
+}  // namespace
 
 Result<Machine> machine_from(const std::string& name_or_path) {
     if (const Machine* known = find_in_catalogue(name_or_path)) return *known;
     std::error_code ignored;
     if (std::filesystem::exists(name_or_path, ignored)) return load_machine_file(name_or_path);
     if (name_or_path.ends_with(".json")) return failure(name_or_path, "no such file");
-    std::vector<std::string> names;
-    for (const auto& m : catalogue()) {
-        names.push_back(m.id);
-        names.insert(names.end(), m.aliases.begin(), m.aliases.end());
-    }
-    return failure(name_or_path,
-                   fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}",
-                               catalogue().size(), did_you_mean(name_or_path, names)));
+    const auto candidates = candidates_for(name_or_path);
+    return failure(
+        name_or_path,
+        fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}", catalogue().size(),
+                    candidates.empty() ? "" : fmt::format("; similar: {}", fmt::join(candidates, ", "))));
 }
 
 }  // namespace gambrel

@@ -117,9 +117,10 @@ std::string remarks(const Estimates& estimates, const TextStyle& style) {
 
 std::string heading(const Estimates& estimates) {
     const Method method = estimates.options.method;
-    return fmt::format("{} on {}: {}{}{}", estimates.layers->title, estimates.machine(), name(origin(method)),
+    return fmt::format("{} on {}: {}{}{}{}", estimates.layers->title, estimates.machine(), name(origin(method)),
                        method == Method::simulation ? "" : fmt::format(" ({} model)", name(method)),
-                       estimates.partial ? ", partial" : "");
+                       estimates.partial ? ", partial" : "",
+                       estimates.fits ? "" : ", does not fit into its memory");
 }
 
 constexpr std::array<const char*, 11> kColumns = {"pred_tile_m",   "pred_tile_n",   "pred_tile_k",     "pred_flop",
@@ -215,6 +216,7 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
     out["origin"] = name(origin(estimates.options.method));
     if (estimates.options.method != Method::simulation) out["model"] = name(estimates.options.method);
     if (estimates.partial) out["partial"] = true;
+    if (!estimates.fits) out["fits"] = false;
     for (const Error& note : estimates.notes) out["notes"].push_back(printable(to_text(note)));
     out["layers"] = ordered_json::array();
     for (const EstimatedRow& row : estimates.rows) {

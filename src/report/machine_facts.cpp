@@ -21,10 +21,13 @@ public:
         const std::string at = m->clock ? "; at " + to_text(*m->clock, 4) : "";
         add(what, to_text(m->ceiling.value, 4), m->ceiling.origin, m->ceiling.cite + at);
     }
+    // What follows is a rate of this pipe: integer operations are not FLOP.
+    void pipe(Pipe p) { integer_ = is_integer(p); }
     // Closes what was gathered so far under a heading; nothing if there is none.
     void section(std::string heading) {
         if (!lines_.empty()) sections_.push_back({std::move(heading), std::move(lines_)});
         lines_.clear();
+        integer_ = false;
     }
     [[nodiscard]] std::vector<MachineSection> take() { return std::move(sections_); }
 
@@ -36,9 +39,11 @@ private:
         return to_text(value, 4) + std::string(unit);
     }
     void add(std::string what, std::string value, Origin origin, std::string cite) {
+        if (const auto flop = value.find("FLOP"); integer_ && flop != std::string::npos) value.erase(flop, 2);
         lines_.push_back({std::move(what), std::move(value), std::string(name(origin)), std::move(cite)});
     }
 
+    bool integer_ = false;
     std::vector<MachineLine> lines_;
     std::vector<MachineSection> sections_;
 };
@@ -46,6 +51,7 @@ private:
 void add_pipes(Collector& sheet, const Machine& m) {
     for (const Pipe p : all_pipes()) {
         const Arithmetic& a = m.pipes[p];
+        sheet.pipe(p);
         const std::string what(title(p));
         sheet.fact(what, a.dense);
         sheet.fact(what + ", sparse", a.sparse);
@@ -90,6 +96,7 @@ void add_organisation(Collector& sheet, const Machine& m) {
 
 void add_ceilings(Collector& sheet, const Machine& m) {
     for (const Pipe p : all_pipes()) {
+        sheet.pipe(p);
         if (const auto c = compute_ceiling(m, p); c && c->value.value() > 0) sheet.ceiling(std::string(title(p)), c);
         if (const auto c = compute_ceiling(m, p, {}, Roofs::theoretical, true); c && m.pipes[p].sparse)
             sheet.ceiling(std::string(title(p)) + ", sparse", c);

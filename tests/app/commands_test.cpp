@@ -45,7 +45,7 @@ TEST_F(Commands, BadInputIsNamedOnStderrWithStatusTwo) {
     std::ofstream(folder_ / "notes.txt") << "hello\n";
     for (const auto& [arguments, words] :
          {std::pair{"analyze none.ncu-rep", "none.ncu-rep"}, std::pair{"analyze notes.txt", "\"hello\""},
-          std::pair{"machines v1000", "did you mean \"v100\""}, std::pair{"analyze notes.txt --clock fast", "--clock"},
+          std::pair{"machines v1000", "similar: v100-"}, std::pair{"analyze notes.txt --clock fast", "--clock"},
           std::pair{"analyze notes.txt --kernel '['", "--kernel"}, std::pair{"reproduce deepcam .", "out.METRIC"}}) {
         const auto outcome = run(arguments);
         EXPECT_EQ(outcome.status, 2) << arguments;

@@ -27,6 +27,24 @@ TEST(Error, another_word_is_answered_with_no_guess) {
     EXPECT_EQ(did_you_mean("bandwidth", {}), "");
 }
 
+TEST(Error, names_that_share_a_word_are_all_suggested) {
+    const std::vector<std::string> networks{"alexnet",       "googlenet",    "resnet50",
+                                            "resnet50-v1.5", "mobilenet-v2", "bert-base"};
+    EXPECT_EQ(did_you_mean("bert", networks), "; did you mean \"bert-base\"?");
+    EXPECT_EQ(did_you_mean("mobilenet", networks), "; did you mean \"mobilenet-v2\"?");
+    EXPECT_EQ(did_you_mean("resnet", networks), "; did you mean \"resnet50\" or \"resnet50-v1.5\"?");
+    EXPECT_EQ(did_you_mean("squeezenet", networks), "");
+    EXPECT_EQ(nearest_name("resnet", networks), "");  // shares a word, but is not a slip
+    EXPECT_EQ(similar_names("resnet51", networks), std::vector<std::string>{"resnet50"});
+}
+
+TEST(Error, a_column_of_one_letter_is_not_a_slip_for_another) {
+    const std::vector<std::string> header{"a", "b", "name"};
+    EXPECT_EQ(did_you_mean("N", header), "");
+    const std::vector<std::string> lower{"a", "n"};
+    EXPECT_EQ(did_you_mean("N", lower), "; did you mean \"n\"?");
+}
+
 TEST(Error, text_is_place_then_fault_one_line_each) {
     const Error a{"h100.json: levels[1]", "wrong"}, b{"", "no file was given"};
     EXPECT_EQ(to_text(a), "h100.json: levels[1]: wrong");
