@@ -94,7 +94,7 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
     const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
     const auto parsed = parse_quantity<Frequency>(bare ? text + " MHz" : text);
     if (!parsed || parsed->value() <= 0)
-        return failure("--clock", fmt::format("\"{}\" is no clock; write MHz, such as 1380", text));
+        return failure("--clock", fmt::format("\"{}\" is not a valid clock: expected a frequency such as 1410 MHz", text));
     return std::optional<Frequency>{*parsed};
 }
 

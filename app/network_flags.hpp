@@ -32,9 +32,9 @@ struct MachineFlags {
 // Machine, clock and roofs. The machine may be absent: a table's rows can name theirs.
 Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
 
-// MHz, or with a unit; empty text is no clock.
+// MHz, or a number with a unit. Empty text gives no clock.
 Result<std::optional<Frequency>> clock_of(const std::string& text);
-// "128x64x8" or "128x64"; empty text is no tile.
+// "128x64x8" or "128x64". Empty text gives no tile.
 Result<std::optional<Tile>> tile_of(const std::string& text);
 // A whole number of 1 or more, with an error that says so.
 CLI::Validator positive_count();

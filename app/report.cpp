@@ -52,7 +52,7 @@ struct Shown {
     }
 };
 
-// By content, as everywhere: a page, JSON of a schema that is no result, a machine file; all else is for analyze.
+// Files are recognised by content, as everywhere: a page, a machine file, or what analyze reads.
 Result<bool> add(const Part& part, const Flags& flags, Shown& shown) {
     std::error_code ignored;
     std::string text;

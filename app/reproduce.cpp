@@ -118,7 +118,7 @@ int reproduce_scaling(const Flags& flags) {
     return emit(c, output);
 }
 
-// How far a design that is one GPU with factors to another's resources tells how much faster the other was.
+// Scales one GPU by factors to another's resources, and compares the predicted speed-up with the measured one.
 int reproduce_ratios(const Flags& flags) {
     RatioProof all;
     for (const char* file : {"conv_time_tiles_fp32.csv.gz", "gemm_time_tiles_fp32.csv.gz"}) {

@@ -50,7 +50,7 @@ def room_of_file(path):
 
 
 def target_room(root, path, quote, included):
-    """(room, None) of what an include names, (None, fault), or (None, None) if it is no header of ours."""
+    """(room, None) of what an include names, (None, fault), or (None, None) for a header of another project."""
     parts = Path(included).parts
     if parts[0] == "gambrel":
         room = room_of_header(parts[-1])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fetch_axe.sh DIR: prints the path of axe-core's script, which checks pages for accessibility; fetches it into DIR if need be,
-# out of a Python package that carries it. Prints nothing, and fails, if it cannot be had.
+# out of a Python package that carries it. Prints nothing, and fails, if it is not available.
 set -uo pipefail
 dir=$1
 script=$PWD/$dir/axe.min.js
