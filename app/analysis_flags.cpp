@@ -15,7 +15,8 @@ Result<std::function<bool(const std::string&)>> kernel_filter(const std::string&
     if (pattern.empty()) return std::function<bool(const std::string&)>{};
     const auto regex = std::make_shared<re2::RE2>(pattern, re2::RE2::Quiet);
     if (!regex->ok())
-        return failure("--kernel", fmt::format("\"{}\" is not a valid regular expression: {}", pattern, regex->error()));
+        return failure("--kernel",
+                       fmt::format("\"{}\" is not a valid regular expression: {}", pattern, regex->error()));
     return std::function<bool(const std::string&)>{[regex](const std::string& name) {
         return re2::RE2::PartialMatch(name, *regex) || re2::RE2::PartialMatch(short_name(name, 200), *regex);
     }};
@@ -90,6 +91,7 @@ int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& fla
     if (!flags.machine.empty()) output.inputs.push_back(flags.machine);
     const auto result = analysis_of(files, flags);
     if (!result) return bad_input(result.error());
+    if (!output.quiet) print_notes(machine_notes(flags.machine));
     if (!output.quiet) print_notes(result->notes);
     return emit(*result, output, flags.explain);
 }

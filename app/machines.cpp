@@ -23,11 +23,11 @@ int run(const Flags& flags) {
             text += "]\n";
         }
     } else if (const auto family = machines_like(flags.name);
-               flags.json.empty() && family.size() > 1 && machine_choice_note(flags.name)) {
+               flags.output.json.empty() && family.size() > 1 && machine_choice_note(flags.name)) {
         // A name that several boards share asks which there are.
         std::vector<Machine> boards;
         for (const Machine* board : family) boards.push_back(*board);
-        text = flags.csv.empty() ? machine_list(boards, style) : machine_list_csv(boards);
+        text = flags.output.csv.empty() ? machine_list(boards, style) : machine_list_csv(boards);
     } else {
         const auto machine = machine_from(flags.name);
         if (!machine) return bad_input(machine.error());

@@ -94,7 +94,8 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
     const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
     const auto parsed = parse_quantity<Frequency>(bare ? text + " MHz" : text);
     if (!parsed || parsed->value() <= 0)
-        return failure("--clock", fmt::format("\"{}\" is not a valid clock: expected a frequency such as 1410 MHz", text));
+        return failure("--clock",
+                       fmt::format("\"{}\" is not a valid clock: expected a frequency such as 1410 MHz", text));
     return std::optional<Frequency>{*parsed};
 }
 
@@ -115,6 +116,12 @@ Result<std::optional<Tile>> tile_of(const std::string& text) {
         return failure("--tile",
                        fmt::format("\"{}\": expected MxN or MxNxK, such as 128x64x8, sides of 8 to 512", text));
     return std::optional<Tile>{tile};
+}
+
+Errors machine_notes(const std::string& name) {
+    if (name.empty()) return {};
+    const auto note = machine_choice_note(name);
+    return note ? Errors{*note} : Errors{};
 }
 
 CLI::Validator positive_count() {

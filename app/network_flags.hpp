@@ -32,6 +32,9 @@ struct MachineFlags {
 // Machine, clock and roofs. The machine may be absent: a table's rows can name theirs.
 Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
 
+// Which board was taken for a name that several share; empty if there is nothing to say.
+Errors machine_notes(const std::string& name);
+
 // MHz, or a number with a unit. Empty text gives no clock.
 Result<std::optional<Frequency>> clock_of(const std::string& text);
 // "128x64x8" or "128x64". Empty text gives no tile.

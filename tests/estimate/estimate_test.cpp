@@ -158,7 +158,7 @@ TEST(Estimates, a_run_holds_the_kernels_of_all_repeats_and_their_machines) {
     set.network->layers[1].hints.gpu = "t4";
     const auto made = estimate(std::make_shared<const LayerSet>(set), options_for(Method::model));
     ASSERT_TRUE(made) << to_text(made.error());
-    const Run run = to_run(*made);
+    const gambrel::Run run = to_run(*made);
     ASSERT_EQ(run.kernels.size(), 2U);
     EXPECT_EQ(run.origin, Origin::modelled);
     EXPECT_EQ(run.kernels[0].launches, 3U);
@@ -174,7 +174,7 @@ TEST(Estimates, are_judged_by_the_roofs_that_they_were_made_with) {
         options.roofs = roofs;
         const auto made = estimate(table("name,N,C,H,W,K,R,S\nx,1,32,14,14,32,1,1\n"), options);
         ASSERT_TRUE(made);
-        Run run = to_run(*made);
+        gambrel::Run run = to_run(*made);
         EXPECT_EQ(default_roofs(run), roofs);
         AnalysisOptions judged;
         judged.roofline.roofs = default_roofs(run);
