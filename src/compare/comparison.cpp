@@ -68,18 +68,8 @@ void explain(ComparedPair& pair, const Roofline& before, const Roofline& after) 
     }
 }
 
-// How near to the hardware a side is; absent if its rows differ or have no time.
-std::optional<int> nearness(const Analysis& a) {
-    std::optional<int> all;
-    for (const auto& row : a.rows) {
-        if (!row.kernel.time) continue;
-        const Origin o = row.kernel.time->origin;
-        const int one = o == Origin::modelled ? 0 : o == Origin::simulated ? 1 : 2;
-        if (all && *all != one) return std::nullopt;
-        all = one;
-    }
-    return all;
-}
+// How near to the hardware a side is.
+int nearness(const Analysis& a) { return a.origin == Origin::modelled ? 0 : a.origin == Origin::simulated ? 1 : 2; }
 
 double longer(const ComparedPair& p) { return std::max(p.time.before.value_or(0), p.time.after.value_or(0)); }
 
@@ -107,8 +97,7 @@ std::optional<double> Change::ratio() const {
 Comparison comparison(Analysis before, Analysis after, const CompareOptions& options) {
     Comparison out;
     out.matched_by = options.match_by == MatchBy::automatic ? chosen(before, after) : options.match_by;
-    const auto from = nearness(before), to = nearness(after);
-    out.is_prediction = from && to && *from < *to;
+    out.is_prediction = nearness(before) < nearness(after);
     for (const Match& m : matched(before, after, out.matched_by)) {
         ComparedPair pair;
         pair.before = m.before, pair.after = m.after;

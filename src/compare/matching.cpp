@@ -85,12 +85,7 @@ std::vector<Match> by_layer(const Analysis& before, const Analysis& after) {
     });
 }
 
-bool is_modelled(const Analysis& a) {
-    return std::any_of(a.rows.begin(), a.rows.end(), [](const AnalysisRow& r) {
-        return r.kernel.time &&
-               (r.kernel.time->origin == Origin::modelled || r.kernel.time->origin == Origin::simulated);
-    });
-}
+bool is_modelled(const Analysis& a) { return a.origin == Origin::modelled || a.origin == Origin::simulated; }
 
 }  // namespace
 

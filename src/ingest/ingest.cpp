@@ -121,7 +121,11 @@ public:
         const auto same_roofs = [&](const SavedResult& r) { return r.run.roofs == results.front().run.roofs; };
         if (run_.kernels.empty() && std::all_of(results.begin(), results.end(), same_roofs) && !results.empty())
             run_.roofs = results.front().run.roofs;
+        // Of several, the one that is least near to the hardware; a profile among them is measured all the same.
+        for (const auto& result : results)
+            if (run_.kernels.empty()) run_.origin = std::max(run_.origin, result.run.origin);
         for (auto& [saved, filtered] : results) {
+            run_.partial = run_.partial || saved.partial;
             std::vector<std::size_t> at;
             for (Machine& machine : saved.machines)
                 at.push_back(index_of(Symbol(machine.name), [&] { return std::move(machine); }));

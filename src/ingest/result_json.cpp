@@ -217,6 +217,13 @@ Result<SavedResult> read_result_json(std::string_view text, const std::string& s
         else
             top.fault("roofs", fmt::format("\"{}\" found, expected \"measured\" or \"theoretical\"", roofs));
     }
+    if (const std::string origin = text_of(document, "origin", top); !origin.empty()) {
+        if (const auto known = origin_from(origin))
+            out.origin = *known;
+        else
+            top.fault("origin", fmt::format("\"{}\" found, expected measured, modelled or simulated", origin));
+    }
+    if (const Json* partial = member(document, "partial")) out.partial = partial->is_boolean() && partial->get<bool>();
     read_machines(document, source, out, errors);
     for (std::size_t i = 0; i < rows->size(); ++i) {
         const At at{fmt::format("{}rows[{}].", top.path, i), &errors};
@@ -230,6 +237,8 @@ Result<SavedResult> read_result_json(std::string_view text, const std::string& s
             continue;
         }
         find_machine((*rows)[i], out.machines, at, k);
+        // Results of version 0.1 say it only of their amounts.
+        if (!member(document, "origin") && k.time) out.origin = std::max(out.origin, k.time->origin);
         out.kernels.push_back(std::move(k));
     }
     if (!errors.empty()) return tl::unexpected(std::move(errors));

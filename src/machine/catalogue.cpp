@@ -71,6 +71,7 @@ struct Catalogue {
             // The build's own data: a fault here is an internal error, and the tests load every file.
             if (!machine) throw std::logic_error(to_text(machine.error()));
             machine->source = "catalogue";
+            machine->made_from = MachineSource::catalogue;
             machines.push_back(std::move(*machine));
         }
         std::sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

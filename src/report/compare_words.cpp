@@ -27,9 +27,7 @@ std::string what_figures_are(const Comparison& c) {
 }  // namespace
 
 bool times_compare(const Comparison& c) {
-    return !c.is_prediction || std::none_of(c.after.rows.begin(), c.after.rows.end(), [](const AnalysisRow& r) {
-        return r.kernel.time && r.kernel.time->origin == Origin::simulated;
-    });
+    return !c.is_prediction || c.after.origin != Origin::simulated;
 }
 
 std::optional<double> shown_ratio(const Change& change, const Comparison& c) {

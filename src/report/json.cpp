@@ -115,6 +115,8 @@ std::string json(const Analysis& a) {
     out["title"] = a.title;
     out["grouping"] = grouping_name(a.grouping);
     out["roofs"] = roofs_name(a.roofs);
+    out["origin"] = name(a.origin);
+    if (a.partial) out["partial"] = true;
     out["machines"] = Json::array();
     for (const auto& m : a.machines) out["machines"].push_back(machine_json(m));
     out["rows"] = Json::array();

@@ -50,9 +50,9 @@ TEST_F(ModelCommands, PredictKeepsTheInputsColumnsAndAddsThoseOfTheContract) {
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[0],
               "note,N,C,H,W,K,R,S,gpu,pred_tile_m,pred_tile_n,pred_tile_k,pred_flop,pred_l1_bytes,pred_l2_bytes,"
-              "pred_dram_bytes,pred_time_us,pred_bound,pred_reason");
+              "pred_dram_bytes,pred_time_us,pred_bound,pred_reason,pred_origin");
     const auto cells = cells_of(lines[1]);
-    ASSERT_EQ(cells.size(), 19U);
+    ASSERT_EQ(cells.size(), 20U);
     EXPECT_EQ(cells[9] + "x" + cells[10] + "x" + cells[11], "128x64x8");
     EXPECT_EQ(std::stod(cells[12]), 2.0 * 16 * 54 * 54 * 64 * 64 * 9);
     EXPECT_GT(std::stod(cells[13]), std::stod(cells[14]));
@@ -122,7 +122,9 @@ TEST_F(ModelCommands, PredictSaysWhatIsMissing) {
     EXPECT_THAT(run("predict resnet50 --gpu v100 --precision fp17").err, HasSubstr("expected fp64"));
     EXPECT_THAT(run("predict --layers none.csv --gpu v100").err, HasSubstr("none.csv"));
     table("N,C,H,W,K,R,S\n16,64,56,56,64,3,3\n");
-    EXPECT_THAT(run("predict --layers t.csv --csv -").out, HasSubstr("no machine given"));
+    const Outcome none = run("predict --layers t.csv --csv -");
+    EXPECT_EQ(none.status, 2);
+    EXPECT_THAT(none.err, HasSubstr("no GPU is given"));
 }
 
 TEST_F(ModelCommands, PredictDrawsTheRoofline) {

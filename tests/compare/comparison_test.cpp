@@ -17,7 +17,9 @@ Analysis side(const std::vector<Spec>& specs, Origin origin = Origin::measured, 
     }
     AnalysisOptions options;
     options.grouping = grouping;
-    return analysis({"", kernels, {sample::toy_machine()}}, options);
+    gambrel::Run run{"", kernels, {sample::toy_machine()}};
+    run.origin = origin;
+    return analysis(std::move(run), options);
 }
 // The toy machine gives 100 GFLOP/s and 10 GB/s.
 Spec spec(const char* name, double time, double flop, double dram) { return {name, 1, time, flop, 0, 0, 0, dram, 1e9}; }
