@@ -31,7 +31,7 @@ PRIVATE = re.compile(r"(?<![\w-])shared/")
 
 NOT_SOURCE = {".git", "build", ".cache", "__pycache__"}
 BACKTICKS = re.compile(r"`([^`\s]+)`")
-LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINK = re.compile(r"(?:\]\(|<img src=\")([^)\s\"]+)")
 OPTION_LINE = re.compile(r"^\s*- ((?:`-[^`]*`(?:, | or )?)+)")
 OPTION_NAME = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*|(?<![\w-])-[a-zA-Z](?![\w-])")
 
@@ -202,6 +202,7 @@ def self_test():
     cases = [
         ("README.md", GOOD_TREE["README.md"], None),
         ("README.md", "[gone](docs/gone.md)\n", "README.md:1: link to docs/gone.md"),
+        ("README.md", '<img src="gone.png">\n', "README.md:1: link to gone.png"),
         ("docs/tour.md", "\n`src/gone/gone.cpp`\n", "docs/tour.md:2: `src/gone/gone.cpp`"),
         ("docs/tour.md", "`gone.md`\n", "does not exist"),
         ("docs/cli/analyze.md", "# gambrel analyze\n- `-o`, `--output FILE` where\n", "--json is an option"),

@@ -28,20 +28,18 @@ def streaming(phase, name, elements, micros, dram, adds=0, fmas=0, l1=None):
                 ffma=fmas * elements, dram=dram * MB, l2=1.75 * dram * MB, l1=(l1 or 1.02 * dram) * MB)
 
 
-TILED = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn"
-ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, at::native::%s, at::detail::Array<char*, %d>>(int, %s)"
 
 
 def projection(phase, n, k, micros, dram, l2, l1):
-    return gemm(phase, TILED, TOKENS, n, k, 1, micros, dram, l2, l1)
+    return gemm(phase, "ampere_gemm_fp16_128x128", TOKENS, n, k, 1, micros, dram, l2, l1)
 
 
 def mlp():
     return [
-        streaming("mlp", "void at::native::vectorized_layer_norm_kernel<c10::Half, float>(int, float, const c10::Half*)",
+        streaming("mlp", "void layer_norm_kernel<c10::Half>(int, float, const c10::Half*)",
                   TOKENS * CHANNELS, 41.2, 33.9, adds=4, fmas=3),
         projection("mlp", 4 * CHANNELS, CHANNELS, 371.0, 92.8, 402, 611),
-        streaming("mlp", ELEMENTWISE % ("GeluCUDAKernelImpl", 2, "GeluCUDAKernelImpl"), 4 * TOKENS * CHANNELS, 108.3, 134.6, adds=4, fmas=6),
+        streaming("mlp", "void gelu_kernel<c10::Half>(int, const c10::Half*, c10::Half*)", 4 * TOKENS * CHANNELS, 108.3, 134.6, adds=4, fmas=6),
         projection("mlp", CHANNELS, 4 * CHANNELS, 384.5, 95.1, 431, 640),
     ]
 
@@ -50,16 +48,16 @@ def attention():
     return [
         projection("attention", 3 * CHANNELS, CHANNELS, 287.4, 74.2, 318, 470),
         streaming("attention", "void transpose_heads_kernel<c10::Half>(const c10::Half*, c10::Half*, int, int, int)", 3 * TOKENS * CHANNELS, 149.6, 101.2, l1=420),
-        gemm("attention", "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_tn", SEQUENCE, SEQUENCE, 64, 8 * HEADS, 238.9, 303.5, 640, 812),
-        streaming("attention", ELEMENTWISE % ("MulScalarAddMaskFunctor", 3, "MulScalarAddMaskFunctor"), SCORES, 431.7, 541.0, fmas=1),
-        streaming("attention", "void softmax_warp_forward<c10::Half, c10::Half, float, 10, false>(c10::Half*, const c10::Half*, int, int, int)", SCORES, 418.2, 538.6, adds=3, fmas=1),
-        gemm("attention", "ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_stages_64x5_nn", SEQUENCE, 64, SEQUENCE, 8 * HEADS, 251.0, 304.1, 655, 840),
+        gemm("attention", "ampere_gemm_fp16_128x64", SEQUENCE, SEQUENCE, 64, 8 * HEADS, 238.9, 303.5, 640, 812),
+        streaming("attention", "void scale_and_mask_kernel<c10::Half>(int, float, const c10::Half*, c10::Half*)", SCORES, 431.7, 541.0, fmas=1),
+        streaming("attention", "void softmax_warp_forward<c10::Half>(c10::Half*, const c10::Half*, int, int, int)", SCORES, 418.2, 538.6, adds=3, fmas=1),
+        gemm("attention", "ampere_gemm_fp16_64x64", SEQUENCE, 64, SEQUENCE, 8 * HEADS, 251.0, 304.1, 655, 840),
         projection("attention", CHANNELS, CHANNELS, 104.8, 36.0, 131, 198),
     ]
 
 
 def fused_attention():
-    kernel = dict(phase="attention", name="void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::half_t>>(Flash_fwd_params)",
+    kernel = dict(phase="attention", name="void flash_fwd_kernel<c10::Half>(Flash_fwd_params)",
                   grid=(8, 8, HEADS), block=(128, 1, 1), micros=262.5, tensor=4.0 * SCORES * 64, fadd=3 * SCORES, ffma=SCORES,
                   dram=68.4 * MB, l2=330 * MB, l1=402 * MB)
     return [attention()[0], kernel, attention()[-1]]

@@ -54,6 +54,19 @@ TEST_F(Commands, BadInputIsNamedOnStderrWithStatusTwo) {
     }
 }
 
+TEST_F(Commands, machines_lists_all_boards_of_a_name_that_several_share) {
+    for (const char* name : {"v100", "'Tesla V100'"}) {
+        const auto family = run(std::string("machines ") + name);
+        EXPECT_EQ(family.status, 0);
+        for (const char* id : {"v100-dgxs-32gb", "v100-pcie-16gb", "v100-pcie-32gb", "v100-sxm2-16gb", "v100-sxm2-32gb",
+                               "v100s-pcie-32gb"})
+            EXPECT_THAT(family.out, HasSubstr(id));
+        EXPECT_THAT(family.out, Not(HasSubstr("a100")));
+    }
+    EXPECT_THAT(run("machines v100-sxm2-16gb").out, HasSubstr("datasheet"));
+    EXPECT_THAT(run("machines v100 --json").out, HasSubstr("\"id\": \"v100-sxm2-16gb\""));
+}
+
 TEST_F(Commands, AnalyzeGivesTheColumnsOfTheContractAloneOnStdout) {
     NEEDS_SHARED_DATA();
     const auto outcome = run("analyze '" + kReport + "' --csv -");

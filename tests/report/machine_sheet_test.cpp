@@ -34,6 +34,20 @@ TEST(MachineSheet, NeverExceedsItsWidthAndCitesEveryNumber) {
     }
 }
 
+TEST(MachineSheet, rates_of_integer_pipes_are_operations_and_not_flop) {
+    std::istringstream in(machine_sheet(*find_in_catalogue("t4"), {}));
+    int integer = 0, floating = 0;
+    for (std::string line; std::getline(in, line);) {
+        if (line.find("INT") != std::string::npos && line.find("OP/") != std::string::npos) {
+            EXPECT_EQ(line.find("FLOP"), std::string::npos) << line;
+            ++integer;
+        }
+        floating += line.find("TFLOP/s") != std::string::npos;
+    }
+    EXPECT_GE(integer, 4);
+    EXPECT_GE(floating, 2);
+}
+
 TEST(MachineList, NeverExceedsItsWidthForAllTheCatalogue) {
     for (int width = 40; width <= 200; ++width) {
         TextStyle style;
