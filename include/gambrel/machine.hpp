@@ -177,11 +177,7 @@ struct Machine {
 // not know it. On-chip ceilings follow `clock`; without one they are given at boost clock. DRAM does not follow the SM
 // clock.
 template <class Q>
-struct Ceiling {
-    Q value{};
-    Origin origin = Origin::derived;
-    std::string cite;
-};
+using Ceiling = Sourced<Q>;
 std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine&, Pipe, std::optional<Frequency> clock = {},
                                                  Roofs roofs = Roofs::theoretical, bool sparse = false);
 std::optional<Ceiling<Bandwidth>> memory_ceiling(const Machine&, Level, std::optional<Frequency> clock = {},

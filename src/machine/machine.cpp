@@ -26,6 +26,12 @@ Ceiling<Q> carried(const AtClock<Q>& measured, std::optional<Frequency> clock, b
     return c;
 }
 
+// Integer operations are not FLOP, though they share the unit's type.
+std::string rate_text(Pipe pipe, FlopPerCycle rate) {
+    const std::string text = to_text(rate);
+    return is_integer(pipe) && text.ends_with("FLOP/cycle") ? text.substr(0, text.size() - 10) + "OP/cycle" : text;
+}
+
 }  // namespace
 
 std::string to_text(ComputeCapability cc) { return fmt::format("{}.{}", cc.major, cc.minor); }
@@ -63,7 +69,7 @@ std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine& m, Pipe pipe, st
     if (rate && rate->value.value() > 0 && m.sm.sms && clock)
         return Ceiling<FlopRate>{
             rate->value * m.sm.sms->value * *clock, Origin::derived,
-            fmt::format("{} SMs x {} x {}", m.sm.sms->value, to_text(rate->value), to_text(*clock))};
+            fmt::format("{} SMs x {} x {}", m.sm.sms->value, rate_text(pipe, rate->value), to_text(*clock))};
     if (rate && rate->value.value() == 0) return std::nullopt;
     if (auto stated = sparse ? a.stated_sparse : a.stated) {
         if (!stated->clock && m.clocks.boost) stated->clock = m.clocks.boost->value;

@@ -34,7 +34,7 @@ protected:
 
     const std::filesystem::path folder_ = test::shared_data() / "ncu_rep";
     std::vector<test::Row> rows_;
-    std::map<std::string, Run> files_;
+    std::map<std::string, gambrel::Run> files_;
 };
 
 TEST_F(ReportAccuracy, time_is_the_duration_of_the_report) {
