@@ -1,5 +1,5 @@
 add_library(gambrel_warnings INTERFACE)
-target_compile_options(gambrel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+target_compile_options(gambrel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wmissing-declarations
                        $<$<BOOL:${GAMBREL_WERROR}>:-Werror>)
 # GCC 12 sees overlapping copies inside std::string at -O3 where there are none (GCC bug 105651, fixed in 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

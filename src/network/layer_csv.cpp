@@ -1,11 +1,13 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <gambrel/network.hpp>
 
-#include "network/layer_columns.hpp"
-#include "network/layer_row.hpp"
 #include "base/csv_table.hpp"
 #include "base/file_bytes.hpp"
+#include "network/layer_columns.hpp"
+#include "network/layer_row.hpp"
 
 namespace gambrel {
 
@@ -27,6 +29,9 @@ Result<LayerTable> read_layer_table(std::string_view text, const std::string& so
     const auto columns = LayerColumns::of(table.columns, source + ": header");
     if (!columns) return tl::unexpected(columns.error());
     table.notes = columns->suspects();
+    if (!options.precision && std::find(table.columns.begin(), table.columns.end(), "precision") == table.columns.end())
+        table.notes.push_back(
+            {source, "has no column precision: its rows are taken as fp32; --precision says otherwise"});
 
     while (!scanner.at_end()) {
         if (scanner.line().empty()) {
