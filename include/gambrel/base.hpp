@@ -28,6 +28,7 @@ inline tl::unexpected<Errors> failure(std::string where, std::string what) {
     return tl::unexpected<Errors>(Errors{Error{std::move(where), std::move(what)}});
 }
 
+// Without control characters, invalid UTF-8 or text of unlimited length, whatever the input held that they quote.
 std::string to_text(const Error& error);
 std::string to_text(const Errors& errors);  // one line each
 

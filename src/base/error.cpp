@@ -5,8 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
+
 namespace gambrel {
 namespace {
+
+using base_detail::printable;
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -52,6 +56,9 @@ std::vector<std::string> slips(std::string_view name, std::span<const std::strin
     std::size_t best = name.size() < 3 ? 0 : std::max<std::size_t>(1, name.size() / 4);
     std::vector<std::string> near;
     for (const auto& candidate : candidates) {
+        const std::size_t longer = std::max(name.size(), candidate.size());
+        // No nearer than the difference of their lengths, however long a key a file has.
+        if (longer - std::min(name.size(), candidate.size()) > best) continue;
         const std::size_t distance = edit_distance(name, candidate);
         if (distance > best || name.empty()) continue;
         if (distance < best) best = distance, near.clear();
@@ -60,10 +67,23 @@ std::vector<std::string> slips(std::string_view name, std::span<const std::strin
     return near;
 }
 
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// The beginning and the end of a long text, cut between characters.
+std::string excerpt(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return std::string(text);
+    std::size_t head = most * 2 / 3, tail = text.size() - most / 3;
+    while (head > 0 && continues_character(text[head])) --head;
+    while (tail < text.size() && continues_character(text[tail])) ++tail;
+    return fmt::format("{} ... {}", text.substr(0, head), text.substr(tail));
+}
+
 }  // namespace
 
+// Errors quote their input, so this is where text of others becomes text for a terminal.
 std::string to_text(const Error& error) {
-    return error.where.empty() ? error.what : fmt::format("{}: {}", error.where, error.what);
+    const std::string what = printable(excerpt(error.what, 2000));
+    return error.where.empty() ? what : fmt::format("{}: {}", printable(excerpt(error.where, 500)), what);
 }
 
 std::string to_text(const Errors& errors) {

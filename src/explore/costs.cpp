@@ -7,6 +7,7 @@
 
 #include "base/embedded.hpp"
 #include "base/file_bytes.hpp"
+#include "base/json_text.hpp"
 #include "explore/vary_syntax.hpp"
 
 namespace gambrel {
@@ -112,10 +113,10 @@ double CostTable::operator()(const Factors& factors) const {
 }
 
 Result<CostTable> parse_costs(std::string_view text, const std::string& source) {
-    const json root = json::parse(text, nullptr, false);
-    if (root.is_discarded()) return failure(source, "is no JSON");
+    const auto root = base_detail::parse_json(text, source);
+    if (!root) return tl::unexpected(root.error());
     Reader reader{source, {}};
-    CostTable table = reader.table(root);
+    CostTable table = reader.table(*root);
     if (!reader.errors.empty()) return tl::unexpected(std::move(reader.errors));
     return table;
 }

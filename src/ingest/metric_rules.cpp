@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/embedded.hpp"
+#include "base/json_text.hpp"
 #include "ingest/report_machine.hpp"
 
 namespace gambrel::ingest_detail {
@@ -61,7 +62,7 @@ QuantityId quantity_of(const std::string& text) {
     if (kind == "bytes" && level) return {Kind::bytes, Pipe::fp64, *level};
     if (kind == "peak" && pipe) return {Kind::peak_rate, *pipe};
     if (kind == "peak" && level) return {Kind::peak_bandwidth, Pipe::fp64, *level};
-    throw Fault(fmt::format("\"{}\" is no quantity", text));
+    throw Fault(fmt::format("\"{}\" is not a known quantity", text));
 }
 
 class RuleReader {
@@ -187,9 +188,10 @@ Result<MetricRules> parse_metric_rules(std::span<const std::pair<std::string, st
     Errors errors;
     for (const auto& [name, text] : named_texts) {
         try {
-            const json table = json::parse(text);
-            if (table.value("schema", 0) != 1) throw Fault("schema is not 1");
-            read_table(table, rules);
+            const auto table = base_detail::parse_json(text, name);
+            if (!table) throw Fault(table.error().front().what);
+            if (table->value("schema", 0) != 1) throw Fault("schema is not 1");
+            read_table(*table, rules);
         } catch (const std::exception& e) {
             errors.push_back({name, e.what()});
         }

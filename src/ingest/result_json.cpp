@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+
 namespace gambrel::ingest_detail {
 namespace {
 
 using Json = nlohmann::json;
+using base_detail::json_excerpt;
 constexpr std::string_view kSchema = "gambrel-analysis-1", kLayers = "gambrel-layers-1";
 
 // A place in the document and where its faults go.
@@ -26,16 +29,11 @@ const Json* member(const Json& object, const char* key) {
     return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
-std::string short_dump(const Json& value) {
-    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return text.size() > 40 ? text.substr(0, 40) + "..." : text;
-}
-
 std::string text_of(const Json& object, const char* key, const At& at) {
     const Json* value = member(object, key);
     if (!value) return {};
     if (value->is_string()) return value->get<std::string>();
-    at.fault(key, fmt::format("{} found, expected a text", short_dump(*value)));
+    at.fault(key, fmt::format("{} found, expected a text", json_excerpt(*value)));
     return {};
 }
 
@@ -43,7 +41,7 @@ std::uint64_t count_of(const Json& object, const char* key, std::uint64_t otherw
     const Json* value = member(object, key);
     if (!value) return otherwise;
     if (value->is_number_unsigned()) return value->get<std::uint64_t>();
-    at.fault(key, fmt::format("{} found, expected a count", short_dump(*value)));
+    at.fault(key, fmt::format("{} found, expected a count", json_excerpt(*value)));
     return otherwise;
 }
 
@@ -54,13 +52,13 @@ Known<Q> amount_of(const Json* value, const std::string& key, const At& at) {
     if (!number) return std::nullopt;
     const double v = number->is_number() ? number->get<double>() : -1;
     if (!std::isfinite(v) || v < 0) {
-        at.fault(key + ".value", fmt::format("{} found, expected a number of 0 or more", short_dump(*number)));
+        at.fault(key + ".value", fmt::format("{} found, expected a number of 0 or more", json_excerpt(*number)));
         return std::nullopt;
     }
     const std::string word = text_of(*value, "origin", {at.path + key + ".", at.errors});
     const auto origin = origin_from(word);
     if (!origin) {
-        at.fault(key + ".origin", fmt::format("\"{}\" is no origin; expected measured, modelled or simulated", word));
+        at.fault(key + ".origin", fmt::format("\"{}\" is not a valid origin; expected measured, modelled or simulated", word));
         return std::nullopt;
     }
     return Amount<Q>{Q{v}, *origin, Symbol(text_of(*value, "rule", {at.path + key + ".", at.errors}))};
@@ -94,7 +92,7 @@ std::vector<Symbol> symbols_of(const Json& object, const char* key, const At& at
             if (item.is_string())
                 out.emplace_back(item.get<std::string>());
             else
-                at.fault(key, fmt::format("{} found, expected a text", short_dump(item)));
+                at.fault(key, fmt::format("{} found, expected a text", json_excerpt(item)));
         }
     return out;
 }
@@ -188,12 +186,9 @@ bool is_result_json(std::string_view text) {
 }
 
 Result<SavedResult> read_result_json(std::string_view text, const std::string& source, const KeepName& keep) {
-    Json document;
-    try {
-        document = Json::parse(text);
-    } catch (const Json::exception& e) {
-        return failure(source, fmt::format("is no JSON: {}", e.what()));
-    }
+    auto parsed = base_detail::parse_json(text, source);
+    if (!parsed) return tl::unexpected(std::move(parsed.error()));
+    Json& document = *parsed;
     Errors errors;
     At top{source + ": ", &errors};
     // What predict and simulate write holds the same layers as kernels of an analysis.

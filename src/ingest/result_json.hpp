@@ -1,5 +1,5 @@
 // gambrel's own results read back: the JSON of an analysis, whatever command wrote it, to kernels and machines.
-// Verdicts and totals in it are not believed but made anew. A field that is not known is skipped: a later version may
+// Verdicts and totals in it are computed again, not believed. A field that is not known is skipped: a later version may
 // add some.
 #pragma once
 

@@ -1,17 +1,17 @@
 // JSON to Machine. docs/formats.md describes the fields.
-#include <fstream>
 #include <iterator>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <gambrel/machine.hpp>
 
+#include "base/file_bytes.hpp"
+#include "base/json_text.hpp"
 #include "machine/json_fields.hpp"
 
 namespace gambrel {
 namespace {
 
-using machine_detail::Fields;
+using machine_detail::FactFields;
 using nlohmann::json;
 
 // "lanes" are fused multiply-adds; a Fact keeps its source while the unit becomes FLOP per cycle.
@@ -22,7 +22,7 @@ Fact<FlopPerCycle> two_flop_per_lane(const Fact<double>& lanes, bool integer) {
 
 void read_sm(const json* object, const std::string& source, Machine& m, Errors& errors) {
     if (!object) return;
-    Fields sm(*object, source + "sm", errors);
+    FactFields sm(*object, source + "sm", errors);
     m.sm.sms = sm.number("count", true);
     m.sm.schedulers = sm.number("schedulers");
     m.sm.max_warps = sm.number("max_warps");
@@ -31,7 +31,7 @@ void read_sm(const json* object, const std::string& source, Machine& m, Errors& 
     m.sm.shared_memory = sm.quantity<Bytes>("shared_memory");
     m.sm.shared_memory_per_cta = sm.quantity<Bytes>("shared_memory_per_cta");
     if (const auto* list = sm.object("lanes")) {
-        Fields lanes(*list, sm.path_of("lanes"), errors);
+        FactFields lanes(*list, sm.path_of("lanes"), errors);
         for (const Pipe p : {Pipe::fp64, Pipe::fp32, Pipe::fp16, Pipe::bf16, Pipe::int32})
             m.pipes[p].dense = two_flop_per_lane(lanes.number(std::string(name(p))), is_integer(p));
         lanes.finish();
@@ -41,12 +41,12 @@ void read_sm(const json* object, const std::string& source, Machine& m, Errors& 
 
 void read_tensor(const json* object, const std::string& source, Machine& m, Errors& errors) {
     if (!object) return;
-    Fields tensor(*object, source + "tensor", errors);
+    FactFields tensor(*object, source + "tensor", errors);
     for (const Pipe p : all_pipes()) {
         if (!is_tensor(p)) continue;
         const std::string key(name(p).substr(std::string_view("tensor_").size()));
         if (const auto* rates = tensor.object(key)) {
-            Fields r(*rates, tensor.path_of(key), errors);
+            FactFields r(*rates, tensor.path_of(key), errors);
             m.pipes[p].dense = r.quantity<FlopPerCycle>("dense", true);
             m.pipes[p].sparse = r.quantity<FlopPerCycle>("sparse");
             r.finish();
@@ -56,7 +56,7 @@ void read_tensor(const json* object, const std::string& source, Machine& m, Erro
 }
 
 void read_level(const json& object, const std::string& path, Machine& m, Errors& errors) {
-    Fields f(object, path, errors);
+    FactFields f(object, path, errors);
     const std::size_t faults_before = errors.size();
     const std::string name_text = f.text("name", true);
     const auto level = level_from(name_text);
@@ -83,7 +83,7 @@ void read_level(const json& object, const std::string& path, Machine& m, Errors&
 
 void read_memory(const json* object, const std::string& source, Machine& m, Errors& errors) {
     if (!object) return;
-    Fields memory(*object, source + "memory", errors);
+    FactFields memory(*object, source + "memory", errors);
     m.sm.sector = memory.quantity<Bytes>("sector");
     m.sm.line = memory.quantity<Bytes>("line");
     if (const auto* levels = memory.array("levels", true))
@@ -94,7 +94,7 @@ void read_memory(const json* object, const std::string& source, Machine& m, Erro
 
 void read_peaks(const json* stated, const json* measured, const std::string& source, Machine& m, Errors& errors) {
     if (stated) {
-        Fields f(*stated, source + "stated_peaks", errors);
+        FactFields f(*stated, source + "stated_peaks", errors);
         for (const Pipe p : all_pipes()) {
             m.pipes[p].stated = f.at_clock<FlopRate>(std::string(name(p)));
             m.pipes[p].stated_sparse = f.at_clock<FlopRate>(std::string(name(p)) + "_sparse");
@@ -102,7 +102,7 @@ void read_peaks(const json* stated, const json* measured, const std::string& sou
         f.finish();
     }
     if (measured) {
-        Fields f(*measured, source + "measured_peaks", errors);
+        FactFields f(*measured, source + "measured_peaks", errors);
         for (const Pipe p : all_pipes()) m.pipes[p].measured = f.at_clock<FlopRate>(std::string(name(p)));
         f.finish();
     }
@@ -112,19 +112,16 @@ void read_peaks(const json* stated, const json* measured, const std::string& sou
 
 Result<Machine> parse_machine(std::string_view text, std::string_view source_name) {
     const std::string source = std::string(source_name) + ": ";
-    json document;
-    try {
-        document = json::parse(text);
-    } catch (const json::exception& e) {
-        return failure(std::string(source_name), fmt::format("not JSON: {}", e.what()));
-    }
+    const auto document = base_detail::parse_json(text, std::string(source_name));
+    if (!document) return tl::unexpected(document.error());
     Errors errors;
     Machine m;
     m.source = std::string(source_name);
     m.made_from = MachineSource::file;
-    Fields root(document, source, errors);
+    FactFields root(*document, source, errors);
     if (const auto* schema = root.any("schema", true); schema && *schema != 1)
-        root.fault("schema", fmt::format("{} is not 1, the version that this gambrel reads", schema->dump()));
+        root.fault("schema",
+                   fmt::format("{} is not 1, the version that this gambrel reads", base_detail::json_excerpt(*schema)));
     m.id = root.text("id", true);
     m.name = root.text("name", true);
     m.aliases = root.texts("aliases");
@@ -137,7 +134,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
             root.fault("compute_capability", fmt::format("\"{}\" is not of the form \"8.6\"", cc));
     }
     if (const auto* object = root.object("clocks")) {
-        Fields clocks(*object, source + "clocks", errors);
+        FactFields clocks(*object, source + "clocks", errors);
         m.clocks.base = clocks.quantity<Frequency>("base");
         m.clocks.boost = clocks.quantity<Frequency>("boost");
         m.clocks.memory = clocks.quantity<Frequency>("memory");
@@ -154,12 +151,9 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
 }
 
 Result<Machine> load_machine_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return failure(path, "cannot be opened; expected a machine file (JSON)");
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return failure(path, "cannot be read");
-    return parse_machine(text.str(), path);
+    const auto bytes = base_detail::FileBytes::open(path);
+    if (!bytes) return tl::unexpected(bytes.error());
+    return parse_machine(bytes->view(), path);
 }
 
 }  // namespace gambrel

@@ -5,6 +5,8 @@
 
 #include <gambrel/measure.hpp>
 
+#include "base/json_text.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -71,9 +73,11 @@ std::string to_wire(const RankResult& r) {
 }
 
 Result<RankResult> from_wire(std::string_view text) {
+    const auto parsed = base_detail::parse_json(text, "a rank's result");
+    if (!parsed) return tl::unexpected(parsed.error());
+    const json& j = *parsed;
     RankResult r;
     try {
-        const json j = json::parse(text);
         r.rank = j.at("rank").get<int>();
         const std::string where = fmt::format("rank {}", r.rank);
         if (const int schema = j.at("schema").get<int>(); schema != kSchema)
@@ -95,7 +99,7 @@ Result<RankResult> from_wire(std::string_view text) {
         r.measurement.interrupted = j.at("interrupted").get<bool>();
         for (const json& c : j.at("ceilings")) r.measurement.ceilings.push_back(ceiling_from(c));
     } catch (const json::exception& e) {
-        return failure("a rank's result", fmt::format("cannot be read: {}", e.what()));
+        return failure("a rank's result", "cannot be read: " + base_detail::json_fault(e));
     }
     return r;
 }

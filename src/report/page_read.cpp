@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gambrel/page.hpp>
 
+#include "base/json_text.hpp"
 #include "report/json_values.hpp"
 #include "report/page_json.hpp"
 #include "report/page_shape.hpp"
@@ -91,8 +92,9 @@ bool is_page(std::string_view text) { return text.find(kStart) != std::string_vi
 
 Result<std::vector<SavedView>> read_page(std::string_view html, const std::string& source) {
     if (!is_page(html)) return failure(source, "is no page of gambrel: it holds no element with the page's data");
-    const Json document = Json::parse(data_of(html), nullptr, false);
-    if (document.is_discarded()) return failure(source, "the page's data is no JSON; was the file cut off?");
+    auto parsed = base_detail::parse_json<Json>(data_of(html), source + ": the page's data");
+    if (!parsed) return tl::unexpected(std::move(parsed.error()));
+    const Json& document = *parsed;
     const Json schema = document.is_object() ? document.value("schema", Json()) : Json();
     if (schema != kPageSchema)
         return failure(source,

@@ -1,20 +1,17 @@
-// Text for terminals: columns are counted as a terminal shows them, not as bytes. Whatever a profiler put into a name
-// comes out as valid UTF-8 without control characters, so that a name can neither break a line nor inject an escape.
+// Text for terminals: columns are counted as a terminal shows them, not as bytes.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/printable.hpp"
+
 namespace gambrel::report_detail {
 
-// Invalid bytes become U+FFFD, one for each maximal broken part.
-std::u32string decode_utf8(std::string_view bytes);
-std::string encode_utf8(std::u32string_view text);
-
-// Control and direction-changing characters are spelled out ("\n", "\x1b", "\u202e"); with `ascii`, all beyond ASCII
-// too.
-std::string printable(std::string_view text, bool ascii = false);
+using base_detail::decode_utf8;
+using base_detail::encode_utf8;
+using base_detail::printable;
 
 int display_width(std::string_view printable_text);
 // At most `width` columns; the end that is cut off is marked.

@@ -98,7 +98,7 @@ TEST_F(Pages, ReportSaysWhatItCannotRead) {
     EXPECT_THAT(run("report a.json").err, HasSubstr("-o one.html"));
     EXPECT_THAT(run("report a.json -o one.svg").err, HasSubstr("ends in .html"));
     std::ofstream(path("cut.html")) << "<script type=\"application/json\" id=\"data\">{\"schema\":\"gambrel-page-1\",";
-    EXPECT_THAT(run("report cut.html -o one.html").err, HasSubstr("cut.html: the page's data is no JSON"));
+    EXPECT_THAT(run("report cut.html -o one.html").err, HasSubstr("cut.html: the page's data: is not valid JSON"));
 }
 
 TEST_F(Pages, ModelAndSimulationAreComparedLayerByLayer) {

@@ -37,7 +37,7 @@ TEST(Braces, expand_to_every_combination_in_order) {
 
 TEST(MetricTables, faults_are_named_with_file_quantity_and_rule) {
     EXPECT_THAT(fault(R"({"quantity": "work.fp128", "choose": "first", "rules": []})"),
-                AllOf(HasSubstr("table.json"), HasSubstr("\"work.fp128\" is no quantity")));
+                AllOf(HasSubstr("table.json"), HasSubstr("\"work.fp128\" is not a known quantity")));
     EXPECT_THAT(fault(R"({"quantity": "time", "choose": "best", "rules": []})"),
                 AllOf(HasSubstr("\"best\" is neither first nor largest"), HasSubstr("time")));
     EXPECT_THAT(fault(R"({"quantity": "time", "choose": "first", "rulez": []})"), HasSubstr("did you mean \"rules\"?"));

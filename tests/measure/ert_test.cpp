@@ -134,7 +134,7 @@ TEST(ErtJson, says_where_it_is_wrong) {
         const auto r = parse_ert_json(text, "r.json");
         return r ? std::string("read") : to_text(r.error());
     };
-    EXPECT_THAT(what("{"), testing::HasSubstr("not JSON"));
+    EXPECT_THAT(what("{"), testing::HasSubstr("is not valid JSON"));
     EXPECT_THAT(what("{}"), testing::HasSubstr("empirical.gflops.data"));
     EXPECT_THAT(what(R"({"empirical":{"gflops":{"data":[["x",-1]]},"gbytes":{"data":[["L1",2]]}}})"),
                 testing::HasSubstr("gflops.data[0]: [\"x\",-1]"));

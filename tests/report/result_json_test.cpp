@@ -70,7 +70,7 @@ TEST(ResultJson, LayersAreReadByTheirRoofline) {
 }
 
 TEST(ResultJson, SaysWhereAndWhatIsWrong) {
-    EXPECT_THAT(faults_of("{"), HasSubstr("is no JSON"));
+    EXPECT_THAT(faults_of("{"), HasSubstr("is not valid JSON"));
     EXPECT_THAT(faults_of(R"({"schema": "gambrel-analysis-9", "rows": []})"),
                 HasSubstr("expected \"gambrel-analysis-1\""));
     EXPECT_THAT(faults_of(R"({"schema": "gambrel-analysis-1"})"), HasSubstr("rows: missing"));
@@ -79,7 +79,7 @@ TEST(ResultJson, SaysWhereAndWhatIsWrong) {
             {"name": "a", "traffic": {"l1_bytes": {"value": 1, "origin": "guessed"}}}, 3]})");
     EXPECT_THAT(bad, HasSubstr("r.json: rows[0].name: 7 found, expected a text"));
     EXPECT_THAT(bad, HasSubstr("rows[0].time_s.value: -1 found"));
-    EXPECT_THAT(bad, HasSubstr("rows[1].traffic.l1_bytes.origin: \"guessed\" is no origin"));
+    EXPECT_THAT(bad, HasSubstr("rows[1].traffic.l1_bytes.origin: \"guessed\" is not a valid origin"));
     EXPECT_THAT(bad, HasSubstr("rows[2]"));
 }
 

@@ -7,6 +7,8 @@
 
 #include <gambrel/ert.hpp>
 
+#include "base/json_text.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -62,8 +64,9 @@ std::optional<Pipe> pipe_of(const std::string& name) {
 
 Result<ErtRoofline> parse_ert_json(std::string_view text, std::string_view source_name) {
     const std::string source(source_name);
-    const json root = json::parse(text, nullptr, false);
-    if (root.is_discarded()) return failure(source, "not JSON; expected ERT's roofline.json");
+    const auto parsed = base_detail::parse_json(text, source);
+    if (!parsed) return tl::unexpected(parsed.error());
+    const json& root = *parsed;
     Errors errors;
     ErtRoofline out;
     out.gflops = named_of(root, "empirical", "gflops", true, source, errors);
