@@ -14,6 +14,7 @@
 #include "app/command.hpp"
 #include "app/help.hpp"
 #include "app/interrupt.hpp"
+#include "app/map_fault.hpp"
 #include "app/output.hpp"
 
 namespace {
@@ -109,6 +110,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     keep_standard_streams();
+    install_map_fault_handler();
     try {
         return interrupted_status(run(argc, argv));
     } catch (const std::bad_alloc&) {

@@ -11,6 +11,8 @@ namespace {
 
 // No kernel name or rule text comes near this; it bounds what a stray quote can cost.
 constexpr std::size_t kLongestField = std::size_t{1} << 20;
+// ncu's widest page has a few thousand columns; a row of nothing but commas would take 17 times its size in memory.
+constexpr std::size_t kMostFields = 100'000;
 
 const char* find_byte(const char* from, const char* end, char byte) {
     return static_cast<const char*>(std::memchr(from, byte, static_cast<std::size_t>(end - from)));
@@ -82,6 +84,7 @@ bool CsvScanner::read_fields(CsvRow& row, std::size_t from, std::size_t mark_col
     const char* const end = begin + text_.size();
     const char* at = begin + from;
     for (;;) {
+        if (row.fields.size() > kMostFields) return false;
         if (row.fields.size() == mark_column) row.mark = static_cast<std::size_t>(at - begin);
         if (at < end && *at == '"') {
             const auto [close, doubled] = close_of(at, end);

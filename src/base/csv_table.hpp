@@ -1,6 +1,7 @@
-// RFC 4180 records over text in memory, mixed with lines that are no records: what the profiled program printed.
-// Invariant: fields are views into the text; only a field with doubled quotes is copied. A record that does not parse
-// costs its first line and no more, so one stray quote cannot swallow the rest of the file. It knows no profiler.
+// RFC 4180 records over text in memory, mixed with lines that are not records, such as what the profiled program
+// printed. Invariant: fields are views into the text; only a field with doubled quotes is copied. A record that does
+// not parse costs its first line and no more, so one stray quote cannot swallow the rest of the file. It knows no
+// profiler.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,8 @@ public:
     void skip_line();
     void seek(std::size_t position) { at_ = position; }
 
-    // Reads the record at the cursor. False, and the cursor stays, if a quote is never closed or text follows one.
+    // Reads the record at the cursor. False, and the cursor stays, if a quote is never closed or text follows one, or
+    // if there are more than 100,000 fields.
     bool read(CsvRow& row, std::size_t mark_column = 0);
     // Reads the rest of a record whose first `columns` fields are, byte for byte, those of the row read before.
     bool read_after(CsvRow& row, std::size_t columns, std::size_t bytes);

@@ -1,8 +1,10 @@
 #include "base/file_bytes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
-#include <cstring>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -16,7 +18,31 @@
 #include "base/descriptor.hpp"
 
 namespace gambrel::base_detail {
+
+// A slot is taken by the first to put its address there, and read by a signal handler.
+struct FileBytes::Mapping {
+    std::atomic<const char*> begin = nullptr;
+    std::atomic<bool> taken = false;
+    std::size_t size = 0;
+    std::array<char, 256> path{};
+};
+
 namespace {
+
+using Mapping = FileBytes::Mapping;
+std::array<Mapping, 32> g_mappings;  // beyond these the handler knows no name
+
+Mapping* remember(const void* begin, std::size_t size, const std::string& path) {
+    for (Mapping& m : g_mappings)
+        if (!m.taken.exchange(true)) {
+            m.size = size;
+            m.path = {};
+            path.copy(m.path.data(), m.path.size() - 1);
+            m.begin = static_cast<const char*>(begin);
+            return &m;
+        }
+    return nullptr;
+}
 
 struct Inflater {
     z_stream stream{};
@@ -44,6 +70,9 @@ Result<std::string> read_to_end(int fd, const std::string& path) {
         if (got < 0) return failure(path, fmt::format("cannot be read: {}", system_text()));
         bytes.resize(have + static_cast<std::size_t>(got));
         if (got == 0) return bytes;
+        if (bytes.size() > kLongestInMemory)
+            return failure(path, fmt::format("more than {} bytes from a pipe or device, the limit; save it to a file",
+                                             kLongestInMemory));
     }
 }
 
@@ -60,7 +89,7 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& source, st
     while (true) {
         // One byte more than the limit, so that a stream of exactly the limit still gets to its checksum.
         if (made == text.size())
-            text.resize(std::min(limit + 1, std::max<std::size_t>(std::size_t{1} << 16, 2 * made)));
+            text.resize(std::min(limit + 1, std::max(std::size_t{1} << 16, made + std::min(made, kFreeUnpacked))));
         constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
         const auto in = static_cast<uInt>(std::min(kMost, bytes.size() - taken));
         const auto out = static_cast<uInt>(std::min(kMost, text.size() - made));
@@ -72,7 +101,14 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& source, st
         const int status = inflate(&z, Z_NO_FLUSH);
         taken += in - z.avail_in;
         made += out - z.avail_out;
-        if (made > limit) return failure(source, fmt::format("gzip: unpacks to more than {} bytes, the limit", limit));
+        if (made > limit)
+            return failure(source,
+                           fmt::format("gzip: unpacks to more than {} bytes, the limit; unpack it to a file", limit));
+        if (made > kFreeUnpacked && made / kMostRatio > taken)
+            return failure(source,
+                           fmt::format("gzip: unpacks to more than {} times its size, the limit; if it is meant "
+                                       "to, unpack it to a file",
+                                       kMostRatio));
         if (status == Z_STREAM_END) {
             const std::string_view rest = bytes.substr(taken);
             if (rest.find_first_not_of('\0') == std::string_view::npos) break;  // tapes and pipes pad with zeros
@@ -108,6 +144,7 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
         if (mapped == MAP_FAILED) return failure(path, fmt::format("cannot be mapped: {}", system_text()));
         bytes.mapped_ = mapped;
         bytes.mapped_size_ = size;
+        bytes.slot_ = remember(mapped, size, path);
         bytes.view_ = {static_cast<const char*>(mapped), size};
     } else {
         auto read = read_to_end(file.fd, path);
@@ -129,19 +166,32 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
 FileBytes::FileBytes(FileBytes&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)),
       mapped_size_(std::exchange(other.mapped_size_, 0)),
+      slot_(std::exchange(other.slot_, nullptr)),
       owned_(std::move(other.owned_)),
       view_(std::exchange(other.view_, {})) {}
 
 FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
     std::swap(mapped_, other.mapped_);
     std::swap(mapped_size_, other.mapped_size_);
+    std::swap(slot_, other.slot_);
     std::swap(owned_, other.owned_);
     std::swap(view_, other.view_);
     return *this;
 }
 
 FileBytes::~FileBytes() {
+    if (slot_ != nullptr) slot_->begin = nullptr, slot_->taken = false;
     if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
+}
+
+const char* mapped_file_at(const void* address) noexcept {
+    for (const Mapping& m : g_mappings) {
+        const char* begin = m.begin;
+        const char* at = static_cast<const char*>(address);
+        if (begin != nullptr && std::less_equal<>{}(begin, at) && std::less<>{}(at, begin + m.size))
+            return m.path.data();
+    }
+    return nullptr;
 }
 
 }  // namespace gambrel::base_detail

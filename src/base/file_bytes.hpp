@@ -20,16 +20,29 @@ public:
 
     [[nodiscard]] std::string_view view() const { return view_; }
 
+    struct Mapping;
+
 private:
     FileBytes() = default;
     void* mapped_ = nullptr;
     std::size_t mapped_size_ = 0;
+    Mapping* slot_ = nullptr;
     std::unique_ptr<std::string> owned_;
     std::string_view view_;
 };
 
-// gzip to text; refuses what unpacks to more than `limit` bytes, so that a small file cannot take all memory.
-Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit = std::size_t{4} << 30);
+// What is not mapped is held in memory: pipes and unpacked files end here.
+inline constexpr std::size_t kLongestInMemory = std::size_t{2} << 30;
+// Tables and reports pack 10 to 20 times. Beyond the first kFreeUnpacked bytes, a file that packs more than kMostRatio
+// times is refused: it is made to take all memory.
+inline constexpr std::size_t kMostRatio = 100, kFreeUnpacked = std::size_t{64} << 20;
+
+// gzip to text within these bounds.
+Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit = kLongestInMemory);
 bool is_gzip(std::string_view bytes);
+
+// The file whose mapping holds `address`, or null. For a handler of SIGBUS, which the system sends when a mapped file
+// has become shorter: it takes no lock and allocates nothing.
+const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace gambrel::base_detail

@@ -14,7 +14,7 @@ struct Spellings {
     std::array<std::string_view, 4> names;  // the contract's first
 };
 
-// Case counts: `n` of a GEMM table is no batch, and `S` is no stride.
+// Case counts: `n` of a GEMM table is not a batch, and `S` is not a stride.
 constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::name, {"name", "layer"}},
     {Column::op, {"op"}},

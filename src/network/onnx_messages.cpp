@@ -41,7 +41,7 @@ std::vector<double> raw_values(std::string_view raw, int type, std::size_t count
 
 // A repeated integer is packed in files of proto3 writers and not in those of proto2 writers.
 template <class Add>
-bool read_integers(protozero::pbf_reader& reader, std::uint32_t tag, const Add& add) {
+bool read_integers(WireReader& reader, std::uint32_t tag, const Add& add) {
     if (reader.tag_and_type() == varint_field(tag)) {
         add(reader.get_int64());
         return true;
@@ -52,7 +52,7 @@ bool read_integers(protozero::pbf_reader& reader, std::uint32_t tag, const Add& 
 }
 
 template <class Add>
-bool read_floats(protozero::pbf_reader& reader, std::uint32_t tag, const Add& add) {
+bool read_floats(WireReader& reader, std::uint32_t tag, const Add& add) {
     if (reader.tag_and_type() == fixed32_field(tag)) {
         add(static_cast<double>(reader.get_float()));
         return true;
@@ -78,7 +78,7 @@ std::vector<double> field_values(std::string_view message, int type) {
     const auto add = [&values](auto value) {
         if (values.size() <= kMostValues) values.push_back(static_cast<double>(value));
     };
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         const bool taken = (type == kOnnxFloat && read_floats(reader, 4, add)) ||
                            (type != kOnnxFloat && (read_integers(reader, 5, add) || read_integers(reader, 7, add)));
@@ -89,7 +89,7 @@ std::vector<double> field_values(std::string_view message, int type) {
 
 OnnxAttribute decode_attribute(std::string_view message) {
     OnnxAttribute a;
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         switch (reader.tag_and_type()) {
             case bytes_field(1):
@@ -124,7 +124,7 @@ OnnxAttribute decode_attribute(std::string_view message) {
 
 OnnxNode decode_node(std::string_view message) {
     OnnxNode node;
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         switch (reader.tag_and_type()) {
             case bytes_field(1):
@@ -154,7 +154,7 @@ OnnxNode decode_node(std::string_view message) {
 
 OnnxDim decode_dim(std::string_view message) {
     OnnxDim dim;
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         if (reader.tag_and_type() == varint_field(1))
             dim.value = reader.get_int64();
@@ -169,7 +169,7 @@ OnnxDim decode_dim(std::string_view message) {
 // Calls back with the content of every length-delimited field `tag`.
 template <class Use>
 void each(std::string_view message, std::uint32_t tag, const Use& use) {
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         if (reader.tag_and_type() == bytes_field(tag))
             use(view_of(reader));
@@ -183,7 +183,7 @@ OnnxValueInfo decode_value_info(std::string_view message) {
     each(message, 1, [&](std::string_view name) { info.name = name; });
     each(message, 2, [&](std::string_view type) {
         each(type, 1, [&](std::string_view tensor) {
-            protozero::pbf_reader reader = reader_of(tensor);
+            WireReader reader = reader_of(tensor);
             while (reader.next()) {
                 if (reader.tag_and_type() == varint_field(1)) {
                     info.type = reader.get_int32();
@@ -201,7 +201,7 @@ OnnxValueInfo decode_value_info(std::string_view message) {
 
 void decode_graph(std::string_view message, OnnxModel& model) {
     model.has_graph = true;
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         switch (reader.tag_and_type()) {
             case bytes_field(1):
@@ -231,7 +231,7 @@ void decode_graph(std::string_view message, OnnxModel& model) {
 std::int64_t decode_opset(std::string_view message, std::int64_t so_far) {
     std::string_view domain;
     std::int64_t version = 0;
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         if (reader.tag_and_type() == bytes_field(1))
             domain = view_of(reader);
@@ -249,7 +249,7 @@ OnnxTensor decode_onnx_tensor(std::string_view message) {
     OnnxTensor tensor;
     std::string_view raw;
     bool external = false;
-    protozero::pbf_reader reader = reader_of(message);
+    WireReader reader = reader_of(message);
     while (reader.next()) {
         if (read_integers(reader, 1, [&](std::int64_t dim) { tensor.dims.push_back(dim); })) continue;
         switch (reader.tag_and_type()) {
@@ -279,7 +279,7 @@ OnnxTensor decode_onnx_tensor(std::string_view message) {
 
 OnnxModel decode_onnx_model(std::string_view bytes) {
     OnnxModel model;
-    protozero::pbf_reader reader = reader_of(bytes);
+    WireReader reader = reader_of(bytes);
     while (reader.next()) {
         if (reader.tag_and_type() == bytes_field(7))
             decode_graph(view_of(reader), model);

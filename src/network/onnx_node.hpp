@@ -75,7 +75,7 @@ public:
     // Whether anything but the file decides the result: only then is there something to run.
     [[nodiscard]] bool runs() const;
     // The element type of the work is that of input `typed`. Parameters are the named inputs that are constant.
-    // `bias` is the input that holds it, where the node has so many.
+    // `bias` is the input that holds it, if the node has that many inputs.
     void emit(const Convolution& convolution, Pass pass, std::size_t data, std::size_t filter, std::size_t bias);
     void emit(const Gemm& gemm, std::size_t bias = SIZE_MAX);
     void stream(StreamingKind kind, double window = 1);      // all inputs to output 0

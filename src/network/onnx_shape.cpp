@@ -119,7 +119,7 @@ void constant(NodeRun& run) {
     } else if (const OnnxAttribute* floats = run.attribute("value_floats")) {
         run.out(0, {static_cast<std::int64_t>(floats->numbers.size())}, kOnnxFloat, floats->numbers);
     } else {
-        throw NotInferred{"a constant that is no tensor of numbers"};
+        throw NotInferred{"a constant that is not a tensor of numbers"};
     }
 }
 

@@ -173,7 +173,7 @@ std::string exact_text(Q quantity) {
 
 std::string binary_text(Bytes capacity) {
     const double v = capacity.value();
-    // 1e9 is a whole number of quarter KiB too; a size that needs so many digits was never meant in binary.
+    // 1e9 is a whole number of quarter KiB too; a size that needs that many digits was never meant in binary.
     for (const auto& p : kBinary)
         if (v >= p.factor && v < p.factor * 10240 && std::fmod(v * 4, p.factor) == 0)
             return fmt::format("{} {}B", v / p.factor, p.text);

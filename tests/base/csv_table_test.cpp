@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(CsvScanner, SplitsQuotedAndPlainFields) {
+TEST(CsvScanner, splits_quoted_and_plain_fields) {
     CsvScanner scanner("\"a\",\"b, c\",3,\n\"d\",,x,\"\"");
     CsvRow row;
     ASSERT_TRUE(scanner.read(row));
@@ -18,7 +18,7 @@ TEST(CsvScanner, SplitsQuotedAndPlainFields) {
     EXPECT_TRUE(scanner.at_end());
 }
 
-TEST(CsvScanner, HalvesDoubledQuotesAndKeepsLineEndsInsideQuotes) {
+TEST(CsvScanner, halves_doubled_quotes_and_keeps_line_ends_inside_quotes) {
     CsvScanner scanner("\"1  \"\"forward\"\" \",\"two\nlines\"\r\nnext,row\r\n");
     CsvRow row;
     ASSERT_TRUE(scanner.read(row));
@@ -29,7 +29,7 @@ TEST(CsvScanner, HalvesDoubledQuotesAndKeepsLineEndsInsideQuotes) {
     EXPECT_EQ(scanner.line_number(row.begin), 3u);
 }
 
-TEST(CsvScanner, LosesOneLineToAnOpenQuote) {
+TEST(CsvScanner, loses_one_line_to_an_open_quote) {
     CsvScanner scanner("\"cut off\n\"a\",\"b\"\n");
     CsvRow row;
     EXPECT_FALSE(scanner.read(row));
@@ -39,7 +39,7 @@ TEST(CsvScanner, LosesOneLineToAnOpenQuote) {
     EXPECT_THAT(row.fields, ElementsAre("a", "b"));
 }
 
-TEST(CsvScanner, CopiesNoPlainField) {
+TEST(CsvScanner, copies_no_plain_field) {
     const std::string text = "\"abc\",def\n";
     CsvScanner scanner(text);
     CsvRow row;
@@ -49,7 +49,7 @@ TEST(CsvScanner, CopiesNoPlainField) {
     EXPECT_TRUE(row.unescaped.empty());
 }
 
-TEST(CsvScanner, ReadsTheRestOfARowThatBeginsLikeTheOneBefore) {
+TEST(CsvScanner, reads_the_rest_of_a_row_that_begins_like_the_one_before) {
     const std::string text = "\"0\",\"k\"\"1\"\"\",\"m1\",\"5\"\n\"0\",\"k\"\"1\"\"\",\"m2\",\"6\"\n";
     CsvScanner scanner(text);
     CsvRow row;
@@ -63,7 +63,19 @@ TEST(CsvScanner, ReadsTheRestOfARowThatBeginsLikeTheOneBefore) {
 
 bool has_id(const CsvHeader& header) { return header.has("ID"); }
 
-TEST(FindHeader, PassesOverWhatTheProgramPrinted) {
+TEST(CsvScanner, a_row_of_commas_is_no_record) {
+    std::string text(200'000, ',');
+    text += "\na,b\n";
+    CsvScanner scanner(text);
+    CsvRow row;
+    EXPECT_FALSE(scanner.read(row));
+    EXPECT_LT(row.fields.size(), 100'010u);
+    scanner.skip_line();
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_EQ(row.fields.size(), 2u);
+}
+
+TEST(FindHeader, passes_over_what_the_program_printed) {
     const std::string text = "the ID, they say\nstep 1\n\"ID\",\"Name\"\n\"0\",\"k\"\n";
     const auto header = find_header(text, 0, "ID", has_id);
     ASSERT_TRUE(header);
@@ -73,20 +85,20 @@ TEST(FindHeader, PassesOverWhatTheProgramPrinted) {
     EXPECT_EQ(header->find("name"), CsvHeader::npos);
 }
 
-TEST(FindHeader, FindsAHeaderBehindAnOpenLine) {
+TEST(FindHeader, finds_a_header_behind_an_open_line) {
     const auto header = find_header("50%|##  |\r\"ID\",\"Name\"\n", 0, "ID", has_id);
     ASSERT_TRUE(header);
     EXPECT_TRUE(header->quoted);
     EXPECT_THAT(header->columns, ElementsAre("ID", "Name"));
 }
 
-TEST(FindHeader, FindsNoneWhereThereIsNone) {
+TEST(FindHeader, finds_none_where_there_is_none) {
     EXPECT_FALSE(find_header("", 0, "ID", has_id));
     EXPECT_FALSE(find_header("ID", 0, "ID", has_id));
     EXPECT_FALSE(find_header("\"ID\n\n", 0, "ID", has_id));
 }
 
-TEST(Csv, KnowsByteOrderMarkAndBinary) {
+TEST(Csv, knows_byte_order_mark_and_binary) {
     EXPECT_EQ(without_bom("\xEF\xBB\xBFx"), "x");
     EXPECT_EQ(without_bom("x"), "x");
     EXPECT_TRUE(looks_binary(std::string_view("SQLite\0", 7)));

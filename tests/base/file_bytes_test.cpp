@@ -126,6 +126,34 @@ TEST(Gunzip, refuses_what_unpacks_beyond_the_limit) {
     EXPECT_EQ(allowed->size(), 10'000'000U);
 }
 
+TEST(Gunzip, refuses_a_bomb_long_before_it_fills_the_memory) {
+    const std::string member = gzipped(std::string(10'000'000, '\0'));
+    std::string bomb;
+    for (int i = 0; i < 100; ++i) bomb += member;  // 1 GB in 1 MB
+    const auto refused = gunzip(bomb, "bomb.gz");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().front().what.find("more than 100 times its size, the limit"), std::string::npos);
+    const auto small = gunzip(gzipped(std::string(60'000'000, '\0')), "small.gz");
+    EXPECT_TRUE(small) << "what is small may pack as well as it likes";
+}
+
+TEST_F(FileBytesTest, a_mapped_file_is_known_by_its_addresses_while_it_is_mapped) {
+    const std::string path = written("some text");
+    const char* address = nullptr;
+    {
+        auto file = FileBytes::open(path);
+        ASSERT_TRUE(file);
+        const FileBytes moved = std::move(*file);
+        address = moved.view().data();
+        EXPECT_STREQ(mapped_file_at(address), path.c_str());
+        EXPECT_STREQ(mapped_file_at(address + 8), path.c_str());
+        EXPECT_EQ(mapped_file_at(address + 9), nullptr);
+    }
+    EXPECT_EQ(mapped_file_at(address), nullptr);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(FileBytes::open(path));  // slots are given back
+    EXPECT_STREQ(mapped_file_at(FileBytes::open(path)->view().data()), path.c_str());
+}
+
 TEST(Gunzip, says_where_a_stream_ends_too_early_or_is_damaged) {
     const std::string good = gzipped(noise(200'000));
     for (const std::size_t cut :

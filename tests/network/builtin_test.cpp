@@ -25,7 +25,7 @@ struct Published {
 
 class BuiltinNetworks : public testing::TestWithParam<Published> {};
 
-TEST_P(BuiltinNetworks, HasThePublishedWorkAndParameters) {
+TEST_P(BuiltinNetworks, has_the_published_work_and_parameters) {
     const Published& paper = GetParam();
     const Network network = built(paper.name);
     const double macs = totals(network).matrix_flop.value() / 2;
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Published, BuiltinNetworks,
                              return name;
                          });
 
-TEST(BuiltinNetwork, EveryLayerOfEveryNetworkIsSoundAndMovesBytes) {
+TEST(BuiltinNetwork, every_layer_of_every_network_is_sound_and_moves_bytes) {
     for (const BuiltinNetwork& entry : builtin_networks()) {
         const Network once = built(entry.name);
         EXPECT_FALSE(once.note.empty()) << entry.name;
@@ -68,7 +68,7 @@ TEST(BuiltinNetwork, EveryLayerOfEveryNetworkIsSoundAndMovesBytes) {
     }
 }
 
-TEST(BuiltinNetwork, TheBatchScalesTheWorkAndNotTheParameters) {
+TEST(BuiltinNetwork, the_batch_scales_the_work_and_not_the_parameters) {
     for (const BuiltinNetwork& entry : builtin_networks()) {
         const Network one = built(entry.name), eight = built(entry.name, 8);
         EXPECT_DOUBLE_EQ(totals(eight).flop.value(), 8 * totals(one).flop.value()) << entry.name;
@@ -79,7 +79,7 @@ TEST(BuiltinNetwork, TheBatchScalesTheWorkAndNotTheParameters) {
     }
 }
 
-TEST(BuiltinNetwork, TrainingIsThreeTimesTheMatrixWorkButForTheFirstLayer) {
+TEST(BuiltinNetwork, training_is_three_times_the_matrix_work_but_for_the_first_layer) {
     const Network network = built("resnet50", 4);
     const double forward = totals(network).matrix_flop.value(), first = flop(network.layers.front()).value();
     EXPECT_DOUBLE_EQ(totals(training(network)).matrix_flop.value(), 3 * forward - first);
@@ -87,7 +87,7 @@ TEST(BuiltinNetwork, TrainingIsThreeTimesTheMatrixWorkButForTheFirstLayer) {
     EXPECT_DOUBLE_EQ(totals(training(attention)).matrix_flop.value(), 3 * totals(attention).matrix_flop.value());
 }
 
-TEST(BuiltinNetwork, UnetHasTheTensorsOfThePapersFigure) {
+TEST(BuiltinNetwork, unet_has_the_tensors_of_the_papers_figure) {
     const Network network = built("unet");
     EXPECT_NEAR(network.parameters, 31.03e6, 0.01e6);  // 31,030,658 with one input channel and two classes
     const auto find = [&](std::string_view name) {
@@ -103,7 +103,7 @@ TEST(BuiltinNetwork, UnetHasTheTensorsOfThePapersFigure) {
     EXPECT_EQ(find("classes").p(), 388);
 }
 
-TEST(BuiltinNetwork, AnUnknownNameIsAnsweredWithTheNearest) {
+TEST(BuiltinNetwork, an_unknown_name_is_answered_with_the_nearest) {
     const auto network = builtin_network("resnet5O");
     ASSERT_FALSE(network);
     EXPECT_THAT(to_text(network.error()), testing::HasSubstr("did you mean \"resnet50\""));
@@ -114,7 +114,7 @@ TEST(BuiltinNetwork, AnUnknownNameIsAnsweredWithTheNearest) {
 
 using Shape = std::array<std::int64_t, 9>;
 
-TEST(BuiltinNetwork, DeepCamHasEveryConvolutionThatWasMeasured) {
+TEST(BuiltinNetwork, deepcam_has_every_convolution_that_was_measured) {
     const std::string path = std::string(GAMBREL_SHARED_DATA) + "/measured/conv_traffic_v100_deepcam.csv";
     const auto table = load_layer_table(path);
     if (!table) GTEST_SKIP() << "shared data not found at " << path;

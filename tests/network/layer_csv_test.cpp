@@ -20,7 +20,7 @@ LayerTable read(std::string_view text, const LayerTableOptions& options = {}) {
     return table ? *table : LayerTable{};
 }
 
-TEST(LayerTable, ReadsColumnsInAnyOrderAndKeepsTheOthers) {
+TEST(LayerTable, reads_columns_in_any_order_and_keeps_the_others) {
     const LayerTable table = read(
         "K,R,S,note,N,C,H,W,pad_h,pad,stride_w,dilation,groups,gpu,sm_clock_mhz,precision,pass,algorithm,tile_m\n"
         "8,3,3,\"a, b\",2,4,10,12,0,1,2,2,2,v100,1312.5,fp16,wgrad,IMPLICIT_GEMM,128.0\n");
@@ -45,7 +45,24 @@ TEST(LayerTable, ReadsColumnsInAnyOrderAndKeepsTheOthers) {
     EXPECT_EQ(layer.hints.sm_clock, Frequency{1312.5e6});
 }
 
-TEST(LayerTable, ReadsGemmsByTheirOpOrTheirColumns) {
+TEST(LayerTable, a_table_of_too_many_rows_is_refused_with_the_limit) {
+    std::string text = "M,N,K\n";
+    for (int i = 0; i < 500'001; ++i) text += "x,1,1\n";
+    const auto table = read_layer_table(text, "t.csv");
+    ASSERT_FALSE(table);
+    EXPECT_THAT(to_text(table.error()), HasSubstr("the limit is 500000 rows"));
+}
+
+TEST(LayerTable, a_row_wider_than_the_header_keeps_no_more_cells_than_that) {
+    std::string wide = "1";
+    for (int i = 0; i < 90'000; ++i) wide += ",1";
+    const LayerTable table = read("M,N,K\n" + wide + "\n1,2,3\n");
+    ASSERT_THAT(table.rows, SizeIs(2));
+    EXPECT_THAT(table.rows[0].cells, SizeIs(3));
+    EXPECT_THAT(table.rows[0].reason, HasSubstr("90001 fields, expected 3"));
+}
+
+TEST(LayerTable, reads_gemms_by_their_op_or_their_columns) {
     const LayerTable by_op = read("op,batch,M,N,Kred\nbmm,4,3,5,7\nlinear,1,3,5,7\nrelu,1,1,1,1\n");
     EXPECT_EQ(std::get<Gemm>(by_op.rows[0].layers[0].op), (Gemm{3, 5, 7, 4}));
     EXPECT_TRUE(std::get<Gemm>(by_op.rows[1].layers[0].op).b_shared);
@@ -55,7 +72,7 @@ TEST(LayerTable, ReadsGemmsByTheirOpOrTheirColumns) {
     EXPECT_EQ(lower.rows[0].layers[0].precision, Precision::bf16);
 }
 
-TEST(LayerTable, ABiasIsOfTheForwardPassAndIsYesOrNo) {
+TEST(LayerTable, a_bias_is_of_the_forward_pass_and_is_yes_or_no) {
     const LayerTable table = read(
         "N,C,H,W,K,R,S,pass,bias\n1,2,8,8,4,3,3,fwd,1\n1,2,8,8,4,3,3,fwd,no\n1,2,8,8,4,3,3,backward,yes\n"
         "1,2,8,8,4,3,3,fwd,\n1,2,8,8,4,3,3,fwd,64\n");
@@ -66,13 +83,13 @@ TEST(LayerTable, ABiasIsOfTheForwardPassAndIsYesOrNo) {
     EXPECT_THAT(table.rows[4].reason, HasSubstr("bias \"64\": expected 1 or 0"));
 }
 
-TEST(LayerTable, ReadsAMixedTableByItsOp) {
+TEST(LayerTable, reads_a_mixed_table_by_its_op) {
     const LayerTable table = read("op,M,N,K,batch,C,H,W,R,S\ngemm,3,5,7,1,,,,,\nconv,,2,8,,4,9,9,3,3\n");
     EXPECT_EQ(std::get<Gemm>(table.rows[0].layers.at(0).op), (Gemm{3, 5, 7}));
     EXPECT_EQ(std::get<Convolution>(table.rows[1].layers.at(0).op).k, 8);
 }
 
-TEST(LayerTable, ABadRowIsARowWithAllItsReasons) {
+TEST(LayerTable, a_bad_row_is_a_row_with_all_its_reasons) {
     const LayerTable table = read(
         "N,C,H,W,K,R,S,pass,precision,groups\n1,4,9,9,8,3,x,sideways,fp23,\n1,4,9,9,8,3\n1,4,2,9,8,3,3,,,3\n"
         "1,4,9,9,8,3,3,fwd,fp32,1\n1,\"4,9\n\n1,4,9,9,8,3,,fwd,fp32,1\n");
@@ -88,7 +105,7 @@ TEST(LayerTable, ABadRowIsARowWithAllItsReasons) {
     EXPECT_THAT(table.rows[5].reason, HasSubstr("S is empty"));
 }
 
-TEST(LayerTable, AWrongHeaderNamesTheNearestColumns) {
+TEST(LayerTable, a_wrong_header_names_the_nearest_columns) {
     const auto missing = read_layer_table("N,Cin,H,W,K,R\n", "t.csv");
     ASSERT_FALSE(missing);
     EXPECT_THAT(missing.error(), SizeIs(2)) << to_text(missing.error());
@@ -101,7 +118,7 @@ TEST(LayerTable, AWrongHeaderNamesTheNearestColumns) {
     EXPECT_FALSE(read_layer_table(std::string_view("PK\0\3", 4), "t.csv"));
 }
 
-TEST(LayerTable, PadSameIsTensorFlowsRuleAndBackwardIsTwoPasses) {
+TEST(LayerTable, pad_same_is_tensorflows_rule_and_backward_is_two_passes) {
     const LayerTable table = read("N,C,H,W,K,R,S,pad,stride,pass\n1,4,112,112,8,3,3,SAME,2,backward\n");
     ASSERT_THAT(table.rows[0].layers, SizeIs(2));
     const auto& v = std::get<Convolution>(table.rows[0].layers[0].op);
@@ -137,7 +154,7 @@ void check_against_the_file(const LayerTable& table, const LayerRow& row) {
     }
 }
 
-TEST_P(MeasuredTables, AreReadWholeAndAgreeWithWhatTheyState) {
+TEST_P(MeasuredTables, are_read_whole_and_agree_with_what_they_state) {
     const std::string path = std::string(GAMBREL_SHARED_DATA) + "/measured/" + GetParam().file;
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "shared data not found at " << path;
     const auto table = load_layer_table(path);

@@ -29,7 +29,7 @@ Convolution small() {
 
 constexpr std::array kPasses = {Pass::fwd, Pass::dgrad, Pass::wgrad};
 
-TEST(ConvolutionOutput, FollowsTheFloorFormula) {
+TEST(ConvolutionOutput, follows_the_floor_formula) {
     Convolution v = small();
     EXPECT_EQ(v.p(), 8);
     EXPECT_EQ(v.q(), 6);
@@ -39,18 +39,18 @@ TEST(ConvolutionOutput, FollowsTheFloorFormula) {
     EXPECT_EQ(v.q(), 3);
 }
 
-TEST(ConvolutionFlop, IsTwoPerMultiplyAddInEveryPass) {
+TEST(ConvolutionFlop, is_two_per_multiply_add_in_every_pass) {
     for (const Pass pass : kPasses) EXPECT_EQ(flop(conv(small(), pass)).value(), 2.0 * 2 * 6 * 8 * 6 * 4 * 3 * 3);
 }
 
-TEST(ConvolutionFlop, FallsByTheNumberOfGroups) {
+TEST(ConvolutionFlop, falls_by_the_number_of_groups) {
     Convolution v = small();
     v.groups = 2;
     EXPECT_EQ(flop(conv(v)) * 2.0, flop(conv(small())));
     EXPECT_EQ(compulsory_bytes(conv(v)).filter * 2.0, compulsory_bytes(conv(small())).filter);
 }
 
-TEST(ConvolutionBytes, AreEachOperandOnceByPass) {
+TEST(ConvolutionBytes, are_each_operand_once_by_pass) {
     const double input = 4.0 * 2 * 4 * 10 * 8, filter = 4.0 * 6 * 4 * 9, output = 4.0 * 2 * 6 * 8 * 6;
     const auto fwd = compulsory_bytes(conv(small())), dgrad = compulsory_bytes(conv(small(), Pass::dgrad)),
                wgrad = compulsory_bytes(conv(small(), Pass::wgrad));
@@ -62,14 +62,14 @@ TEST(ConvolutionBytes, AreEachOperandOnceByPass) {
     EXPECT_EQ(wgrad.written.value(), filter);
 }
 
-TEST(ConvolutionBytes, LeaveOutTheInputThatAStrideSkips) {
+TEST(ConvolutionBytes, leave_out_the_input_that_a_stride_skips) {
     Convolution v = small();
     v.r = v.s = 1, v.stride_h = v.stride_w = 2;
     EXPECT_EQ(compulsory_bytes(conv(v)).input.value(), 4.0 * 2 * 4 * 5 * 4);
     EXPECT_EQ(compulsory_bytes(conv(v, Pass::dgrad)).input.value(), 4.0 * 2 * 4 * 10 * 8) << "zeros are written too";
 }
 
-TEST(ConvolutionBytes, CountTheRowsThatAnyTapReads) {
+TEST(ConvolutionBytes, count_the_rows_that_any_tap_reads) {
     for (std::int64_t size : {1, 5, 12, 17}) {
         for (std::int64_t filter : {1, 2, 3, 5, 11}) {
             for (std::int64_t dilation : {1, 2, 3, 4, 6}) {
@@ -92,7 +92,7 @@ TEST(ConvolutionBytes, CountTheRowsThatAnyTapReads) {
     }
 }
 
-TEST(GemmViewOf, AConvolutionIsThatOfImplicitGemm) {
+TEST(GemmViewOf, a_convolution_is_that_of_implicit_gemm) {
     Convolution v = small();
     v.groups = 2;
     EXPECT_EQ(gemm_view(v, Pass::fwd), (GemmView{2 * 8 * 6, 3, 2 * 9, 2}));
@@ -100,7 +100,7 @@ TEST(GemmViewOf, AConvolutionIsThatOfImplicitGemm) {
     EXPECT_EQ(gemm_view(v, Pass::wgrad), (GemmView{3, 2 * 9, 2 * 8 * 6, 2}));
 }
 
-TEST(GemmViewOf, AOneByOneConvolutionIsTheGemm) {
+TEST(GemmViewOf, a_one_by_one_convolution_is_the_gemm) {
     Convolution v = small();
     v.r = v.s = 1;
     Gemm g;
@@ -115,7 +115,7 @@ TEST(GemmViewOf, AOneByOneConvolutionIsTheGemm) {
     }
 }
 
-TEST(GemmBytes, CountASharedOperandOnce) {
+TEST(GemmBytes, count_a_shared_operand_once) {
     Layer layer;
     Gemm g;
     g.m = 3, g.n = 5, g.k = 7, g.batch = 4;
@@ -129,7 +129,7 @@ TEST(GemmBytes, CountASharedOperandOnce) {
     EXPECT_EQ(gemm_view(g, Pass::fwd), (GemmView{12, 5, 7, 1})) << "rows of one GEMM";
 }
 
-TEST(Bias, IsReadOnceForEachChannelThatIsWritten) {
+TEST(Bias, is_read_once_for_each_channel_that_is_written) {
     Layer layer = conv(small());
     const Bytes without = compulsory_bytes(layer).read;
     layer.bias = true;
@@ -154,7 +154,7 @@ TEST(Bias, IsReadOnceForEachChannelThatIsWritten) {
     EXPECT_THAT(faults(layer), Contains(HasSubstr("a bias in a streaming layer")));
 }
 
-TEST(Bias, BelongsToTheForwardPassOfTraining) {
+TEST(Bias, belongs_to_the_forward_pass_of_training) {
     Network network;
     network.layers.push_back(conv(small()));
     network.layers[0].bias = true;
@@ -167,7 +167,7 @@ TEST(Bias, BelongsToTheForwardPassOfTraining) {
     EXPECT_THAT(merged(std::array{network.layers[0], other}), SizeIs(2));
 }
 
-TEST(StreamingLayer, ReadsAndWritesEachTensorOnce) {
+TEST(StreamingLayer, reads_and_writes_each_tensor_once) {
     Layer add;
     add.op = Streaming{StreamingKind::elementwise, {100, 100}, 0, 100, 1};
     EXPECT_EQ(flop(add).value(), 100);
@@ -185,7 +185,7 @@ TEST(StreamingLayer, ReadsAndWritesEachTensorOnce) {
     EXPECT_EQ(compulsory_bytes(relu).written.value(), 400);
 }
 
-TEST(Faults, AreReportedAllAtOnce) {
+TEST(Faults, are_reported_all_at_once) {
     EXPECT_THAT(faults(small()), IsEmpty());
     Convolution v = small();
     v.groups = 3, v.r = 11;
@@ -201,7 +201,7 @@ TEST(Faults, AreReportedAllAtOnce) {
     EXPECT_THAT(faults(g), SizeIs(2)) << "K, and C with 2^60 elements";
 }
 
-TEST(Merging, KeepsTotalsAndTheOrderOfFirstAppearance) {
+TEST(Merging, keeps_totals_and_the_order_of_first_appearance) {
     Network network;
     for (int i = 0; i < 5; ++i) {
         network.layers.push_back(conv(small()));
@@ -218,7 +218,7 @@ TEST(Merging, KeepsTotalsAndTheOrderOfFirstAppearance) {
     EXPECT_EQ(totals(once).bytes, totals(network).bytes);
 }
 
-TEST(Precision, HasItsSizeInMemoryAndItsSpellings) {
+TEST(Precision, has_its_size_in_memory_and_its_spellings) {
     EXPECT_EQ(element_size(Precision::tf32), Bytes{4});
     EXPECT_EQ(element_size(Precision::int8), Bytes{1});
     EXPECT_EQ(precision_from("FP16"), Precision::fp16);

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "network/onnx_messages.hpp"
 #include "base/file_bytes.hpp"
+#include "network/onnx_messages.hpp"
 
 namespace gambrel {
 namespace {
@@ -30,7 +30,7 @@ struct Light {
 };
 class LightModels : public testing::TestWithParam<Light> {};
 
-TEST_P(LightModels, HaveThePublishedWork) {
+TEST_P(LightModels, have_the_published_work) {
     const std::string path = models() + "/light/light_" + GetParam().name + ".onnx";
     GAMBREL_NEEDS_MODELS(path);
     const auto network = load_onnx(path);
@@ -76,7 +76,7 @@ void compare_outputs(const std::string& path, int& compared) {
     }
 }
 
-TEST(OnnxFiles, ResNet50IsTheBuiltInOne) {
+TEST(OnnxFiles, resnet50_is_the_built_in_one) {
     const std::string path = models() + "/light/light_resnet50.onnx";
     GAMBREL_NEEDS_MODELS(path);
     const auto file = load_onnx(path), built = builtin_network("resnet50-v1.5");
@@ -89,7 +89,7 @@ TEST(OnnxFiles, ResNet50IsTheBuiltInOne) {
     EXPECT_DOUBLE_EQ(totals(training(*file)).flop.value(), totals(training(*built)).flop.value());
 }
 
-TEST(OnnxFiles, InferTheOutputsThatTheyDeclare) {
+TEST(OnnxFiles, infer_the_outputs_that_they_declare) {
     GAMBREL_NEEDS_MODELS(models());
     int compared = 0;
     for (const auto& entry : fs::recursive_directory_iterator(models()))

@@ -25,7 +25,7 @@ const Convolution& convolution(const Network& network, std::size_t i = 0) {
 }
 const Gemm& gemm(const Network& network, std::size_t i = 0) { return std::get<Gemm>(network.layers.at(i).op); }
 
-TEST(OnnxConvolution, HasGroupsDilationsStridesAndUnequalPads) {
+TEST(OnnxConvolution, has_groups_dilations_strides_and_unequal_pads) {
     OnnxBuilder b;
     b.input("x", {2, 8, 20, 30}).weight("w", {16, 4, 3, 5}).weight("bias", {16}).output("y");
     b.node("Conv", {"x", "w", "bias"}, {"y"},
@@ -43,7 +43,7 @@ TEST(OnnxConvolution, HasGroupsDilationsStridesAndUnequalPads) {
     EXPECT_FALSE(network.layers[0].input_is_trained) << "it reads the network's input";
 }
 
-TEST(OnnxConvolution, PadsItselfAsAutoPadSays) {
+TEST(OnnxConvolution, pads_itself_as_auto_pad_says) {
     for (const auto& [mode, top] : {std::pair{"SAME_UPPER", 0}, {"SAME_LOWER", 1}}) {
         OnnxBuilder b;
         b.input("x", {1, 3, 224, 224}).weight("w", {8, 3, 3, 3}).output("y");
@@ -55,7 +55,7 @@ TEST(OnnxConvolution, PadsItselfAsAutoPadSays) {
     }
 }
 
-TEST(OnnxConvolution, TransposedIsTheGradientOfTheOneThatMapsBack) {
+TEST(OnnxConvolution, transposed_is_the_gradient_of_the_one_that_maps_back) {
     OnnxBuilder b;
     b.input("x", {1, 64, 10, 10}).weight("w", {64, 32, 3, 3}).output("y");
     b.node("ConvTranspose", {"x", "w"}, {"y"},
@@ -68,7 +68,7 @@ TEST(OnnxConvolution, TransposedIsTheGradientOfTheOneThatMapsBack) {
     EXPECT_EQ(training(network).layers.back().pass, Pass::wgrad);
 }
 
-TEST(OnnxPooling, RoundsUpButStartsNoWindowInThePaddingBehind) {
+TEST(OnnxPooling, rounds_up_but_starts_no_window_in_the_padding_behind) {
     const auto pooled = [](std::int64_t size, std::int64_t filter, std::int64_t ceil) {
         OnnxBuilder b;
         b.input("x", {1, 2, size, size}).output("y");
@@ -84,7 +84,7 @@ TEST(OnnxPooling, RoundsUpButStartsNoWindowInThePaddingBehind) {
     EXPECT_EQ(pooled(5, 2, 1), 3) << "(5 + 2 - 2) / 2 rounds up to 4, but the last would begin at 6";
 }
 
-TEST(OnnxGemm, HasABiasWhereItAddsARowAndNotWhereItAddsAMatrix) {
+TEST(OnnxGemm, has_a_bias_where_it_adds_a_row_and_not_where_it_adds_a_matrix) {
     for (const auto& [dims, bias] : {std::pair{std::vector<std::int64_t>{5}, true}, {{1, 5}, true}, {{3, 5}, false}}) {
         OnnxBuilder b;
         b.input("x", {3, 7}).weight("w", {7, 5}).weight("c", dims).output("y");
@@ -97,7 +97,7 @@ TEST(OnnxGemm, HasABiasWhereItAddsARowAndNotWhereItAddsAMatrix) {
     EXPECT_FALSE(read(b).layers.at(0).bias);
 }
 
-TEST(OnnxMatMul, BroadcastsItsBatchAndFoldsASharedFilterIntoRows) {
+TEST(OnnxMatMul, broadcasts_its_batch_and_folds_a_shared_filter_into_rows) {
     OnnxBuilder b;
     b.input("q", {2, 12, 128, 64}).input("k", {2, 1, 64, 128}).weight("w", {128, 10}).output("y");
     b.node("MatMul", {"q", "k"}, {"s"}).node("MatMul", {"s", "w"}, {"y"});
@@ -108,7 +108,7 @@ TEST(OnnxMatMul, BroadcastsItsBatchAndFoldsASharedFilterIntoRows) {
     EXPECT_TRUE(network.layers[1].has_filter);
 }
 
-TEST(OnnxShapes, AreFoldedThroughShapeGatherConcatAndReshape) {
+TEST(OnnxShapes, are_folded_through_shape_gather_concat_and_reshape) {
     OnnxBuilder b;
     b.input("x", {-1, 6, 4, 4}).integers("zero", {0}).integers("rest", {-1}).output("y");
     b.node("Shape", {"x"}, {"s"})
@@ -121,14 +121,14 @@ TEST(OnnxShapes, AreFoldedThroughShapeGatherConcatAndReshape) {
     EXPECT_THAT(network.unmodelled, IsEmpty());
 }
 
-TEST(OnnxShapes, ABatchAskedForPassesAReshapeThatHasTheOldOne) {
+TEST(OnnxShapes, a_batch_asked_for_passes_a_reshape_that_has_the_old_one) {
     OnnxBuilder b;
     b.input("x", {1, 6, 4, 4}).integers("flat", {1, 96}).weight("w", {96, 10}).output("y");
     b.node("Reshape", {"x", "flat"}, {"r"}).node("Gemm", {"r", "w"}, {"y"});
     EXPECT_EQ(gemm(read(b, {32, {}})), (Gemm{32, 10, 96}));
 }
 
-TEST(OnnxInputs, TakeShapesByNameAndSayWhatIsMissing) {
+TEST(OnnxInputs, take_shapes_by_name_and_say_what_is_missing) {
     OnnxBuilder b;
     b.input("ids", {-1, -1}, 7).input("other", {4, -1, -1}).output("y").weight("w", {100, 8});
     b.node("Gather", {"w", "ids"}, {"y"});
@@ -148,7 +148,7 @@ TEST(OnnxInputs, TakeShapesByNameAndSayWhatIsMissing) {
         EXPECT_FALSE(shape_from(bad)) << bad;
 }
 
-TEST(OnnxUnmodelled, IsListedWithItsBytesAndItsFollowersWithTheReason) {
+TEST(OnnxUnmodelled, is_listed_with_its_bytes_and_its_followers_with_the_reason) {
     OnnxBuilder b;
     b.input("x", {1, 10}).output("y");
     b.node("Relu", {"x"}, {"a"}).node("Mystery", {"a"}, {"b"}, {}, "com.acme").node("Relu", {"b"}, {"y"});
@@ -162,7 +162,7 @@ TEST(OnnxUnmodelled, IsListedWithItsBytesAndItsFollowersWithTheReason) {
     EXPECT_GT(unmodelled_share(network), 0.3);
 }
 
-TEST(OnnxUnmodelled, TheFilesOwnShapesLetTheRestGoOn) {
+TEST(OnnxUnmodelled, the_files_own_shapes_let_the_rest_go_on) {
     OnnxBuilder b;
     b.input("x", {1, 10}).value_info("b", {1, 7}).weight("w", {7, 3}).output("y");
     b.node("Mystery", {"x"}, {"b"}).node("MatMul", {"b", "w"}, {"y"});
@@ -171,7 +171,7 @@ TEST(OnnxUnmodelled, TheFilesOwnShapesLetTheRestGoOn) {
     EXPECT_EQ(network.unmodelled.at(0).bytes, Bytes{68});
 }
 
-TEST(OnnxPrecision, IsThatOfTheTensorsOrAsAskedAndIndicesStayBytes) {
+TEST(OnnxPrecision, is_that_of_the_tensors_or_as_asked_and_indices_stay_bytes) {
     OnnxBuilder b;
     b.input("x", {4, 4}, 10)
         .input("i", {4, 4}, 7)
@@ -187,13 +187,13 @@ TEST(OnnxPrecision, IsThatOfTheTensorsOrAsAskedAndIndicesStayBytes) {
     }
 }
 
-TEST(OnnxWeights, AreSkippedAndMayBeElsewhere) {
+TEST(OnnxWeights, are_skipped_and_may_be_elsewhere) {
     OnnxBuilder b;
     b.input("x", {1, 4096}).weight("w", {4096, 4096}, 1000).output("y").node("MatMul", {"x", "w"}, {"y"});
     EXPECT_EQ(gemm(read(b)), (Gemm{1, 4096, 4096})) << "fewer bytes than the dimensions say are no matter";
 }
 
-TEST(OnnxHostile, NeitherCrashesNorTakesMemory) {
+TEST(OnnxHostile, neither_crashes_nor_takes_memory) {
     EXPECT_FALSE(read_onnx("", "m.onnx"));
     EXPECT_FALSE(read_onnx("not a model at all", "m.onnx"));
     OnnxBuilder good;
