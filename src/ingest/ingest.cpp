@@ -112,6 +112,7 @@ public:
             if (profile.launches.empty() && profile.filtered_launches == 0)
                 run_.notes.push_back({profile.source, "holds no kernel launch"});
             run_.notes.insert(run_.notes.end(), profile.notes.begin(), profile.notes.end());
+            run_.partial |= profile.partial;
             filtered_ += profile.filtered_launches;
         }
     }
@@ -134,14 +135,21 @@ public:
                 run_.kernels.push_back(std::move(k));
             }
             run_.notes.insert(run_.notes.end(), saved.notes.begin(), saved.notes.end());
+            run_.partial |= saved.partial;
             filtered_ += filtered;
         }
     }
 
-    Run finished(Errors notes, Errors failures) {
+    // A run without a kernel is not a result: the caller would go on and report on nothing.
+    Result<Run> finished(Errors notes, Errors failures) {
         phases_from_files(run_.kernels);
+        run_.partial |= !failures.empty();
         run_.notes.insert(run_.notes.begin(), notes.begin(), notes.end());
         run_.notes.insert(run_.notes.end(), failures.begin(), failures.end());
+        if (run_.kernels.empty() && filtered_ > 0)
+            run_.notes.push_back(
+                {"--kernel", fmt::format("matches none of the {} launches that were read", filtered_)});
+        if (run_.kernels.empty()) return tl::unexpected(std::move(run_.notes));
         if (filtered_ > 0)
             run_.notes.push_back(
                 {"--kernel", fmt::format("{} launches do not match and are left out of everything", filtered_)});
@@ -183,8 +191,8 @@ Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& opti
     Builder builder;
     builder.evaluate(profiles, rules, options);
     builder.append(std::move(read.results));
-    Run run = builder.finished(std::move(notes), std::move(read.failures));
-    run.title = title_of(paths);
+    auto run = builder.finished(std::move(notes), std::move(read.failures));
+    if (run) run->title = title_of(paths);
     return run;
 }
 

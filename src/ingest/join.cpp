@@ -101,6 +101,7 @@ Profile head_of(std::vector<Profile>& profiles, const Group& group) {
     for (const std::size_t member : group) {
         Profile& profile = profiles[member];
         values += profile.values.size();
+        result.partial |= profile.partial;
         result.filtered_launches = std::max(result.filtered_launches, profile.filtered_launches);
         std::move(profile.notes.begin(), profile.notes.end(), std::back_inserter(result.notes));
     }
@@ -158,7 +159,7 @@ Profile join_launches(std::vector<Profile>& profiles, const Sequence& sequence, 
     return result;
 }
 
-// Per kernel of the joined summary, the launch of each member that tells of it.
+// Per kernel of the joined summary, the launch of each member that has it.
 using Sources = std::vector<std::pair<std::size_t, const Launch*>>;
 
 std::vector<Sources> matched_by_name(const std::vector<Profile>& profiles, const Group& group) {

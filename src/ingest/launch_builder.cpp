@@ -48,10 +48,12 @@ void RowNotes::add_once(const std::string& key, std::string what) {
     if (said_.insert(key).second) notes_.push_back({source_, std::move(what)});
 }
 
-void RowNotes::finish(std::vector<Error>& notes) {
+void RowNotes::finish(Profile& profile) {
     if (rows_ > 10)
         notes_.push_back({source_, fmt::format("{} rows in all could not be read; the first 10 are named", rows_)});
-    notes.insert(notes.end(), std::make_move_iterator(notes_.begin()), std::make_move_iterator(notes_.end()));
+    profile.notes.insert(profile.notes.end(), std::make_move_iterator(notes_.begin()),
+                         std::make_move_iterator(notes_.end()));
+    profile.partial |= lost_;
     notes_.clear();
 }
 

@@ -56,14 +56,20 @@ class RowNotes {
 public:
     explicit RowNotes(std::string source) : source_(std::move(source)) {}
     void add(std::size_t line, std::string what);
+    // The same where values were lost, as at the end of a file that is cut short.
+    void lose(std::size_t line, std::string what) {
+        lost_ = true;
+        add(line, std::move(what));
+    }
     void add_once(const std::string& key, std::string what);  // about the file, said once for each key
-    void finish(std::vector<Error>& notes);
+    void finish(Profile& profile);
 
 private:
     std::string source_;
     std::vector<Error> notes_;
     std::unordered_set<std::string> said_;
     std::uint64_t rows_ = 0;
+    bool lost_ = false;
 };
 
 // "(128, 1, 1)" or "128, 1, 1" or "128x1x1" to three numbers; empty if it is not that or names no thread at all.

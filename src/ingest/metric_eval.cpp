@@ -162,28 +162,41 @@ void Evaluator::store(Kernel& kernel, const QuantityId& id, const Value& found, 
     }
 }
 
-void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, bool any_broken) {
-    std::vector<std::string> missing;
-    if (!kernel.time) missing.emplace_back("time");
+void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken) {
+    using Kind = QuantityId::Kind;
+    const auto is_broken = [&](auto matches) { return std::any_of(broken.begin(), broken.end(), matches); };
+    std::vector<std::string> missing, refused;
+    const auto add = [&](std::string what, auto matches) {
+        (is_broken(matches) ? refused : missing).push_back(std::move(what));
+    };
+    if (!kernel.time) add("time", [](const QuantityId& id) { return id.kind == Kind::time; });
     for (const Pipe p : {Pipe::fp64, Pipe::fp32, Pipe::fp16})
-        if (!kernel.work[p]) missing.push_back(fmt::format("{} work", name(p)));
-    if (!tensor_known(kernel)) missing.emplace_back("tensor work");
+        if (!kernel.work[p])
+            add(fmt::format("{} work", name(p)),
+                [p](const QuantityId& id) { return id.kind == Kind::work && id.pipe == p; });
+    if (!tensor_known(kernel))
+        add("tensor work", [](const QuantityId& id) { return id.kind == Kind::work && is_tensor(id.pipe); });
     for (const Level l : {Level::l1, Level::l2, Level::dram})
-        if (!kernel.bytes[l]) missing.push_back(fmt::format("{} bytes", name(l)));
-    if (missing.empty()) return;
-    if (any_broken && !launch.faults.empty()) {
+        if (!kernel.bytes[l])
+            add(fmt::format("{} bytes", name(l)),
+                [l](const QuantityId& id) { return id.kind == Kind::bytes && id.level == l; });
+    // No row needs a clock, but one that was refused is reported.
+    if (!kernel.clock && is_broken([](const QuantityId& id) { return id.kind == Kind::clock; }))
+        refused.emplace_back("clock");
+    if (!refused.empty() && !launch.faults.empty())
         kernel.reasons.emplace_back(
-            fmt::format("no {}: {}{}", fmt::join(missing, ", "), launch.faults.front().str(),
+            fmt::format("no {}: {}{}", fmt::join(refused, ", "), launch.faults.front().str(),
                         launch.faults.size() > 1 ? fmt::format(" and {} more", launch.faults.size() - 1) : ""));
-        return;
-    }
+    if (missing.empty()) return;
     const std::string what = fmt::format("{}", fmt::join(missing, ", "));
     kernel.reasons.emplace_back(fmt::format("not in the file: {}", what));
     // Thousands of launches lack the same, and finding out which chip has which counter takes a while.
     auto [remedy, is_new] = remedies_.try_emplace({cc_of(launch), what});
     if (is_new) {
         const auto metrics = metrics_for(rules_, cc_of(launch), [&](const QuantityId& id) {
-            using Kind = QuantityId::Kind;
+            if (is_broken(
+                    [&](const QuantityId& b) { return b.kind == id.kind && b.pipe == id.pipe && b.level == id.level; }))
+                return false;
             if (id.kind == Kind::time) return !kernel.time;
             if (id.kind == Kind::work) return is_tensor(id.pipe) ? !tensor_known(kernel) : !kernel.work[id.pipe];
             return id.kind == Kind::bytes && id.level != Level::shared && !kernel.bytes[id.level];
@@ -203,10 +216,15 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
     k.shape = launch.shape;
     load(profile, launch);
     time_.reset();
-    bool any_broken = false, tensor_busy = false;
+    bool tensor_busy = false;
+    std::vector<QuantityId> broken;
     for (const QuantityRules& quantity : rules_.quantities) {
-        const Value value = best(quantity, launch, any_broken);
-        if (!value.rule) continue;
+        bool refused = false;
+        const Value value = best(quantity, launch, refused);
+        if (!value.rule) {
+            if (refused) broken.push_back(quantity.quantity);
+            continue;
+        }
         if (quantity.quantity.kind == QuantityId::Kind::time) time_ = value.value;
         tensor_busy |= quantity.quantity.kind == QuantityId::Kind::tensor_activity && value.value > 0;
         store(k, quantity.quantity, value, launch);
@@ -220,7 +238,7 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
             "the Tensor Cores were busy, but the file does not tell how much they did, so all FLOP are unknown");
     }
     k.zero_flop_launches = is_zero_flop(k) ? k.launches : 0;
-    add_missing_reason(k, launch, any_broken);
+    add_missing_reason(k, launch, broken);
     return k;
 }
 

@@ -30,7 +30,7 @@ private:
     Outcome rule_value(const Rule& rule, double& out) const;
     bool applies(const Rule& rule, const Launch& launch) const;
     Value best(const QuantityRules& quantity, const Launch& launch, bool& broken) const;
-    void add_missing_reason(Kernel& kernel, const Launch& launch, bool any_broken);
+    void add_missing_reason(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken);
     [[nodiscard]] std::optional<ComputeCapability> cc_of(const Launch& launch) const;
     void store(Kernel& kernel, const QuantityId& id, const Value& value, const Launch& launch) const;
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/profile.hpp"
 #include "base/csv_table.hpp"
+#include "ingest/profile.hpp"
 
 namespace gambrel::ingest_detail {
 

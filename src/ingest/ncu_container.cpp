@@ -23,7 +23,7 @@ BlockHeader decode_header(std::string_view bytes) {
     const auto count = [&header](NcuItemKind kind) -> std::uint32_t& {
         return header.items[static_cast<std::size_t>(kind)];
     };
-    protozero::pbf_reader reader(bytes.data(), bytes.size());
+    auto reader = reader_of(bytes);
     while (reader.next()) {
         switch (reader.tag_and_type()) {
             case varint_field(1):
@@ -91,9 +91,9 @@ private:
         try {
             header = decode_header(header_bytes);
         } catch (const protozero::exception& error) {
-            damage_.add(offset,
-                        fmt::format("this block header cannot be decoded ({}); the {} bytes from here on are not read",
-                                    error.what(), left(offset)));
+            damage_.lose(offset,
+                         fmt::format("this block header cannot be decoded ({}); the {} bytes from here on are not read",
+                                     error.what(), left(offset)));
             return 0;
         }
         read_facts(header);
@@ -109,9 +109,9 @@ private:
         } catch (const protozero::exception& error) {
             // A string more or less would shift every later id to the name of another metric.
             strings_lost_ = true;
-            damage_.add(damage_.offset_of(header.strings),
-                        fmt::format("this string table cannot be decoded ({}); metrics named from here on are lost",
-                                    error.what()));
+            damage_.lose(damage_.offset_of(header.strings),
+                         fmt::format("this string table cannot be decoded ({}); metrics named from here on are lost",
+                                     error.what()));
         }
         try {
             read_session(header.session, found_);
@@ -127,7 +127,7 @@ private:
                 const bool has_size = end - offset >= 4;
                 if (!has_size || end - offset - 4 < u32(offset)) {
                     if (!whole) return truncated(offset, "an item of a block");
-                    damage_.add(
+                    damage_.lose(
                         offset,
                         fmt::format(
                             "an item of {} bytes in a block with {} bytes left; the rest of the block is not read",
@@ -146,8 +146,8 @@ private:
     }
 
     void truncated(std::size_t offset, std::string_view inside) {
-        damage_.add(offset, fmt::format("the file is truncated inside {} ({} bytes left); read up to here", inside,
-                                        left(offset)));
+        damage_.lose(offset, fmt::format("the file is truncated inside {} ({} bytes left); read up to here", inside,
+                                         left(offset)));
     }
 
     std::string_view file_;

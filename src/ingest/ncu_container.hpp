@@ -19,6 +19,12 @@ class DamageLog {
 public:
     DamageLog(std::string source, std::string_view file) : source_(std::move(source)), file_(file) {}
     void add(std::size_t offset, std::string what);
+    // The same where launches or their values were lost.
+    void lose(std::size_t offset, std::string what) {
+        lost_ = true;
+        add(offset, std::move(what));
+    }
+    [[nodiscard]] bool lost() const { return lost_; }
     [[nodiscard]] std::size_t offset_of(std::string_view part) const {
         return static_cast<std::size_t>(part.data() - file_.data());
     }
@@ -30,6 +36,7 @@ private:
     std::string_view file_;
     std::vector<Error> notes_;
     std::size_t more_ = 0;
+    bool lost_ = false;
 };
 
 enum class NcuItemKind : std::uint8_t { source, kernel, range, cmdlist, graph };  // in the order of a payload

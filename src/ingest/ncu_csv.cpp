@@ -41,7 +41,7 @@ public:
             table = columns_.layout == NcuLayout::wide ? read_wide(*table) : read_rows(*table);
         }
         builder_.finish();
-        notes_.finish(profile_.notes);
+        notes_.finish(profile_);
         return std::move(profile_);
     }
     [[nodiscard]] const DecimalVote& vote() const { return values_.vote(); }
@@ -96,16 +96,22 @@ bool NcuCsv::next_row(const CsvHeader& header, CsvRow& row) {
         }
         const std::size_t begin = scanner_.position();
         if (!scanner_.read(row, columns_.launch_columns)) {
-            notes_.add(scanner_.line_number(begin),
-                       fmt::format("row is cut off or broken: {}", scanner_.line().substr(0, 60)));
+            notes_.lose(scanner_.line_number(begin),
+                        fmt::format("row is cut off or broken: {}", scanner_.line().substr(0, 60)));
             scanner_.skip_line();
             continue;
         }
         if (row.fields.size() == 1 && row.fields[0].empty()) continue;
+        if (scanner_.at_end() && text_.back() == ',')
+            notes_.lose(scanner_.line_number(begin), "the file ends inside this row");
         if (is_header(row) || (row.fields.size() >= columns_.fewest_fields && row.fields.size() <= columns_.count))
             return true;
-        notes_.add(scanner_.line_number(begin),
-                   fmt::format("row has {} fields, its header {}; passed over", row.fields.size(), columns_.count));
+        const std::string what =
+            fmt::format("row has {} fields, its header {}; passed over", row.fields.size(), columns_.count);
+        if (scanner_.at_end() && text_.back() != '\n')
+            notes_.lose(scanner_.line_number(begin), what + ". The file is cut off here");
+        else
+            notes_.add(scanner_.line_number(begin), what);
     }
     return false;
 }

@@ -75,8 +75,8 @@ void NcuLaunchReader::read(const NcuItem& item, Profile& profile) {
         if (!draft.filtered) draft.ranges = decode_nvtx_ranges(draft.nvtx, draft.thread);
     } catch (const protozero::exception& error) {
         damaged = true;
-        damage_.add(damage_.offset_of(item.bytes),
-                    fmt::format("this result cannot be decoded ({}); its values are left out", error.what()));
+        damage_.lose(damage_.offset_of(item.bytes),
+                     fmt::format("this result cannot be decoded ({}); its values are left out", error.what()));
     }
     if (draft.name().empty()) draft.made_name = fmt::format("{} {}", kWords[kind], met_[kind]);
     ++met_[kind];

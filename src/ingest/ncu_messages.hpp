@@ -12,9 +12,9 @@
 
 #include <gambrel/base.hpp>
 
+#include "base/protobuf.hpp"
 #include "ingest/ncu_container.hpp"
 #include "ingest/ncu_facts.hpp"
-#include "base/protobuf.hpp"
 
 namespace gambrel::ingest_detail {
 

@@ -40,6 +40,7 @@ Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& reque
     profile.command_line = container.command_line;
     NcuLaunchReader reader(container, request, damage);
     for (const NcuItem& item : container.results) reader.read(item, profile);
+    profile.partial = damage.lost() || reader.nameless() > 0;
     profile.notes = std::move(damage).notes();
     if (reader.nameless() > 0)
         profile.notes.push_back(

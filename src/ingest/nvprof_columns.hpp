@@ -29,7 +29,7 @@ struct NvprofColumns {
 
 std::optional<NvprofColumns> nvprof_columns(const CsvHeader& header);
 
-// The name of the metric whose description heads a column of a trace; what is no description is a name already.
+// The name of the metric whose description heads a column of a trace; what is not a description is a name already.
 std::string_view nvprof_metric(std::string_view column);
 
 }  // namespace gambrel::ingest_detail

@@ -42,9 +42,9 @@ public:
         }
         if (!any) return std::nullopt;
         if (others_ > 0)
-            notes_.add_once("others", fmt::format("{} rows of copies and API calls are no kernels", others_));
+            notes_.add_once("others", fmt::format("{} rows are copies and API calls, not kernels", others_));
         builder_.finish();
-        notes_.finish(profile_.notes);
+        notes_.finish(profile_);
         return std::move(profile_);
     }
 
@@ -119,16 +119,20 @@ bool NvprofCsv::take_units() {
 void NvprofCsv::read_row() {
     const std::size_t begin = scanner_.position();
     if (!scanner_.read(row_)) {
-        notes_.add(scanner_.line_number(begin),
-                   fmt::format("row is cut off or broken: {}", scanner_.line().substr(0, 60)));
+        notes_.lose(scanner_.line_number(begin),
+                    fmt::format("row is cut off or broken: {}", scanner_.line().substr(0, 60)));
         scanner_.skip_line();
         return;
     }
     if (row_.fields.size() != columns_.count) {
         // A line without a quote or a comma is what the program printed.
         if (row_.fields.size() > 1 || text_[begin] == '"') {
-            notes_.add(scanner_.line_number(begin), fmt::format("row has {} fields, its header {}; passed over",
-                                                                row_.fields.size(), columns_.count));
+            const std::string what =
+                fmt::format("row has {} fields, its header {}; passed over", row_.fields.size(), columns_.count);
+            if (scanner_.at_end() && text_.back() != '\n')
+                notes_.lose(scanner_.line_number(begin), what + ". The file is cut off here");
+            else
+                notes_.add(scanner_.line_number(begin), what);
         }
         return;
     }

@@ -25,7 +25,11 @@ void add_value(Profile& profile, Launch& launch, const MetricSet& metrics, Metri
     constexpr double kWrapped = 9223372036854775808.0;
     if (std::isnan(value)) {
         launch.faults.emplace_back(fmt::format("{} is nan", metrics.name(id)));
-    } else if (std::fabs(value) >= kWrapped) {
+    } else if (value < 0) {
+        // Nothing that a profiler counts, times or clocks is below zero.
+        launch.faults.emplace_back(fmt::format("{} = {:g} refused: it is negative", metrics.name(id), value));
+        value = std::numeric_limits<double>::quiet_NaN();
+    } else if (value >= kWrapped) {
         launch.faults.emplace_back(
             fmt::format("{} = {:g} refused: 2^63 or more, a wrapped counter", metrics.name(id), value));
         value = std::numeric_limits<double>::quiet_NaN();

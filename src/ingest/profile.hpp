@@ -38,7 +38,8 @@ private:
 };
 
 // In ncu's base units (ns, byte, cycle, hz, inst, %): a reader of scaled units (Kbyte, usecond) converts.
-// NaN where the profiler wrote nan, n/a or a value that cannot be (2^63 or more); Launch::faults then says which.
+// NaN where the profiler wrote nan, n/a or a value that cannot be (negative, 2^63 or more); Launch::faults then says
+// which.
 struct MetricValue {
     MetricId metric = kNoMetric;
     double value = 0;
@@ -64,10 +65,12 @@ struct Profile {
     std::vector<Launch> launches;
     std::vector<MetricValue> values;
     std::vector<Error> notes;
+    bool partial = false;  // launches or values were lost: the file is cut short or damaged
     std::uint64_t filtered_launches = 0;
 };
 
-// Appends a value to the launch that is being built at the end of `profile`; refuses counters of 2^63 or more.
+// Appends a value to the launch that is being built at the end of `profile`; refuses values below zero and of 2^63 or
+// more.
 void add_value(Profile& profile, Launch& launch, const MetricSet& metrics, MetricId id, double value);
 
 // True for names that the user wants; launches of other names need not be decoded further.

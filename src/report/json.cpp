@@ -113,6 +113,7 @@ std::string json(const Analysis& a) {
     out["schema"] = "gambrel-analysis-1";
     out["version"] = kVersion;
     out["title"] = a.title;
+    if (a.partial) out["partial"] = true;
     out["grouping"] = grouping_name(a.grouping);
     out["roofs"] = roofs_name(a.roofs);
     out["origin"] = name(a.origin);

@@ -38,7 +38,7 @@ std::string lower(std::string text) {
 constexpr NcuVersion kVersions[] = {{2022, 3}, {2023, 1}, {2023, 2}, {2024, 1}, {2024, 3},
                                     {2025, 1}, {2025, 2}, {2025, 3}, {2025, 4}, {2026, 3}};
 
-TEST(MetricNames, EveryNameInTheRulesIsOneThatNcuKnows) {
+TEST(MetricNames, every_name_in_the_rules_is_one_that_ncu_knows) {
     const std::map<std::string, std::string> exceptions{
         {"gpc__frequency", "ncu 2019 only; the DeepCAM logs have it"},
         {"Duration", "details page of --csv"},
@@ -57,7 +57,7 @@ TEST(MetricNames, EveryNameInTheRulesIsOneThatNcuKnows) {
     EXPECT_THAT(unknown, IsEmpty());
 }
 
-TEST(MetricNames, EveryMetricThatWeAskForExistsOnThatChipInEveryVersion) {
+TEST(MetricNames, every_metric_that_we_ask_for_exists_on_that_chip_in_every_version) {
     int asked = 0;
     for (const Machine& m : catalogue()) {
         if (!m.compute_capability || m.compute_capability->major < 7) continue;
@@ -79,7 +79,7 @@ TEST(MetricNames, EveryMetricThatWeAskForExistsOnThatChipInEveryVersion) {
     EXPECT_GT(asked, 5000);
 }
 
-TEST(MetricNames, PassesAreKnownForEveryGpuOfTheCatalogue) {
+TEST(MetricNames, passes_are_known_for_every_gpu_of_the_catalogue) {
     for (const Machine& m : catalogue()) {
         if (!m.compute_capability || m.compute_capability->major < 7) continue;
         for (const TensorBy by : {TensorBy::automatic, TensorBy::instructions}) {
@@ -90,7 +90,7 @@ TEST(MetricNames, PassesAreKnownForEveryGpuOfTheCatalogue) {
     }
 }
 
-TEST(Collection, OnVoltaIsThePapersSetInTwoPasses) {
+TEST(Collection, on_volta_is_the_papers_set_in_two_passes) {
     const Collection c = collected({{7, 0}, "GV100", NcuVersion{2024, 3}, TensorBy::automatic});
     EXPECT_EQ(c.metrics.size(), 15u);
     EXPECT_THAT(c.metrics, Contains("sm__inst_executed_pipe_tensor.sum"));
@@ -99,7 +99,7 @@ TEST(Collection, OnVoltaIsThePapersSetInTwoPasses) {
     EXPECT_THAT(c.notes, IsEmpty());
 }
 
-TEST(Collection, OnAmpereCountsOperationsWithoutTheRareTypes) {
+TEST(Collection, on_ampere_counts_operations_without_the_rare_types) {
     const Collection c = collected({{8, 0}, "GA100", NcuVersion{2024, 3}, TensorBy::automatic});
     EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_fp16_dst_fp32.sum"));
     EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_fp64.sum"));
@@ -109,7 +109,7 @@ TEST(Collection, OnAmpereCountsOperationsWithoutTheRareTypes) {
     EXPECT_EQ(c.passes, 7);
 }
 
-TEST(Collection, WithAnNcuBeforeOperationCountersCountsInstructionsAndSaysSo) {
+TEST(Collection, with_an_ncu_before_operation_counters_counts_instructions_and_says_so) {
     for (const NcuVersion old : {NcuVersion{2022, 3}, NcuVersion{2023, 1}, NcuVersion{2020, 1}}) {
         const Collection c = collected({{8, 0}, "GA100", old, TensorBy::automatic});
         EXPECT_THAT(c.metrics, Contains("sm__inst_executed_pipe_tensor.sum"));
@@ -121,7 +121,7 @@ TEST(Collection, WithAnNcuBeforeOperationCountersCountsInstructionsAndSaysSo) {
                 Contains("sm__ops_path_tensor_src_fp64.sum"));
 }
 
-TEST(Collection, OnAdaTakesTheNameThatSupersededTheInstructionCountWhereThatIsKnownToExist) {
+TEST(Collection, on_ada_takes_the_name_that_superseded_the_instruction_count_where_that_is_known_to_exist) {
     const auto names = [](std::optional<NcuVersion> version) {
         auto metrics = collected({{8, 9}, "AD102", version, TensorBy::instructions}).metrics;
         std::erase_if(metrics, [](const auto& m) { return !m.starts_with("sm__inst_executed_pipe_tensor"); });
@@ -132,13 +132,13 @@ TEST(Collection, OnAdaTakesTheNameThatSupersededTheInstructionCountWhereThatIsKn
     EXPECT_THAT(names(std::nullopt), ElementsAre("sm__inst_executed_pipe_tensor.sum"));
 }
 
-TEST(Collection, AsksNoTensorCountersOfChipsWithoutTensorCores) {
+TEST(Collection, asks_no_tensor_counters_of_chips_without_tensor_cores) {
     for (const char* chip : {"TU116", "TU117"})
         EXPECT_THAT(collected({{7, 5}, chip, NcuVersion{2024, 3}, TensorBy::automatic}).metrics,
                     Each(Not(HasSubstr("tensor"))));
 }
 
-TEST(Collection, WithoutAChipAsksOnlyForWhatEveryChipOfThatCapabilityHas) {
+TEST(Collection, without_a_chip_asks_only_for_what_every_chip_of_that_capability_has) {
     const Collection c = collected({{7, 5}, "", NcuVersion{2024, 3}, TensorBy::automatic});
     EXPECT_THAT(c.metrics, Contains("sm__inst_executed_pipe_tensor.sum"));
     EXPECT_THAT(c.notes, Contains(HasSubstr("name the GPU")));
@@ -146,27 +146,27 @@ TEST(Collection, WithoutAChipAsksOnlyForWhatEveryChipOfThatCapabilityHas) {
         for (const auto& m : c.metrics) EXPECT_TRUE(metric_facts().exists(m, chip)) << m << " " << chip;
 }
 
-TEST(Collection, SaysThatIntegratedChipsHaveNoDramCounter) {
+TEST(Collection, says_that_integrated_chips_have_no_dram_counter) {
     const Collection c = collected({{8, 7}, "", NcuVersion{2024, 3}, TensorBy::automatic});
     EXPECT_THAT(c.metrics, Not(Contains("dram__bytes.sum")));
     EXPECT_THAT(c.notes, Contains(HasSubstr("no DRAM roof")));
     EXPECT_EQ(c.passes, 7);
 }
 
-TEST(Collection, CountsPackedFp32OnDataCentreBlackwell) {
+TEST(Collection, counts_packed_fp32_on_data_centre_blackwell) {
     const Collection c = collected({{10, 0}, "GB100", NcuVersion{2025, 3}, TensorBy::automatic});
     EXPECT_THAT(c.metrics, Contains("sm__sass_thread_inst_executed_op_ffma2_pred_on.sum"));
     EXPECT_THAT(c.metrics, Contains("sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp32.sum"));
     EXPECT_EQ(c.passes, 8);
 }
 
-TEST(Collection, OfAnUnknownNewGpuIsThatOfTheNearestKnownWithANote) {
+TEST(Collection, of_an_unknown_new_gpu_is_that_of_the_nearest_known_with_a_note) {
     const Collection c = collected({{13, 0}, "", std::nullopt, TensorBy::automatic});
     EXPECT_THAT(c.metrics, Contains("dram__bytes.sum"));
     EXPECT_THAT(c.notes, Contains(HasSubstr("13.0 is in no table")));
 }
 
-TEST(Collection, FailsForPascalWithTheNvprofCommand) {
+TEST(Collection, fails_for_pascal_with_the_nvprof_command) {
     const auto result = metrics_to_collect({{6, 0}, "GP100", std::nullopt, TensorBy::automatic});
     ASSERT_FALSE(result);
     const std::string text = to_text(result.error());
@@ -177,7 +177,7 @@ TEST(Collection, FailsForPascalWithTheNvprofCommand) {
     EXPECT_THAT(nvprof_metrics(metric_rules()), Not(Contains("time")));
 }
 
-TEST(Collection, FailsForAChipThatThisNcuDoesNotKnowAndSaysWhichDoes) {
+TEST(Collection, fails_for_a_chip_that_this_ncu_does_not_know_and_says_which_does) {
     const auto dropped = metrics_to_collect({{7, 0}, "GV100", NcuVersion{2025, 4}, TensorBy::automatic});
     ASSERT_FALSE(dropped);
     EXPECT_THAT(to_text(dropped.error()), HasSubstr("2022.3 to 2025.3"));
@@ -186,7 +186,7 @@ TEST(Collection, FailsForAChipThatThisNcuDoesNotKnowAndSaysWhichDoes) {
     EXPECT_THAT(to_text(too_new.error()), HasSubstr("2025.1 and later"));
 }
 
-TEST(NcuVersion, IsReadFromWhatNcuPrints) {
+TEST(NcuVersion, is_read_from_what_ncu_prints) {
     EXPECT_EQ(parse_ncu_version("Copyright (c) 2018-2022 NVIDIA Corporation\nVersion 2022.3.0.0 (build 31729285)"),
               (NcuVersion{2022, 3}));
     EXPECT_EQ(parse_ncu_version("Version 2025.10.1"), (NcuVersion{2025, 10}));

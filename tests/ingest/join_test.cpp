@@ -35,7 +35,7 @@ Profile profile(const std::string& source, const std::string& metric,
     return p;
 }
 
-TEST(Joined, AppendsMetricsLaunchByLaunch) {
+TEST(Joined, appends_metrics_launch_by_launch) {
     Errors notes;
     const auto out =
         joined({profile("d/a", "m1", {{"x", 1}, {"y", 2}}), profile("d/b", "m2", {{"x", 3}, {"y", 4}})}, notes);
@@ -49,7 +49,7 @@ TEST(Joined, AppendsMetricsLaunchByLaunch) {
     EXPECT_EQ(notes[0].where, "d");
 }
 
-TEST(Joined, NamesTheLaunchAtWhichSequencesPart) {
+TEST(Joined, names_the_launch_at_which_sequences_part) {
     Errors notes;
     const auto out =
         joined({profile("d/a", "m1", {{"x", 1}, {"y", 2}}), profile("d/b", "m2", {{"x", 3}, {"z", 4}})}, notes);
@@ -59,7 +59,7 @@ TEST(Joined, NamesTheLaunchAtWhichSequencesPart) {
     EXPECT_THAT(notes[0].what, HasSubstr("launch 1 is \"z\" here and \"y\" in a"));
 }
 
-TEST(Joined, PairsTheNthLaunchesOfAKernelWhereOnlyTheOrderDiffers) {
+TEST(Joined, pairs_the_nth_launches_of_a_kernel_where_only_the_order_differs) {
     Errors notes;
     const auto out = joined(
         {profile("d/a", "m1", {{"x", 1}, {"y", 2}, {"x", 3}}), profile("d/b", "m2", {{"y", 20}, {"x", 10}, {"x", 30}})},
@@ -74,7 +74,7 @@ TEST(Joined, PairsTheNthLaunchesOfAKernelWhereOnlyTheOrderDiffers) {
     EXPECT_THAT(notes[0].what, HasSubstr("not single launches"));
 }
 
-TEST(Joined, DoesNotPairKernelsThatRanAnotherNumberOfTimes) {
+TEST(Joined, does_not_pair_kernels_that_ran_another_number_of_times) {
     Errors notes;
     const auto out = joined(
         {profile("d/a", "m1", {{"x", 1}, {"y", 2}, {"x", 3}}), profile("d/b", "m2", {{"y", 20}, {"x", 10}, {"y", 30}})},
@@ -82,7 +82,7 @@ TEST(Joined, DoesNotPairKernelsThatRanAnotherNumberOfTimes) {
     EXPECT_EQ(out.size(), 2u);
 }
 
-TEST(Joined, NamesTheLaunchThatOneFileLacks) {
+TEST(Joined, names_the_launch_that_one_file_lacks) {
     Errors notes;
     const auto out = joined({profile("d/a", "m1", {{"x", 1}, {"y", 2}}), profile("d/b", "m2", {{"x", 3}})}, notes);
     EXPECT_EQ(out.size(), 2u);
@@ -90,7 +90,7 @@ TEST(Joined, NamesTheLaunchThatOneFileLacks) {
     EXPECT_THAT(notes[0].what, HasSubstr("no launch 1 (1 in all)"));
 }
 
-TEST(Joined, RefusesTheSameKernelsInOtherShapes) {
+TEST(Joined, refuses_the_same_kernels_in_other_shapes) {
     auto a = profile("d/a", "m1", {{"x", 1}}), b = profile("d/b", "m2", {{"x", 3}});
     a.launches[0].shape = LaunchShape{{1, 1, 1}, {32, 1, 1}};
     b.launches[0].shape = LaunchShape{{2, 1, 1}, {32, 1, 1}};
@@ -99,7 +99,7 @@ TEST(Joined, RefusesTheSameKernelsInOtherShapes) {
     EXPECT_THAT(notes.at(0).what, HasSubstr("grid 2x1x1"));
 }
 
-TEST(Joined, LeavesRunsWithTheSameMetricsApart) {
+TEST(Joined, leaves_runs_with_the_same_metrics_apart) {
     Errors notes;
     const auto out = joined({profile("d/before", "m1", {{"x", 1}}), profile("d/after", "m1", {{"x", 2}}),
                              profile("d/b", "m2", {{"x", 3}}), profile("d/c", "m3", {{"x", 4}})},
@@ -111,7 +111,7 @@ TEST(Joined, LeavesRunsWithTheSameMetricsApart) {
 }
 
 // The details page rounds, so 100 and 100.4 are one measurement; 100 and 110 are two runs.
-TEST(Joined, TakesPagesOfOneReportAsOneRun) {
+TEST(Joined, takes_pages_of_one_report_as_one_run) {
     Errors notes;
     EXPECT_EQ(joined({profile("d/details", "m1", {{"x", 100}}), profile("d/raw", "m1", {{"x", 100.4}})}, notes).size(),
               1u);
@@ -120,7 +120,7 @@ TEST(Joined, TakesPagesOfOneReportAsOneRun) {
     EXPECT_EQ(joined({profile("d/a", "m1", {{"x", 100}}), profile("d/b", "m1", {{"y", 100}})}, notes).size(), 2u);
 }
 
-TEST(Joined, LeavesOtherFoldersAndToolsApart) {
+TEST(Joined, leaves_other_folders_and_tools_apart) {
     Errors notes;
     auto other_tool = profile("d/c", "m3", {{"x", 1}});
     other_tool.tool = "nvprof";
@@ -129,7 +129,7 @@ TEST(Joined, LeavesOtherFoldersAndToolsApart) {
     EXPECT_TRUE(notes.empty());
 }
 
-TEST(Joined, PassesASingleProfileThrough) {
+TEST(Joined, passes_a_single_profile_through) {
     Errors notes;
     const auto out = joined({profile("a", "m1", {{"x", 1}})}, notes);
     ASSERT_EQ(out.size(), 1u);
@@ -138,7 +138,7 @@ TEST(Joined, PassesASingleProfileThrough) {
     EXPECT_TRUE(joined({}, notes).empty());
 }
 
-TEST(Joined, JoinsSummariesByKernelNameInAnyOrder) {
+TEST(Joined, joins_summaries_by_kernel_name_in_any_order) {
     Errors notes;
     const auto out = joined(
         {profile("d/a", "m1", {{"x", 1}, {"y", 2}}, 100), profile("d/b", "m2", {{"z", 5}, {"y", 4}, {"x", 3}}, 100)},
@@ -153,7 +153,7 @@ TEST(Joined, JoinsSummariesByKernelNameInAnyOrder) {
     EXPECT_EQ(out[0].launches[2].launches, 100u);
 }
 
-TEST(Joined, KeepsFaultsShapeAndDeviceOfAnyMember) {
+TEST(Joined, keeps_faults_shape_and_device_of_any_member) {
     auto a = profile("d/a", "m1", {{"x", NAN}}), b = profile("d/b", "m2", {{"x", NAN}});
     b.launches[0].device = Symbol("G");
     b.launches[0].shape = LaunchShape{{2, 1, 1}, {32, 1, 1}};
@@ -166,7 +166,7 @@ TEST(Joined, KeepsFaultsShapeAndDeviceOfAnyMember) {
 }
 
 // Twelve files of n launches: eight times the launches may cost about eight times the time, not sixty-four.
-TEST(Joined, CostGrowsWithTheLaunchesAndNoFaster) {
+TEST(Joined, cost_grows_with_the_launches_and_no_faster) {
     const auto once = [](std::size_t n) {
         std::vector<Profile> profiles;
         for (std::size_t m = 0; m < 12; ++m) {
@@ -232,7 +232,7 @@ void expect_deepcam(const std::string& folder, const std::string& expected, std:
     EXPECT_EQ(counted, launches);
 }
 
-TEST(JoinedFiles, DeepCamPyTorchAddsUpToTheAuthorsTables) {
+TEST(JoinedFiles, deepcam_pytorch_adds_up_to_the_authors_tables) {
     const std::string base = shared("deepcam/pytorch");
     GAMBREL_NEEDS(base);
     expect_deepcam(base + "/PT-fp32-O0-Adam-fw-733726", base + "/expected/fp32-O0-Adam-fw.csv", 633);
@@ -240,14 +240,14 @@ TEST(JoinedFiles, DeepCamPyTorchAddsUpToTheAuthorsTables) {
     expect_deepcam(base + "/PT-fp32-O1-Adam-fw-733728", base + "/expected/fp32-O1-Adam-fw.csv", 797);
 }
 
-TEST(JoinedFiles, DeepCamTensorFlowAddsUpToTheAuthorsTables) {
+TEST(JoinedFiles, deepcam_tensorflow_adds_up_to_the_authors_tables) {
     const std::string base = shared("deepcam/tensorflow");
     GAMBREL_NEEDS(base);
     expect_deepcam(base + "/TF-fp16-batch2-fw-amp-732365", base + "/expected/fp16-batch2-fw-amp.csv", 559);
     expect_deepcam(base + "/TF-fp32-batch1-fw-noamp-732370", base + "/expected/fp32-batch1-fw-noamp.csv", 465);
 }
 
-TEST(JoinedFiles, NvprofAndNcuSummariesOfOneFolderJoinEachWithItsLike) {
+TEST(JoinedFiles, nvprof_and_ncu_summaries_of_one_folder_join_each_with_its_like) {
     const std::string folder = shared("nvprof_csv");
     GAMBREL_NEEDS(folder);
     const MetricSet metrics =

@@ -12,6 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 using Values = std::vector<std::pair<std::string, double>>;
 
@@ -270,6 +271,29 @@ TEST(KernelOfALaunch, a_nan_is_a_reason_and_not_a_number) {
     for (auto& [name, value] : wrapped)
         if (name == "lts__t_bytes.sum") value = 1.8e19;
     EXPECT_THAT(reasons(evaluated(wrapped)), AllOf(HasSubstr("no L2 bytes"), HasSubstr("wrapped counter")));
+}
+
+TEST(KernelOfALaunch, what_was_refused_and_what_is_not_in_the_file_are_two_reasons) {
+    Values v = nersc(1);
+    std::erase_if(v, [](const auto& m) { return m.first.find("_op_d") != std::string::npos; });
+    for (auto& [name, value] : v)
+        if (name == "dram__bytes.sum") value = NAN;
+    const Kernel k = evaluated(v);
+    EXPECT_EQ(reasons(k), "no DRAM bytes: dram__bytes.sum is nan\nnot in the file: fp64 work\n");
+    ASSERT_EQ(k.remedies.size(), 1U);
+    EXPECT_THAT(k.remedies[0].str(), Not(HasSubstr("dram__bytes")));
+}
+
+TEST(KernelOfALaunch, negative_bytes_time_and_clock_are_refused_with_a_reason) {
+    for (const char* metric : {"dram__bytes.sum", "gpu__time_duration.sum", "sm__cycles_elapsed.avg.per_second"}) {
+        Values v = nersc(1);
+        for (auto& [name, value] : v)
+            if (name == metric) value = -5;
+        const Kernel k = evaluated(v);
+        EXPECT_THAT(reasons(k), HasSubstr("refused: it is negative")) << metric;
+        EXPECT_FALSE(k.clock && k.clock->value.value() < 0) << metric;
+        EXPECT_FALSE(k.time && k.time->value.value() < 0) << metric;
+    }
 }
 
 // TU117 has the compute capability of the T4 and no Tensor Cores, so only the name tells.

@@ -5,7 +5,7 @@
 namespace gambrel::ingest_detail {
 namespace {
 
-TEST(MetricUnits, BringsCountsToOne) {
+TEST(MetricUnits, brings_counts_to_one) {
     for (const char* unit :
          {"", "byte", "inst", "sector", "warp", "block", "thread", "cycle", "%", "hz", "SM", "pass", "cluster",
           "request", "inst/cycle", "byte/block", "register/thread", "byte/cycle", "sector/request"}) {
@@ -13,7 +13,7 @@ TEST(MetricUnits, BringsCountsToOne) {
     }
 }
 
-TEST(MetricUnits, ScalesByAThousandAsNcuDoes) {
+TEST(MetricUnits, scales_by_a_thousand_as_ncu_does) {
     EXPECT_EQ(base_unit_factor("Kbyte"), 1e3);
     EXPECT_EQ(base_unit_factor("Mbyte"), 1e6);
     EXPECT_EQ(base_unit_factor("Gbyte"), 1e9);
@@ -25,13 +25,13 @@ TEST(MetricUnits, ScalesByAThousandAsNcuDoes) {
     EXPECT_EQ(base_unit_factor("Kbyte/block"), 1e3);
 }
 
-TEST(MetricUnits, ScalesBytesBy1024AsNvprofDoes) {
+TEST(MetricUnits, scales_bytes_by_1024_as_nvprof_does) {
     EXPECT_EQ(base_unit_factor("KB", ByteScale::binary), 1024.0);
     EXPECT_EQ(base_unit_factor("GB/s", ByteScale::binary), 1073741824.0);
     EXPECT_EQ(base_unit_factor("KiB"), 1024.0);
 }
 
-TEST(MetricUnits, GivesTimesInNanoseconds) {
+TEST(MetricUnits, gives_times_in_nanoseconds) {
     EXPECT_EQ(base_unit_factor("nsecond"), 1.0);
     EXPECT_EQ(base_unit_factor("usecond"), 1e3);
     EXPECT_EQ(base_unit_factor("msecond"), 1e6);
@@ -43,7 +43,7 @@ TEST(MetricUnits, GivesTimesInNanoseconds) {
     EXPECT_EQ(base_unit_factor("s"), 1e9);
 }
 
-TEST(MetricUnits, GivesRatesPerSecond) {
+TEST(MetricUnits, gives_rates_per_second) {
     EXPECT_EQ(base_unit_factor("byte/second"), 1.0);
     EXPECT_EQ(base_unit_factor("Gbyte/s"), 1e9);
     EXPECT_EQ(base_unit_factor("Tbyte/second"), 1e12);
@@ -54,7 +54,7 @@ TEST(MetricUnits, GivesRatesPerSecond) {
     EXPECT_EQ(base_unit_factor("inst/ns"), 1e9);
 }
 
-TEST(MetricUnits, GuessesNoUnknownUnit) {
+TEST(MetricUnits, guesses_no_unknown_unit) {
     for (const char* unit : {"furlong", "Mfurlong", "byte/furlong", "K", "/", "byte/", "xs"}) {
         EXPECT_FALSE(base_unit_factor(unit).has_value()) << unit;
     }

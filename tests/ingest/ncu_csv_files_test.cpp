@@ -52,7 +52,7 @@ void expect_sums(const std::string& folder, const std::string& expected) {
     for (const auto& [file, count] : launches) EXPECT_EQ(profiles[file].launches.size(), count) << file;
 }
 
-TEST(NcuCsvFiles, GppOnRtx4060AddsUpToTheExpectedTable) {
+TEST(NcuCsvFiles, gpp_on_rtx4060_adds_up_to_the_expected_table) {
     GAMBREL_NEEDS(shared("ncu_csv/gpp_rtx4060"));
     expect_sums(shared("ncu_csv/gpp_rtx4060"), shared("ncu_csv/gpp_rtx4060_expected.csv"));
     const MetricSet metrics = nersc_metrics();
@@ -63,7 +63,7 @@ TEST(NcuCsvFiles, GppOnRtx4060AddsUpToTheExpectedTable) {
     EXPECT_EQ(p.launches[0].values, 15u);
 }
 
-TEST(NcuCsvFiles, GppFailedLaunchIsARowOfFaults) {
+TEST(NcuCsvFiles, gpp_failed_launch_is_a_row_of_faults) {
     GAMBREL_NEEDS(shared("ncu_csv/gpp_rtx4060/output8.csv"));
     const MetricSet metrics = nersc_metrics();
     const auto p = read(shared("ncu_csv/gpp_rtx4060/output8.csv"), metrics);
@@ -75,12 +75,12 @@ TEST(NcuCsvFiles, GppFailedLaunchIsARowOfFaults) {
     EXPECT_THAT(p.notes[0].what, testing::HasSubstr("LaunchFailed"));
 }
 
-TEST(NcuCsvFiles, DetrOnA100AddsUpToTheExpectedTable) {
+TEST(NcuCsvFiles, detr_on_a100_adds_up_to_the_expected_table) {
     GAMBREL_NEEDS(shared("ncu_csv/detr_a100"));
     expect_sums(shared("ncu_csv/detr_a100"), shared("ncu_csv/detr_a100_expected_tc512.csv"));
 }
 
-TEST(NcuCsvFiles, B200RawPagesHaveTheirLaunchesOrSayWhyNot) {
+TEST(NcuCsvFiles, b200_raw_pages_have_their_launches_or_say_why_not) {
     GAMBREL_NEEDS(shared("ncu_csv/b200"));
     const std::map<std::string, std::size_t> launches = {{"flashinfer_paged_decode__gqa_bf16_b1_ctx128k_p64", 64},
                                                          {"flashinfer_paged_decode__gqa_bf16_b1_ctx8k_p64", 32},
@@ -118,7 +118,7 @@ TEST(NcuCsvFiles, B200RawPagesHaveTheirLaunchesOrSayWhyNot) {
     EXPECT_EQ(p.launches[1].shape, (LaunchShape{{158, 8, 1}, {16, 4, 2}}));
 }
 
-TEST(NcuCsvFiles, DetailsPagesOfRtx5090GiveBaseUnits) {
+TEST(NcuCsvFiles, details_pages_of_rtx5090_give_base_units) {
     const std::string folder = shared("ncu_csv/rtx5090_details/kernel_0003_0a7671622339a06b4a022feebfe90426");
     GAMBREL_NEEDS(folder);
     const MetricSet metrics =
@@ -144,7 +144,7 @@ TEST(NcuCsvFiles, DetailsPagesOfRtx5090GiveBaseUnits) {
     }
 }
 
-TEST(NcuCsvFiles, Rtx5070ReadsThroughByteOrderMarkAndProgramOutput) {
+TEST(NcuCsvFiles, rtx5070_reads_through_byte_order_mark_and_program_output) {
     GAMBREL_NEEDS(shared("ncu_csv/rtx5070"));
     const MetricSet metrics =
         metric_set({"dram__bytes_op_read.sum", "dram__bytes_op_write.sum", "gpu__time_duration.sum"});
@@ -168,7 +168,7 @@ TEST(NcuCsvFiles, Rtx5070ReadsThroughByteOrderMarkAndProgramOutput) {
     }
 }
 
-TEST(NcuCsvFiles, PerKernelSummariesOnA100AreAverages) {
+TEST(NcuCsvFiles, per_kernel_summaries_on_a100_are_averages) {
     GAMBREL_NEEDS(shared("nvprof_csv/multi_kernels_metrics.csv"));
     const MetricSet metrics =
         metric_set({"dram__sectors_read.sum", "gpu__time_active.avg", "smsp__thread_inst_executed.sum"});

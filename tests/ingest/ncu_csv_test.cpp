@@ -31,7 +31,7 @@ Profile read(const std::string& text, const MetricSet& metrics = two_metrics(), 
     return profile ? *profile : Profile{};
 }
 
-TEST(NcuCsv, ReadsRowsOfMetricsIntoLaunches) {
+TEST(NcuCsv, reads_rows_of_metrics_into_launches) {
     const auto p = read("program says hello\n" + std::string(kHead) + row(0, "a<int, 4>", "m1", "Kbyte", "1,234.5") +
                         row(0, "a<int, 4>", "m2", "cycle/nsecond", "1.5") + row(0, "a<int, 4>", "unwanted", "", "3") +
                         row(1, "b", "m1", "byte", "7"));
@@ -49,7 +49,7 @@ TEST(NcuCsv, ReadsRowsOfMetricsIntoLaunches) {
     EXPECT_TRUE(p.notes.empty());
 }
 
-TEST(NcuCsv, GathersRowsOfALaunchThatLieApart) {
+TEST(NcuCsv, gathers_rows_of_a_launch_that_lie_apart) {
     const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "1") + row(1, "b", "m1", "", "2") +
                         row(0, "a", "m2", "", "3") + row(1, "b", "m2", "", "4"));
     ASSERT_EQ(p.launches.size(), 2u);
@@ -58,7 +58,7 @@ TEST(NcuCsv, GathersRowsOfALaunchThatLieApart) {
     EXPECT_EQ(value(p, 1, two_metrics(), "m2"), 4.0);
 }
 
-TEST(NcuCsv, PassesOverProgramOutputBetweenRows) {
+TEST(NcuCsv, passes_over_program_output_between_rows) {
     const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "1") + "loss = 3, 4\n\n==PROF== Disconnected\n" +
                         row(0, "a", "m2", "", "2") + "progress..." + row(1, "b", "m1", "", "3"));
     ASSERT_EQ(p.launches.size(), 2u);
@@ -67,7 +67,7 @@ TEST(NcuCsv, PassesOverProgramOutputBetweenRows) {
     EXPECT_TRUE(p.notes.empty());
 }
 
-TEST(NcuCsv, FindsColumnsByNameInAnyOrder) {
+TEST(NcuCsv, finds_columns_by_name_in_any_order) {
     const auto p = read(
         "\"Metric Value\",\"Metric Name\",\"Kernel Name\",\"ID\",\"Metric Unit\"\n"
         "\"5\",\"m1\",\"k\",\"0\",\"us\"\n\"6\",\"m2\",\"k\",\"0\",\"\"\n\"7\",\"m1\",\"k\",\"1\",\"us\"\n");
@@ -77,7 +77,7 @@ TEST(NcuCsv, FindsColumnsByNameInAnyOrder) {
     EXPECT_EQ(value(p, 1, two_metrics(), "m1"), 7000.0);
 }
 
-TEST(NcuCsv, ReadsTablesThatOtherToolsWroteWithoutQuotes) {
+TEST(NcuCsv, reads_tables_that_other_tools_wrote_without_quotes) {
     const auto p = read(
         "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\r\n0,\"f(int, int)\",m1,byte,12\r\n1,g,m1,byte,13\r\n");
     ASSERT_EQ(p.launches.size(), 2u);
@@ -85,7 +85,7 @@ TEST(NcuCsv, ReadsTablesThatOtherToolsWroteWithoutQuotes) {
     EXPECT_EQ(value(p, 1, two_metrics(), "m1"), 13.0);
 }
 
-TEST(NcuCsv, NotesABadRowWithItsLineAndReadsTheRest) {
+TEST(NcuCsv, notes_a_bad_row_with_its_line_and_reads_the_rest) {
     const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "1") + "\"too\",\"few\"\n" +
                         row(1, "b", "m1", "", "2") + "\"2\",\"7\",\"cut o");
     ASSERT_EQ(p.launches.size(), 2u);
@@ -96,7 +96,7 @@ TEST(NcuCsv, NotesABadRowWithItsLineAndReadsTheRest) {
     EXPECT_THAT(p.notes[1].what, HasSubstr("cut off"));
 }
 
-TEST(NcuCsv, NamesOnlyTheFirstOfManyBadRows) {
+TEST(NcuCsv, names_only_the_first_of_many_bad_rows) {
     std::string text(kHead);
     for (int i = 0; i < 5000; ++i) text += "\"too\",\"few\"\n";
     const auto p = read(text);
@@ -104,7 +104,7 @@ TEST(NcuCsv, NamesOnlyTheFirstOfManyBadRows) {
     EXPECT_THAT(p.notes.back().what, HasSubstr("5000 rows"));
 }
 
-TEST(NcuCsv, KeepsANanAsAFaultOfItsLaunch) {
+TEST(NcuCsv, keeps_a_nan_as_a_fault_of_its_launch) {
     const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "nan") + row(0, "a", "m2", "", "n/a") +
                         row(1, "b", "m1", "", "") + row(2, "c", "m1", "byte", "737,869,762,948,900,000,000"));
     EXPECT_TRUE(std::isnan(value(p, 0, two_metrics(), "m1").value()));
@@ -114,7 +114,7 @@ TEST(NcuCsv, KeepsANanAsAFaultOfItsLaunch) {
     EXPECT_EQ(p.launches[2].faults.size(), 1u);
 }
 
-TEST(NcuCsv, ReadsAmbiguousNumbersByTheConventionOfTheFile) {
+TEST(NcuCsv, reads_ambiguous_numbers_by_the_convention_of_the_file) {
     const std::string ambiguous = std::string(kHead) + row(0, "a", "m1", "", "5,376");
     EXPECT_EQ(value(read(ambiguous), 0, two_metrics(), "m1"), 5376.0);
     EXPECT_EQ(value(read(ambiguous + row(0, "a", "m2", "", "0,25")), 0, two_metrics(), "m1"), 5.376);
@@ -122,14 +122,14 @@ TEST(NcuCsv, ReadsAmbiguousNumbersByTheConventionOfTheFile) {
     EXPECT_EQ(value(read(ambiguous + row(0, "a", "unwanted", "", "1.234.567,5")), 0, two_metrics(), "m1"), 5.376);
 }
 
-TEST(NcuCsv, SaysOnceThatAUnitIsUnknownAndKeepsTheValue) {
+TEST(NcuCsv, says_once_that_a_unit_is_unknown_and_keeps_the_value) {
     const auto p = read(std::string(kHead) + row(0, "a", "m1", "furlong", "3") + row(1, "a", "m1", "furlong", "4"));
     EXPECT_EQ(value(p, 1, two_metrics(), "m1"), 4.0);
     ASSERT_EQ(p.notes.size(), 1u);
     EXPECT_THAT(p.notes[0].what, HasSubstr("furlong"));
 }
 
-TEST(NcuCsv, TakesTheFirstOfAMetricThatADetailsPageRepeats) {
+TEST(NcuCsv, takes_the_first_of_a_metric_that_a_details_page_repeats) {
     const std::string head =
         "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule "
         "Type\"\n";
@@ -143,7 +143,7 @@ TEST(NcuCsv, TakesTheFirstOfAMetricThatADetailsPageRepeats) {
 }
 
 // Found by fuzzing: rows may end before the rule columns only if nothing of a launch stands behind those.
-TEST(NcuCsv, DoesNotReadADeviceBehindTheEndOfAShortRow) {
+TEST(NcuCsv, does_not_read_a_device_behind_the_end_of_a_short_row) {
     const auto p = read(
         "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\","
         "\"device__attribute_display_name\"\n"
@@ -155,14 +155,14 @@ TEST(NcuCsv, DoesNotReadADeviceBehindTheEndOfAShortRow) {
     EXPECT_THAT(p.notes[0].what, HasSubstr("5 fields"));
 }
 
-TEST(NcuCsv, DoesNotMergeLaunchesOfTwoTablesInOneFile) {
+TEST(NcuCsv, does_not_merge_launches_of_two_tables_in_one_file) {
     const std::string one = std::string(kHead) + row(0, "a", "m1", "", "1");
     const auto p = read(one + one);
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(p.launches[1].values, 1u);
 }
 
-TEST(NcuCsv, ReadsSummariesAsAverages) {
+TEST(NcuCsv, reads_summaries_as_averages) {
     const auto p = read(
         "\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Invocations\",\"Metric Name\",\"Metric "
         "Unit\",\"Minimum\",\"Maximum\","
@@ -174,7 +174,7 @@ TEST(NcuCsv, ReadsSummariesAsAverages) {
     EXPECT_EQ(value(p, 0, two_metrics(), "m2"), 3.0);
 }
 
-TEST(NcuCsv, ReadsRawPagesByTheirLineOfUnits) {
+TEST(NcuCsv, reads_raw_pages_by_their_line_of_units) {
     const std::string text =
         "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid "
         "Size\",\"CC\",\"device__attribute_display_name\",\"m1\",\"x__y\",\"m2\"\n"
@@ -190,7 +190,7 @@ TEST(NcuCsv, ReadsRawPagesByTheirLineOfUnits) {
     EXPECT_EQ(p.launches[1].shape, (LaunchShape{{2, 1, 1}, {8, 1, 1}}));
 }
 
-TEST(NcuCsv, FiltersLaunchesByName) {
+TEST(NcuCsv, filters_launches_by_name) {
     const auto p =
         read(std::string(kHead) + row(0, "a", "m1", "", "1") + row(0, "a", "m2", "", "1") + row(1, "b", "m1", "", "2"),
              two_metrics(), [](const std::string& name) { return name == "b"; });
@@ -199,7 +199,7 @@ TEST(NcuCsv, FiltersLaunchesByName) {
     EXPECT_EQ(p.filtered_launches, 1u);
 }
 
-TEST(NcuCsv, ReadsNvtxRangesOutermostFirst) {
+TEST(NcuCsv, reads_nvtx_ranges_outermost_first) {
     const auto p = read(
         "\"ID\",\"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\",\"Kernel Name\",\"Metric "
         "Name\",\"Metric Unit\",\"Metric Value\"\n"
@@ -211,7 +211,7 @@ TEST(NcuCsv, ReadsNvtxRangesOutermostFirst) {
     EXPECT_EQ(p.launches[0].nvtx[1].str(), "gemm: m=8");
 }
 
-TEST(NcuCsv, SaysWhatAFileWithoutATableHolds) {
+TEST(NcuCsv, says_what_a_file_without_a_table_holds) {
     const std::string text = "==PROF== Connected\n==ERROR== The application returned an error code (1).\n";
     EXPECT_TRUE(is_ncu_csv(text));
     const auto profile = read_ncu_csv(text, {"dir/run.csv", two_metrics(), {}});
@@ -223,7 +223,7 @@ TEST(NcuCsv, SaysWhatAFileWithoutATableHolds) {
     EXPECT_FALSE(read_ncu_csv("hello\n", {"x", two_metrics(), {}}));
 }
 
-TEST(NcuCsv, IsNotAnyTableWithAKernelNameInIt) {
+TEST(NcuCsv, is_not_any_table_with_a_kernel_name_in_it) {
     EXPECT_FALSE(is_ncu_csv("Kernel Name,Count,Time\nk,1,2\n"));
     EXPECT_FALSE(is_ncu_csv(
         "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n"));

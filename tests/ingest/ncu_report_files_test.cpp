@@ -9,15 +9,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/readers.hpp"
 #include "base/file_bytes.hpp"
+#include "ingest/readers.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
 
+using base_detail::FileBytes;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using base_detail::FileBytes;
 
 const std::filesystem::path kFolder = std::filesystem::path(GAMBREL_SHARED_DATA) / "ncu_rep";
 

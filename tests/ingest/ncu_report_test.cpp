@@ -107,6 +107,32 @@ TEST(NcuReport, nan_and_wrapped_counters_become_nan_with_a_fault) {
                 ElementsAre(HasSubstr("gpu__time_duration.sum"), HasSubstr("dram__bytes.sum")));
 }
 
+TEST(NcuReport, what_cannot_be_negative_becomes_nan_with_a_fault) {
+    const auto profile =
+        read(one_kernel(kernel().message(13, metric(1, real_value(-1e-6))).message(13, metric(2, real_value(-5)))));
+    EXPECT_TRUE(std::isnan(value(profile, 0, "gpu__time_duration.sum").value()));
+    EXPECT_TRUE(std::isnan(value(profile, 0, "dram__bytes.sum").value()));
+    EXPECT_THAT(texts(profile.launches[0].faults),
+                ElementsAre(HasSubstr("-1e-06 refused: it is negative"), HasSubstr("dram__bytes.sum = -5 refused")));
+}
+
+// protozero keeps lengths in 32 bits, where 2^32 is 0.
+TEST(NcuReport, a_field_that_claims_four_gigabytes_is_damage_and_not_empty) {
+    Message wrapped = kernel();
+    wrapped.bytes += std::string("\x32") + "\x80\x80\x80\x80\x10";  // field 6, length 2^32
+    const auto profile = read(one_kernel(wrapped));
+    EXPECT_TRUE(profile.partial);
+    ASSERT_FALSE(profile.notes.empty());
+    EXPECT_THAT(profile.notes.front().what, HasSubstr("cannot be decoded"));
+}
+
+TEST(NcuReport, a_report_that_is_cut_anywhere_behind_its_header_is_marked_partial) {
+    const std::string whole = one_kernel(kernel().message(13, metric(1, real_value(5))));
+    EXPECT_FALSE(read(whole).partial);
+    for (std::size_t size = whole.size() - 1; size > whole.size() - 40; --size)
+        EXPECT_TRUE(read(whole.substr(0, size)).partial) << size << " of " << whole.size();
+}
+
 TEST(NcuReport, the_last_of_duplicates_wins) {
     const auto profile = read(one_kernel(kernel()
                                              .message(13, metric(1, real_value(232160)))

@@ -16,7 +16,7 @@ double read(std::string_view text, DecimalMark mark = DecimalMark::point) {
     return number.value;
 }
 
-TEST(NumberText, ReadsThousandsSeparatorsOfEveryLocale) {
+TEST(NumberText, reads_thousands_separators_of_every_locale) {
     for (const auto mark : {DecimalMark::point, DecimalMark::comma}) {
         EXPECT_EQ(read("1,234,567.89", mark), 1234567.89);
         EXPECT_EQ(read("1.234.567,89", mark), 1234567.89);
@@ -49,7 +49,7 @@ TEST(NumberText, ReadsThousandsSeparatorsOfEveryLocale) {
     }
 }
 
-TEST(NumberText, LetsTheFileDecideWhatASingleSeparatorBeforeThreeDigitsMeans) {
+TEST(NumberText, lets_the_file_decide_what_a_single_separator_before_three_digits_means) {
     EXPECT_EQ(read("5,376"), 5376);
     EXPECT_EQ(read("5,376", DecimalMark::comma), 5.376);
     EXPECT_EQ(read("5.376"), 5.376);
@@ -62,7 +62,7 @@ TEST(NumberText, LetsTheFileDecideWhatASingleSeparatorBeforeThreeDigitsMeans) {
     EXPECT_EQ(number_from("5.376.111").proves, DecimalMark::comma);
 }
 
-TEST(NumberText, ReadsAllDigitsOfLargeAndSmallNumbers) {
+TEST(NumberText, reads_all_digits_of_large_and_small_numbers) {
     EXPECT_EQ(read("134,957,158,144"), 134957158144.0);
     EXPECT_EQ(read("737,869,762,948,900,000,000"), 7.378697629489e20);
     EXPECT_EQ(read("18446744073709551616"), 18446744073709551616.0);
@@ -73,7 +73,7 @@ TEST(NumberText, ReadsAllDigitsOfLargeAndSmallNumbers) {
     EXPECT_TRUE(std::isinf(read("1e999")));
 }
 
-TEST(NumberText, KnowsWhatIsNoNumber) {
+TEST(NumberText, knows_what_is_no_number) {
     for (const std::string_view text : {"nan", "-nan", "NaN", "n/a", "N/A", "(!) nan", "(!) n/a"}) {
         EXPECT_EQ(number_from(text).kind, Kind::not_a_number) << text;
         EXPECT_TRUE(std::isnan(number_from(text).value)) << text;
@@ -87,13 +87,13 @@ TEST(NumberText, KnowsWhatIsNoNumber) {
     }
 }
 
-TEST(NumberText, LeavesTheUnitBehindTheNumber) {
+TEST(NumberText, leaves_the_unit_behind_the_number) {
     EXPECT_EQ(number_from("12.34GB/s").length, 5u);
     EXPECT_EQ(number_from("45.6%").length, 4u);
     EXPECT_EQ(number_from("45.6 %").length, 4u);
 }
 
-TEST(DecimalVote, IsEnglishUnlessOutvoted) {
+TEST(DecimalVote, is_english_unless_outvoted) {
     DecimalVote vote;
     vote.count(number_from("5,376"));
     EXPECT_TRUE(vote.open());
@@ -106,7 +106,7 @@ TEST(DecimalVote, IsEnglishUnlessOutvoted) {
     EXPECT_FALSE(vote.overturns(DecimalMark::point));
 }
 
-TEST(DecimalVote, NeedsNoSecondReadingWhereNothingWasAmbiguous) {
+TEST(DecimalVote, needs_no_second_reading_where_nothing_was_ambiguous) {
     DecimalVote vote;
     vote.count(number_from("0,25"));
     EXPECT_FALSE(vote.overturns(DecimalMark::point));

@@ -27,7 +27,7 @@ Profile read(const std::string& text, KeepName keep = {}) {
 const std::string kMetrics =
     "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n";
 
-TEST(NvprofCsv, ReadsMetricSummariesWithUnitsInTheValues) {
+TEST(NvprofCsv, reads_metric_summaries_with_units_in_the_values) {
     const auto p =
         read("==12== NVPROF is profiling process 12, command: ./a\nhello\n==12== Metric result:\n" + kMetrics +
              "\"Tesla V100S-PCIE-32GB (0)\",\"k(int, int)\",101,\"dram_read_transactions\",\"x\",1,3,2\n"
@@ -48,7 +48,7 @@ TEST(NvprofCsv, ReadsMetricSummariesWithUnitsInTheValues) {
     EXPECT_TRUE(p.notes.empty());
 }
 
-TEST(NvprofCsv, ReadsTimesByTheUnitOfTheirOwnColumn) {
+TEST(NvprofCsv, reads_times_by_the_unit_of_their_own_column) {
     const auto p = read(
         "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n,%,ms,,us,ns,ms,\n"
         "\"GPU activities\",50,2,2,1000,9,1.1,\"k\"\n\"GPU activities\",50,2,1,2000,2,2,\"[CUDA memcpy DtoH]\"\n"
@@ -60,7 +60,7 @@ TEST(NvprofCsv, ReadsTimesByTheUnitOfTheirOwnColumn) {
     EXPECT_THAT(p.notes[0].what, HasSubstr("2 rows"));
 }
 
-TEST(NvprofCsv, LeavesOutApiCallsOfTablesWithoutAType) {
+TEST(NvprofCsv, leaves_out_api_calls_of_tables_without_a_type) {
     const auto p = read(
         "==1== Profiling result:\n\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n%,us,,us,us,us,\n"
         "100,5,1,5,5,5,\"k\"\n\n==1== API calls:\n\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n"
@@ -69,7 +69,7 @@ TEST(NvprofCsv, LeavesOutApiCallsOfTablesWithoutAType) {
     EXPECT_EQ(value(p, 0, wanted(), "nvprof:time"), 5000.0);
 }
 
-TEST(NvprofCsv, ReadsTracesLaunchByLaunch) {
+TEST(NvprofCsv, reads_traces_launch_by_launch) {
     const auto p = read(
         "==1== Profiling result:\n\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block "
         "Y\",\"Block "
@@ -84,7 +84,7 @@ TEST(NvprofCsv, ReadsTracesLaunchByLaunch) {
     EXPECT_EQ(value(p, 1, wanted(), "nvprof:time"), 3500.0);
 }
 
-TEST(NvprofCsv, ReadsMetricsOfTracesByNameOrDescription) {
+TEST(NvprofCsv, reads_metrics_of_traces_by_name_or_description) {
     const auto p = read(
         "\"Device\",\"Context\",\"Stream\",\"Kernel\",\"Device Memory Read Transactions\",\"gld_transactions\"\n"
         "\"Tesla V100 (0)\",\"1\",\"7\",\"k [1]\",11,12\n\"Tesla V100 (0)\",\"1\",\"7\",\"k [2]\",13,14\n");
@@ -93,7 +93,7 @@ TEST(NvprofCsv, ReadsMetricsOfTracesByNameOrDescription) {
     EXPECT_EQ(value(p, 1, wanted(), "nvprof:gld_transactions"), 14.0);
 }
 
-TEST(NvprofCsv, MergesEventsAndMetricsOfOneKernel) {
+TEST(NvprofCsv, merges_events_and_metrics_of_one_kernel) {
     const auto p = read(
         "==1== Event result:\n\"Device\",\"Kernel\",\"Invocations\",\"Event Name\",\"Min\",\"Max\",\"Avg\",\"Total\"\n"
         "\"G (0)\",\"k\",3,\"thread_inst_executed\",1,1,1,3\n\n==1== Metric result:\n" +
@@ -104,7 +104,7 @@ TEST(NvprofCsv, MergesEventsAndMetricsOfOneKernel) {
     EXPECT_EQ(value(p, 0, wanted(), "nvprof:gld_transactions"), 7.0);
 }
 
-TEST(NvprofCsv, NotesBadRowsAndBadValues) {
+TEST(NvprofCsv, notes_bad_rows_and_bad_values) {
     const auto p =
         read(kMetrics +
              "\"G (0)\",\"k\",3,\"gld_transactions\"\n\"G (0)\",\"k\",3,\"gld_transactions\",\"x\",1,1,<OVERFLOW>\n");
@@ -114,7 +114,7 @@ TEST(NvprofCsv, NotesBadRowsAndBadValues) {
     EXPECT_EQ(p.notes[0].where, "run.csv: line 2");
 }
 
-TEST(NvprofCsv, FiltersByName) {
+TEST(NvprofCsv, filters_by_name) {
     const auto p = read(
         kMetrics +
             "\"G (0)\",\"a\",3,\"gld_transactions\",\"x\",7,7,7\n\"G (0)\",\"b\",3,\"gld_transactions\",\"x\",7,7,8\n",
@@ -124,7 +124,7 @@ TEST(NvprofCsv, FiltersByName) {
     EXPECT_EQ(value(p, 0, wanted(), "nvprof:gld_transactions"), 8.0);
 }
 
-TEST(NvprofCsv, SaysWhatAFileWithoutATableHolds) {
+TEST(NvprofCsv, says_what_a_file_without_a_table_holds) {
     const std::string text = "==9== NVPROF is profiling process 9, command: ./a\n==9== No kernels were profiled.\n";
     EXPECT_TRUE(is_nvprof_csv(text));
     const auto p = read_nvprof_csv(text, {"a.csv", wanted(), {}});
@@ -132,7 +132,7 @@ TEST(NvprofCsv, SaysWhatAFileWithoutATableHolds) {
     EXPECT_THAT(p.error()[0].what, HasSubstr("NVPROF is profiling process 9"));
 }
 
-TEST(NvprofCsvFiles, TransposeOnV100SHasTheValuesInTheFiles) {
+TEST(NvprofCsvFiles, transpose_on_v100s_has_the_values_in_the_files) {
     GAMBREL_NEEDS(shared("nvprof_csv"));
     const auto metrics = read(text_of(shared("nvprof_csv/hierarchical_metrics_transpose.csv")));
     ASSERT_EQ(metrics.launches.size(), 1u);
