@@ -19,26 +19,28 @@ struct Flags {
     std::vector<std::string> files;
     std::string min_roof, min_share = "1%", max_time = "5%", max_bytes = "2%";
     std::string baseline, write_baseline, markdown, junit, json;
-    bool quiet = false;
+    bool quiet = false, allow_partial = false;
 };
 
 // "60%" and "0.6" are the same; 60 alone would be one or the other.
-std::optional<double> share_of(const std::string& flag, const std::string& text, Errors& errors) {
+std::optional<double> share_of(const std::string& flag, const std::string& text, Errors& errors,
+                               double most = INFINITY) {
     const bool percent = text.ends_with('%');
     const std::string_view digits = std::string_view(text).substr(0, text.size() - (percent ? 1 : 0));
     double value = 0;
     const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool read = ec == std::errc{} && end == digits.data() + digits.size() && std::isfinite(value) && value >= 0;
-    if (read && (percent || value <= 1)) return percent ? value / 100 : value;
-    errors.push_back({flag, fmt::format("\"{}\" is no share; write 60% or 0.6", text)});
+    if (read && (percent || value <= 1) && value <= (percent ? 100 * most : most)) return percent ? value / 100 : value;
+    errors.push_back({flag, fmt::format("\"{}\" is not a valid share: expected {} such as 60% or 0.6", text,
+                                        std::isfinite(most) ? "0% to 100%," : "0% or more,")});
     return std::nullopt;
 }
 
 Result<CheckLimits> limits_of(const Flags& flags) {
     Errors errors = faults(flags.analysis);
     CheckLimits limits;
-    if (!flags.min_roof.empty()) limits.min_roof = share_of("--min-roof", flags.min_roof, errors);
-    limits.min_share = share_of("--min-share", flags.min_share, errors).value_or(0);
+    if (!flags.min_roof.empty()) limits.min_roof = share_of("--min-roof", flags.min_roof, errors, 1);
+    limits.min_share = share_of("--min-share", flags.min_share, errors, 1).value_or(0);
     limits.max_time = share_of("--max-time", flags.max_time, errors).value_or(0);
     limits.max_bytes = share_of("--max-bytes", flags.max_bytes, errors).value_or(0);
     if (flags.min_roof.empty() && flags.baseline.empty() && flags.write_baseline.empty())
@@ -69,7 +71,14 @@ Result<std::vector<Analysis>> runs_of(const Flags& flags) {
     return runs;
 }
 
+Error incomplete(const Analysis& a) {
+    return {a.title,
+            "was cut short or damaged, so the check would be incomplete; profile again, or give --allow-partial"};
+}
+
 int write_baseline(const Flags& flags, const std::vector<Analysis>& runs) {
+    for (const Analysis& run : runs)
+        if (run.partial && !flags.allow_partial) return bad_input({incomplete(run)});
     const auto baseline = baseline_of(runs);
     if (!baseline) return bad_input(baseline.error());
     if (!write_output(flags.write_baseline, to_json(*baseline), flags.analysis.output)) return kBadInput;
@@ -113,6 +122,8 @@ int run(const Flags& flags) {
     if (!ok) return kBadInput;
     // Nothing to judge is not a pass: a gate that looks at an empty profile must not stay green.
     if (result->items.empty()) return bad_input({{analysis.title, "no kernel could be checked"}});
+    // Nor is half a profile: what was lost may be what has become slow. Said even under -q.
+    if (result->partial && !flags.allow_partial) return bad_input({incomplete(analysis)});
     return result->passed() ? kDone : kNo;
 }
 
@@ -131,6 +142,7 @@ Action setup_check(CLI::App& command) {
     command.add_option("--junit", flags->junit)->expected(0, 1)->default_str("-");
     command.add_option("--json", flags->json)->expected(0, 1)->default_str("-");
     command.add_option("--top", flags->analysis.output.top);
+    command.add_flag("--allow-partial", flags->allow_partial);
     command.add_flag("--quiet,-q", flags->quiet);
     flags->analysis.add_reading_to(command);
     command.add_flag("-f,--force", flags->analysis.output.force);

@@ -25,14 +25,26 @@ struct Change {
     [[nodiscard]] std::optional<double> ratio() const;
 };
 
+// What a change of time comes from. roof: another amount of bytes or FLOP at one roof, or another machine. clock: the
+// same machine ran at another clock, and its ceilings moved with it. efficiency: neither, so another share of the roof.
+enum class Cause : std::uint8_t { efficiency, roof, clock };
+
+// The ratio of times as a product: clock * bytes * work * rate = after / before. `bytes` or `work` is 1, whichever the
+// binding roof of the side after does not have; `rate` is what no roof explains. docs/model.md, "Which roof explains".
+struct TimeFactors {
+    double clock = 1, bytes = 1, work = 1, rate = 1;
+};
+
 struct ComparedPair {
     std::optional<std::size_t> before, after;  // rows of the two analyses; one may be missing
-    Change time, flop, flop_rate;
+    Change time, flop, flop_rate, clock;
     PerLevel<Change> bytes, intensity;
-    // The roof whose change, put alone into the side before, brings its time nearest to the side after; and the part of
-    // the change of time that it makes good (1: all). Absent if no roof does: then the change is one of efficiency.
-    Bound explained_by;
+    // The change that, put alone into the side before, brings its time nearest to the side after; and the part of the
+    // change of time that it makes good (1: all).
+    Cause cause = Cause::efficiency;
+    Bound explained_by;  // the roof, if that is the cause
     double explained = 0;
+    std::optional<TimeFactors> factors;  // absent if a side has no time or no roof
 };
 
 struct Comparison {
@@ -60,6 +72,7 @@ struct BaselineKernel {
     std::uint64_t launches = 1;
     std::optional<Seconds> time;
     PerLevel<std::optional<Bytes>> bytes;
+    std::optional<Frequency> clock;
     double noise = 0;  // of the time: half the spread of the runs it was made from, relative to their median
 };
 
@@ -69,7 +82,7 @@ struct Baseline {
     std::vector<BaselineKernel> kernels;
 };
 
-// Of the device and its numbers: origin and citation of a fact may be corrected without another machine coming out.
+// Of the device and its numbers: origin and citation of a fact may be corrected without changing the hash.
 std::string machine_hash(const Machine& machine);
 
 // From one or several runs of the same program on the same machine: medians. Fails if the machines differ.
@@ -79,22 +92,24 @@ std::string to_json(const Baseline& baseline);
 
 struct CheckLimits {
     std::optional<double> min_roof;  // share of the binding roof
-    double min_share = 0.01;         // kernels with less of the time are not held to min_roof
+    double min_share = 0.01;         // kernels with less of the time, now and in the baseline, are not judged
     double max_time = 0.05;          // more than the baseline, beyond the kernel's noise
     double max_bytes = 0.02;         // more than the baseline, at any level
 };
 
 struct CheckItem {
     std::string name, phase;
-    std::string what;             // "roof", "time", "DRAM bytes"
-    double found = 0, limit = 0;  // shares for "roof", else base units
+    std::string what;                  // "roof", "time", "DRAM bytes"
+    double found = 0, limit = 0;       // shares for "roof", else base units
+    std::optional<double> baseline{};  // what the baseline has, scaled to the launches of this run
     bool passed = true;
 };
 
 struct CheckResult {
     std::vector<CheckItem> items;
-    std::vector<std::string> notes;  // kernels that came or went, or could not be judged
-    [[nodiscard]] bool passed() const;
+    std::vector<std::string> notes;     // kernels that came or went, or could not be judged
+    bool partial = false;               // of a profile that was cut short: what is missing was not checked
+    [[nodiscard]] bool passed() const;  // no check failed; says nothing of what is missing
     [[nodiscard]] std::size_t failures() const;
 };
 // Fails, instead of giving a verdict, if the baseline is of another machine.

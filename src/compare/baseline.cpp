@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -7,10 +6,14 @@
 
 #include <gambrel/compare.hpp>
 
+#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
+
 namespace gambrel {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using base_detail::Fields;
 constexpr const char* kSchema = "gambrel-baseline-1";
 
 double median(std::vector<double> v) {
@@ -32,6 +35,7 @@ void keep_numbers(Json& node) {
 struct Samples {
     std::vector<double> time;
     PerLevel<std::vector<double>> bytes;
+    std::vector<double> clock;
     std::uint64_t launches = 1;
 };
 
@@ -71,6 +75,7 @@ Result<Baseline> baseline_of(std::span<const Analysis> runs) {
             if (!samples.contains(key)) order.push_back(key);
             Samples& s = samples[key];
             s.launches = row.kernel.launches;
+            if (row.kernel.clock) s.clock.push_back(row.kernel.clock->value.value());
             if (row.kernel.time) s.time.push_back(row.kernel.time->value.value());
             for (const Level l : all_levels())
                 if (row.kernel.bytes[l]) s.bytes[l].push_back(row.kernel.bytes[l]->value.value());
@@ -78,7 +83,8 @@ Result<Baseline> baseline_of(std::span<const Analysis> runs) {
     }
     for (const auto& key : order) {
         const Samples& s = samples[key];
-        BaselineKernel k{key.first.str(), key.second.str(), s.launches, {}, {}, 0};
+        BaselineKernel k{key.first.str(), key.second.str(), s.launches, {}, {}, {}, 0};
+        if (!s.clock.empty()) k.clock = Frequency{median(s.clock)};
         if (!s.time.empty()) {
             k.time = Seconds{median(s.time)};
             const auto [low, high] = std::minmax_element(s.time.begin(), s.time.end());
@@ -101,6 +107,7 @@ std::string to_json(const Baseline& b) {
     for (const auto& k : b.kernels) {
         Json item{{"name", k.name}, {"phase", k.phase}, {"launches", k.launches}};
         if (k.time) item["time_s"] = k.time->value();
+        if (k.clock) item["clock_hz"] = k.clock->value();
         item["noise"] = k.noise;
         for (const Level l : all_levels())
             if (k.bytes[l]) item["bytes"][std::string(name(l))] = k.bytes[l]->value();
@@ -111,73 +118,42 @@ std::string to_json(const Baseline& b) {
 
 namespace {
 
-// Reads one kernel; what is wrong goes to `errors` with its place.
-struct KernelReader {
-    const Json& item;
-    std::string path;
-    Errors& errors;
-
-    std::string text(const char* key) {
-        const auto it = item.find(key);
-        if (it != item.end() && it->is_string()) return it->get<std::string>();
-        if (it != item.end()) errors.push_back({path + key, "expected a text"});
-        return {};
+BaselineKernel kernel_of(const nlohmann::json& item, const std::string& path, Errors& errors) {
+    Fields fields(item, path, errors);
+    BaselineKernel k;
+    k.name = fields.text("name"), k.phase = fields.text("phase");
+    k.launches = static_cast<std::uint64_t>(std::clamp(fields.amount("launches").value_or(1), 1.0, 1e15));
+    if (const auto t = fields.amount("time_s")) k.time = Seconds{*t};
+    if (const auto c = fields.amount("clock_hz")) k.clock = Frequency{*c};
+    k.noise = fields.amount("noise").value_or(0);
+    if (const auto* bytes = fields.object("bytes")) {
+        Fields levels(*bytes, fields.path_of("bytes"), errors);
+        for (const Level l : all_levels())
+            if (const auto b = levels.amount(std::string(name(l)))) k.bytes[l] = Bytes{*b};
     }
-    std::optional<double> number(const Json& object, const std::string& key) {
-        const auto it = object.find(key);
-        if (it == object.end()) return std::nullopt;
-        if (it->is_number() && std::isfinite(it->get<double>()) && it->get<double>() >= 0) return it->get<double>();
-        errors.push_back(
-            {path + key, fmt::format("{} found, expected a number of 0 or more",
-                                     it->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40))});
-        return std::nullopt;
-    }
-    BaselineKernel read() {
-        BaselineKernel k;
-        k.name = text("name"), k.phase = text("phase");
-        if (const auto n = number(item, "launches")) k.launches = static_cast<std::uint64_t>(std::clamp(*n, 1.0, 1e15));
-        if (const auto t = number(item, "time_s")) k.time = Seconds{*t};
-        k.noise = number(item, "noise").value_or(0);
-        if (const auto bytes = item.find("bytes"); bytes != item.end() && bytes->is_object())
-            for (const Level l : all_levels())
-                if (const auto b = number(*bytes, std::string(name(l)))) k.bytes[l] = Bytes{*b};
-        return k;
-    }
-};
+    return k;
+}
 
 }  // namespace
 
 Result<Baseline> parse_baseline(std::string_view json, std::string_view source_name) {
     const std::string source(source_name);
-    Json document;
-    try {
-        document = Json::parse(json);
-    } catch (const Json::exception& e) {
-        return failure(source, fmt::format("is no JSON: {}", e.what()));
-    }
-    if (!document.is_object() || !document.contains("schema") || document["schema"] != kSchema)
+    const auto document = base_detail::parse_json(json, source);
+    if (!document) return tl::unexpected(document.error());
+    if (!document->is_object() || document->value("schema", nlohmann::json()) != kSchema)
         return failure(
             source,
-            fmt::format("is no baseline; expected \"schema\": \"{}\", as gambrel check --write-baseline writes it",
+            fmt::format("is not a baseline; expected \"schema\": \"{}\", as gambrel check --write-baseline writes it",
                         kSchema));
     Errors errors;
     Baseline out;
-    KernelReader head{document, source + ": ", errors};
+    Fields head(*document, source + ": ", errors);
     out.title = head.text("title"), out.machine = head.text("machine"), out.machine_hash = head.text("machine_hash");
-    if (out.machine_hash.empty())
-        errors.push_back({source + ": machine_hash", "missing; it says which machine the baseline is of"});
-    out.runs = static_cast<std::size_t>(std::clamp(head.number(document, "runs").value_or(1), 1.0, 1e9));
-    const auto kernels = document.find("kernels");
-    if (kernels == document.end() || !kernels->is_array())
-        errors.push_back({source + ": kernels", "missing; expected a list"});
-    else
-        for (std::size_t i = 0; i < kernels->size(); ++i) {
-            const std::string path = fmt::format("{}: kernels[{}].", source, i);
-            if ((*kernels)[i].is_object())
-                out.kernels.push_back(KernelReader{(*kernels)[i], path, errors}.read());
-            else
-                errors.push_back({path, "expected an object"});
-        }
+    if (out.machine_hash.empty()) head.fault("machine_hash", "missing; it says which machine the baseline is of");
+    out.runs = static_cast<std::size_t>(std::clamp(head.amount("runs").value_or(1), 1.0, 1e9));
+    if (const auto* kernels = head.array("kernels", true))
+        for (std::size_t i = 0; i < kernels->size(); ++i)
+            out.kernels.push_back(kernel_of((*kernels)[i], fmt::format("{}: kernels[{}]", source, i), errors));
     if (!errors.empty()) return tl::unexpected(std::move(errors));
     return out;
 }

@@ -26,50 +26,89 @@ void fill(ComparedPair& pair, const Kernel* before, const Kernel* after) {
     pair.time = change([](const Kernel& k) { return k.time; });
     pair.flop = change([](const Kernel& k) { return flop(k); });
     pair.flop_rate = change([](const Kernel& k) { return flop_rate(k); });
+    pair.clock = change([](const Kernel& k) { return k.clock; });
     for (const Level l : all_levels()) {
         pair.bytes[l] = change([l](const Kernel& k) { return k.bytes[l]; });
         pair.intensity[l] = change([l](const Kernel& k) { return intensity(k, l); });
     }
 }
 
-struct RoofTime {
+// Work or bytes at one roof. Its shortest time is amount / ceiling.
+struct RoofAmount {
     Bound roof;
-    double shortest;
+    double amount, ceiling;
+    [[nodiscard]] double shortest() const { return amount / ceiling; }
 };
 
-std::vector<RoofTime> roof_times(const Roofline& v) {
-    std::vector<RoofTime> out;
-    for (const auto& p : v.pipes) out.push_back({p.pipe, p.shortest.value()});
-    for (const auto& l : v.levels) out.push_back({l.level, l.shortest.value()});
+std::vector<RoofAmount> roof_amounts(const Roofline& v) {
+    std::vector<RoofAmount> out;
+    const auto add = [&](Bound roof, double shortest, double ceiling) {
+        if (ceiling > 0) out.push_back({roof, shortest * ceiling, ceiling});
+    };
+    for (const auto& p : v.pipes) add(p.pipe, p.shortest.value(), p.ceiling.value());
+    for (const auto& l : v.levels) add(l.level, l.shortest.value(), l.ceiling.value());
     return out;
 }
 
-// The side before, with the shortest time of one roof taken from the side after and its own efficiency kept:
-//   t' = max(shortest times, one exchanged) / (shortest / t).   docs/model.md, "Which roof explains a change".
-double time_with(const std::vector<RoofTime>& before, const RoofTime& exchanged, double of_roof) {
-    double longest = exchanged.shortest;
-    for (const auto& r : before)
-        if (r.roof != exchanged.roof) longest = std::max(longest, r.shortest);
-    return longest / of_roof;
+const RoofAmount* find(const std::vector<RoofAmount>& roofs, Bound roof) {
+    const auto it = std::find_if(roofs.begin(), roofs.end(), [&](auto& r) { return r.roof == roof; });
+    return it == roofs.end() ? nullptr : &*it;
+}
+
+const RoofAmount* binding(const std::vector<RoofAmount>& roofs) {
+    const auto it =
+        std::max_element(roofs.begin(), roofs.end(), [](auto& a, auto& b) { return a.shortest() < b.shortest(); });
+    return it == roofs.end() ? nullptr : &*it;
+}
+
+// The roofs before, each with the ceiling that it has after.
+std::vector<RoofAmount> at_clock_of(const std::vector<RoofAmount>& after, std::vector<RoofAmount> before) {
+    for (RoofAmount& r : before)
+        if (const RoofAmount* now = find(after, r.roof)) r.ceiling = now->ceiling;
+    return before;
 }
 
 constexpr double kLeastPart = 0.1;     // less than a tenth of the change explains nothing
 constexpr double kLeastChange = 1e-3;  // equal for all that a clock can tell
 
-void explain(ComparedPair& pair, const Roofline& before, const Roofline& after) {
+// The side before, with one thing taken from the side after and its own efficiency kept. docs/model.md, "Which roof
+// explains a change". On one machine ceilings move with the clock, so a roof is exchanged by its amount alone.
+void explain(ComparedPair& pair, const Roofline& before, const Roofline& after, bool one_machine) {
     if (!pair.time.before || !pair.time.after || !before.of_roof || !(*before.of_roof > 0)) return;
+    const auto was = roof_amounts(before), now = roof_amounts(after);
+    const auto clocked = one_machine ? at_clock_of(now, was) : was;
+    const RoofAmount *first = binding(was), *moved = binding(clocked), *last = binding(now);
+    if (!first || !last || !(first->shortest() > 0) || !(*pair.time.before > 0)) return;
+    TimeFactors factors;
+    factors.clock = moved->shortest() / first->shortest();
+    (std::holds_alternative<Level>(last->roof) ? factors.bytes : factors.work) = last->shortest() / moved->shortest();
+    factors.rate = *pair.time.after / *pair.time.before / (last->shortest() / first->shortest());
+    pair.factors = factors;
+
     const double error = std::fabs(*pair.time.after - *pair.time.before);
     if (error <= kLeastChange * *pair.time.before) return;
-    const auto was = roof_times(before);
-    for (const auto& now : roof_times(after)) {
-        const double left = std::fabs(*pair.time.after - time_with(was, now, *before.of_roof));
-        const double part = 1 - left / error;
-        if (part > std::max(pair.explained, kLeastPart)) pair.explained = part, pair.explained_by = now.roof;
+    const auto consider = [&](double shortest, Cause cause, Bound roof) {
+        const double part = 1 - std::fabs(*pair.time.after - shortest / *before.of_roof) / error;
+        if (part > std::max(pair.explained, kLeastPart))
+            pair.explained = part, pair.cause = cause, pair.explained_by = roof;
+    };
+    for (const RoofAmount& exchanged : now) {
+        const RoofAmount* old = find(was, exchanged.roof);
+        double longest = exchanged.amount / (one_machine && old ? old->ceiling : exchanged.ceiling);
+        for (const RoofAmount& r : was)
+            if (r.roof != exchanged.roof) longest = std::max(longest, r.shortest());
+        consider(longest, Cause::roof, exchanged.roof);
     }
+    if (one_machine) consider(moved->shortest(), Cause::clock, {});
 }
 
 // How near to the hardware a side is.
 int nearness(const Analysis& a) { return a.origin == Origin::modelled ? 0 : a.origin == Origin::simulated ? 1 : 2; }
+
+bool one_machine(const Analysis& before, const AnalysisRow& a, const Analysis& after, const AnalysisRow& b) {
+    return a.machine < before.machines.size() && b.machine < after.machines.size() &&
+           before.machines[a.machine].name == after.machines[b.machine].name;
+}
 
 double longer(const ComparedPair& p) { return std::max(p.time.before.value_or(0), p.time.after.value_or(0)); }
 
@@ -104,7 +143,7 @@ Comparison comparison(Analysis before, Analysis after, const CompareOptions& opt
         const AnalysisRow* a = m.before ? &before.rows[*m.before] : nullptr;
         const AnalysisRow* b = m.after ? &after.rows[*m.after] : nullptr;
         fill(pair, a ? &a->kernel : nullptr, b ? &b->kernel : nullptr);
-        if (a && b) explain(pair, a->verdict, b->verdict);
+        if (a && b) explain(pair, a->verdict, b->verdict, one_machine(before, *a, after, *b));
         ++(a && b ? out.matched : a ? out.only_before : out.only_after);
         out.pairs.push_back(pair);
     }

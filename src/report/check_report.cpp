@@ -22,14 +22,21 @@ std::string amount(const CheckItem& i, double value) {
     return i.what == "time" ? to_text(Seconds{value}, 4) : to_text(Bytes{value}, 4);
 }
 
-// "time 1.2 ms, at most 1.1 ms (+9.1 % over it)"
+std::string change_of(const CheckItem& i) {
+    return i.baseline && *i.baseline > 0 ? fmt::format("{:+.1f} %", 100 * (i.found / *i.baseline - 1)) : "";
+}
+
+// "time 1.2 ms, at most 1.1 ms (baseline 1.05 ms, +14.3 %)"
 std::string sentence(const CheckItem& i) {
     const bool roof = i.what == "roof";
     std::string text = fmt::format("{} {}, {} {}", roof ? "percent of roof" : i.what, amount(i, i.found),
                                    roof ? "at least" : "at most", amount(i, i.limit));
-    if (!i.passed && !roof && i.limit > 0) text += fmt::format(" ({:+.1f} % over it)", 100 * (i.found / i.limit - 1));
+    if (const std::string change = change_of(i); !change.empty())
+        text += fmt::format(" (baseline {}, {})", amount(i, *i.baseline), change);
     return text;
 }
+
+constexpr const char* kPartial = "the profile was cut short or damaged, and what is missing was not checked";
 
 std::vector<const CheckItem*> failures_first(const CheckResult& result) {
     std::vector<const CheckItem*> out;
@@ -40,8 +47,9 @@ std::vector<const CheckItem*> failures_first(const CheckResult& result) {
 
 std::string verdict(const CheckResult& r) {
     if (r.items.empty()) return "nothing was checked";
-    return fmt::format("{}: {} of {} checks failed", r.passed() ? "passed" : "FAILED", count_text(r.failures()),
-                       count_text(r.items.size()));
+    const std::string partial = r.partial ? fmt::format("; INCOMPLETE: {}", kPartial) : "";
+    if (r.passed()) return fmt::format("passed: {}{}", plural(r.items.size(), "check"), partial);
+    return fmt::format("FAILED: {} of {}{}", count_text(r.failures()), plural(r.items.size(), "check"), partial);
 }
 
 std::string replaced(std::string_view text, std::initializer_list<std::pair<char, std::string_view>> pairs) {
@@ -80,13 +88,18 @@ std::string kernel_name(const CheckItem& i) {
 
 std::string check_text(const CheckResult& result, const TextStyle& style) {
     std::string out;
-    Table table(
-        {{"kernel", false, 100, 16}, {"check", false, 90}, {"found", true, 80}, {"limit", true, 70}, {"", false, 95}});
+    Table table({{"kernel", false, 100, 16},
+                 {"check", false, 90},
+                 {"baseline", true, 60},
+                 {"found", true, 80},
+                 {"change", true, 65},
+                 {"limit", true, 70},
+                 {"", false, 95}});
     std::size_t shown = 0;
     for (const auto* i : failures_first(result)) {
         if (shown++ >= style.max_rows) break;
-        table.add({{printable(kernel_name(*i), !style.unicode), i->what, amount(*i, i->found), amount(*i, i->limit),
-                    i->passed ? "ok" : "FAILED"},
+        table.add({{printable(kernel_name(*i), !style.unicode), i->what, i->baseline ? amount(*i, *i->baseline) : "",
+                    amount(*i, i->found), change_of(*i), amount(*i, i->limit), i->passed ? "ok" : "FAILED"},
                    i->passed ? "" : "31",
                    {}});
     }
@@ -100,12 +113,14 @@ std::string check_text(const CheckResult& result, const TextStyle& style) {
 
 std::string check_markdown(const CheckResult& result, std::string_view title) {
     std::string out = fmt::format("### {}: {}\n\n", markdown(title), verdict(result));
-    if (!result.items.empty()) out += "| | kernel | check | found | limit |\n|---|---|---|---:|---:|\n";
+    if (!result.items.empty())
+        out += "| | kernel | check | baseline | found | change | limit |\n|---|---|---|---:|---:|---:|---:|\n";
     std::size_t passed = 0;
     for (const auto* i : failures_first(result)) {
         if (i->passed && ++passed > 20) break;  // a pull request shows what is wrong, not ten thousand lines
-        out += fmt::format("| {} | {} | {} | {} | {} |\n", i->passed ? "✅" : "❌", markdown(kernel_name(*i)), i->what,
-                           amount(*i, i->found), amount(*i, i->limit));
+        out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", i->passed ? "✅" : "❌", markdown(kernel_name(*i)),
+                           i->what, i->baseline ? amount(*i, *i->baseline) : "", amount(*i, i->found), change_of(*i),
+                           amount(*i, i->limit));
     }
     if (!result.notes.empty()) out += "\n";
     for (const auto& note : result.notes) out += fmt::format("- {}\n", markdown(note));
@@ -115,9 +130,14 @@ std::string check_markdown(const CheckResult& result, std::string_view title) {
 std::string check_junit(const CheckResult& result, std::string_view title) {
     std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     out += fmt::format(
-        "<testsuites>\n  <testsuite name=\"gambrel check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+        "<testsuites>\n  <testsuite name=\"gambrel check {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
         "skipped=\"0\">\n",
-        xml(title), result.items.size(), result.failures());
+        xml(title), result.items.size() + (result.partial ? 1 : 0), result.failures(), result.partial ? 1 : 0);
+    if (result.partial)
+        out += fmt::format(
+            "    <testcase classname=\"profile\" name=\"complete\">\n      <error message=\"{}\"/>\n"
+            "    </testcase>\n",
+            kPartial);
     for (const auto& i : result.items) {
         const std::string head =
             fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(kernel_name(i)), xml(i.what));
@@ -135,11 +155,8 @@ std::string check_junit(const CheckResult& result, std::string_view title) {
 
 std::string check_json(const CheckResult& result, std::string_view title) {
     using Json = nlohmann::ordered_json;
-    Json out{{"schema", "gambrel-check-1"},
-             {"version", kVersion},
-             {"title", title},
-             {"passed", result.passed()},
-             {"failures", result.failures()}};
+    Json out{{"schema", "gambrel-check-1"}, {"version", kVersion},           {"title", title},
+             {"passed", result.passed()},   {"failures", result.failures()}, {"partial", result.partial}};
     out["checks"] = Json::array();
     for (const auto& i : result.items)
         out["checks"].push_back({{"name", i.name},
@@ -147,6 +164,7 @@ std::string check_json(const CheckResult& result, std::string_view title) {
                                  {"what", i.what},
                                  {"found", i.found},
                                  {"limit", i.limit},
+                                 {"baseline", i.baseline ? Json(*i.baseline) : Json(nullptr)},
                                  {"passed", i.passed}});
     out["notes"] = result.notes;
     return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

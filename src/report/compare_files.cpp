@@ -28,6 +28,8 @@ Json change_json(const Change& c) {
     return {{"before", number(c.before)}, {"after", number(c.after)}, {"ratio", number(c.ratio())}};
 }
 
+std::string cause_name(const ComparedPair& p) { return p.cause == Cause::clock ? "clock" : to_text(p.explained_by); }
+
 Json pair_json(const ComparedPair& p) {
     Json out;
     out["time_s"] = change_json(p.time);
@@ -38,9 +40,15 @@ Json pair_json(const ComparedPair& p) {
             out[level_key(l) + "_bytes"] = change_json(p.bytes[l]);
             out["ai_" + level_key(l)] = change_json(p.intensity[l]);
         }
-    const bool none = std::holds_alternative<std::monostate>(p.explained_by);
-    out["explained_by"] = none ? Json(nullptr) : Json(to_text(p.explained_by));
+    out["clock_hz"] = change_json(p.clock);
+    const bool none = p.cause == Cause::efficiency;
+    out["explained_by"] = none ? Json(nullptr) : Json(cause_name(p));
     out["explained_share"] = none ? Json(nullptr) : Json(p.explained);
+    if (p.factors)
+        out["time_factors"] = {{"clock", p.factors->clock},
+                               {"bytes", p.factors->bytes},
+                               {"work", p.factors->work},
+                               {"rate", p.factors->rate}};
     return out;
 }
 
@@ -84,7 +92,7 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
     for (const char* level : {"l1", "l2", "dram"})
         for (const char* what : {"_bytes_before", "_bytes_after", "_bytes_ratio", "_ai_ratio"})
             out += std::string(",") + level + what;
-    out += ",explained_by,explained_share\n";
+    out += ",explained_by,explained_share,clock_hz_before,clock_hz_after,by_clock,by_bytes,by_work,by_rate\n";
     for (const auto& c : comparisons)
         for (const auto& p : c.pairs) {
             const Kernel& k = shown_kernel(p, c);
@@ -97,8 +105,11 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
             add(p.time), add(p.flop);
             for (const Level l : {Level::l1, Level::l2, Level::dram})
                 add(p.bytes[l]), fields.push_back(field(p.intensity[l].ratio()));
-            fields.push_back(to_text(p.explained_by));
+            fields.push_back(cause_name(p));
             fields.push_back(p.explained > 0 ? exact(p.explained) : "");
+            fields.push_back(field(p.clock.before)), fields.push_back(field(p.clock.after));
+            for (const auto factor : {&TimeFactors::clock, &TimeFactors::bytes, &TimeFactors::work, &TimeFactors::rate})
+                fields.push_back(p.factors ? exact((*p.factors).*factor) : "");
             out += csv_line(fields);
         }
     return out;

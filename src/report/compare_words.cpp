@@ -44,8 +44,9 @@ std::string change_text(std::optional<double> ratio) {
 std::string explained_text(const ComparedPair& pair) {
     const auto ratio = pair.time.ratio();
     if (!ratio || std::fabs(*ratio - 1) <= 1e-3) return {};
-    if (std::holds_alternative<std::monostate>(pair.explained_by)) return "efficiency";
-    return fmt::format("{} ({:.0f} %)", bound_text(pair.explained_by), 100 * pair.explained);
+    if (pair.cause == Cause::efficiency) return "efficiency";
+    return fmt::format("{} ({:.0f} %)", pair.cause == Cause::clock ? "clock" : bound_text(pair.explained_by),
+                       100 * pair.explained);
 }
 
 const Kernel& shown_kernel(const ComparedPair& pair, const Comparison& c) {

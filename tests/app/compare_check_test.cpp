@@ -109,11 +109,36 @@ TEST_F(Results, CheckGatesByRoof) {
     EXPECT_EQ(run("check a.json --min-roof 85%").status, 0);
     const auto failed = run("check a.json --min-roof 0.95 --markdown m.md --junit j.xml");
     EXPECT_EQ(failed.status, 1);
-    EXPECT_THAT(failed.out, HasSubstr("FAILED: 1 of 1 checks failed"));
+    EXPECT_THAT(failed.out, HasSubstr("FAILED: 1 of 1 check"));
     EXPECT_THAT(text_of(path("m.md")), HasSubstr("❌"));
     EXPECT_THAT(text_of(path("j.xml")), HasSubstr("failures=\"1\""));
     EXPECT_EQ(run("check a.json").status, 2);
-    EXPECT_THAT(run("check a.json --min-roof 60").err, HasSubstr("write 60% or 0.6"));
+    EXPECT_THAT(run("check a.json --min-roof 60").err, HasSubstr("such as 60% or 0.6"));
+}
+
+TEST_F(Results, a_share_above_all_is_refused) {
+    result("a.json", 1e-3, 0.8e9);
+    for (const char* flag : {"--min-roof 150%", "--min-roof 90% --min-share 101%"}) {
+        const auto answer = run(std::string("check a.json ") + flag);
+        EXPECT_EQ(answer.status, 2) << flag;
+        EXPECT_THAT(answer.err, HasSubstr("is not a valid share: expected 0% to 100%"));
+    }
+    EXPECT_EQ(run("check a.json --min-roof 85% --max-time 150%").status, 0) << "twice as slow may be allowed";
+}
+
+TEST_F(Results, half_a_profile_does_not_pass_the_gate) {
+    result("a.json", 1e-3, 0.8e9);
+    auto half = nlohmann::json::parse(text_of(path("a.json")));
+    half["partial"] = true;
+    std::ofstream(path("half.json")) << half.dump();
+    const auto answer = run("check half.json --min-roof 85% -q --json c.json --junit j.xml --markdown m.md");
+    EXPECT_EQ(answer.status, 2);
+    EXPECT_THAT(answer.err, HasSubstr("half.json: was cut short or damaged"));
+    EXPECT_EQ(nlohmann::json::parse(text_of(path("c.json")))["partial"], true);
+    EXPECT_THAT(text_of(path("j.xml")), HasSubstr("errors=\"1\""));
+    EXPECT_THAT(text_of(path("m.md")), HasSubstr("INCOMPLETE"));
+    EXPECT_EQ(run("check half.json --write-baseline b.json").status, 2);
+    EXPECT_EQ(run("check half.json --min-roof 85% --allow-partial").status, 0);
 }
 
 TEST_F(Results, CheckGatesByBaselineAndRefusesAnotherDevice) {

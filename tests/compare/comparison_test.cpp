@@ -24,7 +24,7 @@ Analysis side(const std::vector<Spec>& specs, Origin origin = Origin::measured, 
 // The toy machine gives 100 GFLOP/s and 10 GB/s.
 Spec spec(const char* name, double time, double flop, double dram) { return {name, 1, time, flop, 0, 0, 0, dram, 1e9}; }
 
-TEST(Comparison, PairsByNameAndShowsWhatHasNoPartner) {
+TEST(Comparison, pairs_by_name_and_shows_what_has_no_partner) {
     const auto c = comparison(side({spec("a", 1, 1e9, 8e9), spec("gone", 0.5, 1e9, 1e9)}),
                               side({spec("new", 0.1, 1e9, 1e9), spec("a", 0.5, 1e9, 4e9)}), {MatchBy::name});
     ASSERT_EQ(c.pairs.size(), 3u);
@@ -39,7 +39,7 @@ TEST(Comparison, PairsByNameAndShowsWhatHasNoPartner) {
     EXPECT_FALSE(c.pairs[1].time.ratio().has_value());
 }
 
-TEST(Comparison, TheSecondOfANameBelongsToTheSecond) {
+TEST(Comparison, the_second_of_a_name_belongs_to_the_second) {
     const auto c =
         comparison(side({spec("a", 1, 1, 1e9), spec("a", 2, 1, 1e9)}),
                    side({spec("a", 3, 1, 1e9), spec("a", 4, 1, 1e9), spec("a", 5, 1, 1e9)}), {MatchBy::name});
@@ -50,7 +50,7 @@ TEST(Comparison, TheSecondOfANameBelongsToTheSecond) {
         }
 }
 
-TEST(Comparison, FallsBackToOrderWhereNamesDiffer) {
+TEST(Comparison, falls_back_to_order_where_names_differ) {
     const auto c = comparison(side({spec("tf_conv", 1, 1e9, 1e9), spec("tf_relu", 1, 1e9, 1e9)}),
                               side({spec("pt_conv", 2, 1e9, 1e9), spec("pt_relu", 3, 1e9, 1e9)}));
     EXPECT_EQ(c.matched_by, MatchBy::order);
@@ -59,14 +59,14 @@ TEST(Comparison, FallsBackToOrderWhereNamesDiffer) {
     EXPECT_EQ(same.matched_by, MatchBy::name);
 }
 
-TEST(Comparison, OrderIsNotGuessedFromRowsSortedByTime) {
+TEST(Comparison, order_is_not_guessed_from_rows_sorted_by_time) {
     const auto c = comparison(side({spec("tf", 1, 1e9, 1e9)}, Origin::measured, Grouping::kernel),
                               side({spec("pt", 2, 1e9, 1e9)}, Origin::measured, Grouping::kernel));
     EXPECT_EQ(c.matched_by, MatchBy::name);
     EXPECT_EQ(c.matched, 0u);
 }
 
-TEST(Comparison, TwoModelsAreMatchedByLayerWhateverThePhase) {
+TEST(Comparison, two_models_are_matched_by_layer_whatever_the_phase) {
     auto before = side({spec("conv1", 1, 1e9, 1e9)}, Origin::modelled);
     auto after = side({spec("conv1", 2, 1e9, 1e9)}, Origin::simulated);
     after.rows[0].kernel.phase = Symbol("forward");
@@ -78,7 +78,7 @@ TEST(Comparison, TwoModelsAreMatchedByLayerWhateverThePhase) {
 }
 
 // Rows are sorted by time, so the n-th of a name on one side may be another pass than the n-th on the other.
-TEST(Comparison, TheSameLayerInAnotherPassIsAnotherLayer) {
+TEST(Comparison, the_same_layer_in_another_pass_is_another_layer) {
     const auto in = [](const char* phase, double time) {
         Spec s = spec("conv1", time, 1e9, 1e9);
         s.phase = phase;
@@ -90,7 +90,7 @@ TEST(Comparison, TheSameLayerInAnotherPassIsAnotherLayer) {
     for (const auto& p : c.pairs) EXPECT_DOUBLE_EQ(*p.time.ratio(), 10);
 }
 
-TEST(Comparison, AMeasuredKernelBelongsToTheLayerThatItsRangeNames) {
+TEST(Comparison, a_measured_kernel_belongs_to_the_layer_that_its_range_names) {
     Spec measured = spec("volta_sgemm_128x64_nn", 2, 1e9, 1e9);
     measured.phase = "step/block1/conv1/inner";
     const auto c = comparison(side({spec("conv1", 1, 1e9, 1e9), spec("fc", 1, 1e9, 1e9)}, Origin::modelled),
@@ -104,39 +104,72 @@ TEST(Comparison, AMeasuredKernelBelongsToTheLayerThatItsRangeNames) {
         0u);
 }
 
-TEST(Comparison, AModelAgainstAMeasurementIsAPrediction) {
+TEST(Comparison, a_model_against_a_measurement_is_a_prediction) {
     EXPECT_TRUE(comparison(side({spec("a", 1, 1, 1e9)}, Origin::modelled), side({spec("a", 1, 1, 1e9)})).is_prediction);
     EXPECT_FALSE(
         comparison(side({spec("a", 1, 1, 1e9)}), side({spec("a", 1, 1, 1e9)}, Origin::modelled)).is_prediction);
 }
 
 // 8e9 B at 10 GB/s take 0.8 s at least; it took 1 s. Half the bytes explain half the time, wholly.
-TEST(Comparison, NamesTheLevelThatExplainsTheTime) {
+TEST(Comparison, names_the_level_that_explains_the_time) {
     const auto c = comparison(side({spec("a", 1, 1e9, 8e9)}), side({spec("a", 0.5, 1e9, 4e9)}));
     EXPECT_EQ(c.pairs[0].explained_by, Bound{Level::dram});
     EXPECT_DOUBLE_EQ(c.pairs[0].explained, 1);
 }
 
-TEST(Comparison, EqualBytesAndWorkExplainNothing) {
+TEST(Comparison, equal_bytes_and_work_explain_nothing) {
     const auto c = comparison(side({spec("a", 1, 1e9, 8e9)}), side({spec("a", 0.9, 1e9, 8e9)}));
     EXPECT_EQ(c.pairs[0].explained_by, Bound{});
     EXPECT_EQ(c.pairs[0].explained, 0);
 }
 
-TEST(Comparison, ChangedBytesThatDoNotBindExplainNothing) {
+TEST(Comparison, changed_bytes_that_do_not_bind_explain_nothing) {
     // 90e9 FLOP at 100 GFLOP/s: bound by compute before and after; DRAM bytes double and are still far below.
     const auto c = comparison(side({spec("a", 1, 90e9, 1e9)}), side({spec("a", 1.5, 90e9, 2e9)}));
     EXPECT_EQ(c.pairs[0].explained_by, Bound{});
 }
 
-TEST(Comparison, APartIsStatedAsAPart) {
+TEST(Comparison, a_part_is_stated_as_a_part) {
     // Bytes go from 8 to 6 (time 1 to 0.75 by them), but the time went to 0.5: half of the change.
     const auto c = comparison(side({spec("a", 1, 1e9, 8e9)}), side({spec("a", 0.5, 1e9, 6e9)}));
     EXPECT_EQ(c.pairs[0].explained_by, Bound{Level::dram});
     EXPECT_DOUBLE_EQ(c.pairs[0].explained, 0.5);
 }
 
-TEST(Comparison, EveryRowIsInExactlyOnePair) {
+// At half the clock the toy machine gives 50 GFLOP/s; the work is the same.
+TEST(Comparison, a_change_of_clock_is_named_as_such) {
+    Spec slow = spec("a", 2, 90e9, 1e9);
+    slow.clock = 0.5e9;
+    const auto c = comparison(side({spec("a", 1, 90e9, 1e9)}), side({slow}));
+    EXPECT_EQ(c.pairs[0].cause, Cause::clock);
+    EXPECT_DOUBLE_EQ(c.pairs[0].explained, 1);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].clock.ratio(), 0.5);
+    ASSERT_TRUE(c.pairs[0].factors);
+    EXPECT_DOUBLE_EQ(c.pairs[0].factors->clock, 2);
+    EXPECT_DOUBLE_EQ(c.pairs[0].factors->work, 1);
+    EXPECT_DOUBLE_EQ(c.pairs[0].factors->rate, 1);
+}
+
+// A profiler that locks clocks also slows DRAM: its roof sinks with equal bytes. The bytes are not the cause.
+TEST(Comparison, a_roof_that_sinks_with_equal_bytes_is_the_clock_and_not_the_level) {
+    Analysis before = side({spec("a", 1, 1e9, 8e9)}), after = side({spec("a", 1.25, 1e9, 8e9)});
+    for (LevelVerdict& l : after.rows[0].verdict.levels)
+        if (l.level == Level::dram) l.ceiling = l.ceiling * 0.8, l.shortest = l.shortest / 0.8;
+    const auto c = comparison(before, after);
+    EXPECT_EQ(c.pairs[0].cause, Cause::clock);
+    EXPECT_EQ(c.pairs[0].explained_by, Bound{});
+}
+
+TEST(Comparison, the_factors_of_a_change_multiply_to_it) {
+    Spec after = spec("a", 3, 95e9, 20e9);
+    after.clock = 0.7e9;
+    const auto c = comparison(side({spec("a", 1, 90e9, 1e9)}), side({after}));
+    const TimeFactors f = c.pairs[0].factors.value();
+    EXPECT_NEAR(f.clock * f.bytes * f.work * f.rate, 3, 1e-12);
+    EXPECT_EQ(f.work, 1) << "bound by DRAM after";
+}
+
+TEST(Comparison, every_row_is_in_exactly_one_pair) {
     for (const MatchBy by : {MatchBy::name, MatchBy::order, MatchBy::layer}) {
         const auto c = comparison(sample::many(50), sample::many(37), {by});
         std::vector<int> before(50), after(37);
