@@ -12,7 +12,7 @@ GAMBREL_SHARED_DATA ?= ../shared/data
 MEASURED = conv_traffic_v100_deepcam.csv
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo bench accuracy fuzz format lint install clean
+.PHONY: help deps build test demo bench accuracy sanitize fuzz format lint install clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -37,6 +37,9 @@ bench: deps  ## build and run the benchmarks
 accuracy: build  ## write docs/accuracy.md again from the measured rows in GAMBREL_SHARED_DATA: minutes
 	@work=$$(mktemp -d) && cd $$work && ln -s $(abspath $(GAMBREL_SHARED_DATA))/measured/$(MEASURED) . && \
 	    $(CURDIR)/build/gambrel validate $(MEASURED) --simulate -q -o accuracy.md && mv accuracy.md $(CURDIR)/docs
+
+sanitize: deps  ## all tests under address and undefined behaviour sanitizers, with clang
+	@JOBS=$(JOBS) tools/sanitize.sh
 
 fuzz: deps  ## fuzz each target for SECONDS=600
 	@JOBS=$(JOBS) tools/build.sh fuzz fuzz_all

@@ -8,7 +8,7 @@
 namespace gambrel::app {
 namespace {
 
-// ncu expands %p, %h, %i and %q{NAME} in the name of its report; a percent sign of ours is one.
+// ncu expands %p, %h, %i and %q{NAME} in the name of its report; ours is meant literally.
 std::string without_macros(const std::string& path) {
     std::string out;
     for (const char c : path) out += c == '%' ? std::string("%%") : std::string(1, c);
@@ -47,7 +47,7 @@ constexpr Complaint kComplaints[] = {
      "  - run it as root: sudo -E $(command -v gambrel) profile ...\n"
      "  - let everybody: write \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" into "
      "/etc/modprobe.d/nvidia-profiling.conf, make the\n"
-     "    initial ramdisk anew (update-initramfs -u, or dracut -f) and reboot\n"
+     "    initial ramdisk again (update-initramfs -u, or dracut -f) and reboot\n"
      "  - in a container: start it with --cap-add=SYS_ADMIN, or lift the restriction on the host as above\n"
      "  - a cluster or cloud may forbid it altogether: ask for a node or partition for profiling\n"
      "https://developer.nvidia.com/ERR_NVGPUCTRPERM has NVIDIA's words."},
@@ -79,7 +79,7 @@ std::vector<std::string> ncu_arguments(const ProfileRun& run) {
     if (s.launch_skip) arguments.insert(arguments.end(), {"--launch-skip", std::to_string(*s.launch_skip)});
     if (s.launch_count) arguments.insert(arguments.end(), {"--launch-count", std::to_string(*s.launch_count)});
     arguments.insert(arguments.end(), {"-f", "-o", without_macros(run.report)});
-    // No "--" before the program: ncu 2022.3 refuses it, and takes all behind the first word that is no option.
+    // No "--" before the program: ncu 2022.3 refuses it, and takes all behind the first word that is not an option.
     arguments.insert(arguments.end(), run.program.begin(), run.program.end());
     if (run.program.front().starts_with("-")) arguments[arguments.size() - run.program.size()].insert(0, "./");
     return arguments;

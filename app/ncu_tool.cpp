@@ -30,15 +30,16 @@ std::vector<std::string> installed_places() {
     const auto folders = [&](const char* parent, const std::string& prefix, const char* file) {
         std::vector<std::pair<std::vector<int>, std::string>> found;
         std::error_code ec;
-        for (const auto& entry : fs::directory_iterator(parent, ec)) {
-            std::string folder = entry.path().filename().string();
+        for (fs::directory_iterator it(parent, ec), end; !ec && it != end; it.increment(ec)) {
+            const fs::path entry = it->path();
+            std::string folder = entry.filename().string();
             if (!folder.starts_with(prefix)) continue;
             std::replace_if(
                 folder.begin(), folder.end(), [](unsigned char c) { return !std::isdigit(c); }, ' ');
             std::istringstream digits(folder);
             std::vector<int> version;
             for (int n = 0; digits >> n;) version.push_back(n);
-            found.emplace_back(std::move(version), (entry.path() / file).string());
+            found.emplace_back(std::move(version), (entry / file).string());
         }
         std::sort(found.rbegin(), found.rend());
         for (auto& f : found) places.push_back(std::move(f.second));
@@ -104,7 +105,7 @@ Result<TargetGpu> gpu_of_flags(const std::string& machine, const std::string& cc
     }
     if (!cc.empty()) {
         const auto parsed = parse_compute_capability(cc);
-        if (!parsed) return failure("--cc", fmt::format("\"{}\" is no compute capability; write one such as 8.0", cc));
+        if (!parsed) return failure("--cc", fmt::format("\"{}\" is not a valid compute capability: expected one such as 8.0", cc));
         if (known && *parsed != *known) gpu.chip.clear();
         known = parsed;
     }
@@ -119,7 +120,7 @@ Result<TargetGpu> gpu_of_flags(const std::string& machine, const std::string& cc
 
 Result<NcuTool> find_ncu(const std::string& flag) {
     std::optional<std::string> path = find_program(flag.empty() ? "ncu" : flag);
-    if (!flag.empty() && !path) return failure("--ncu", fmt::format("\"{}\" is no program that can be run", flag));
+    if (!flag.empty() && !path) return failure("--ncu", fmt::format("\"{}\" is not a program that can be run", flag));
     if (!path)
         for (const auto& place : installed_places())
             if (!path && is_executable(place)) path = place;

@@ -58,7 +58,7 @@ Result<ProfileRun> prepared(Flags& flags) {
             return tl::unexpected(any.error());
     if (!flags.dry_run && !find_program(run.program.front()))
         keep({{run.program.front(),
-               "is no program that can be run; a path needs a slash (./app), and arguments stand apart"}});
+               "is not a program that can be run; a path needs a slash (./app), and arguments stand apart"}});
     auto ncu = find_ncu(flags.ncu_path);
     if (!ncu && !flags.dry_run) keep(ncu.error());
     run.ncu = ncu ? std::move(*ncu) : NcuTool{flags.ncu_path.empty() ? "ncu" : flags.ncu_path, std::nullopt};
@@ -86,16 +86,49 @@ int failed(const ProfileRun& run, const ChildResult& child, bool report_exists) 
     return kBadInput;
 }
 
+// The report of an earlier run, moved aside while ncu writes: else it could be taken for this run's. It goes only when
+// the new one is whole.
+class OldReport {
+public:
+    explicit OldReport(std::string path) : path_(std::move(path)) {}
+
+    Result<void> move_aside() {
+        std::error_code fault;
+        if (!fs::exists(path_, fault)) return {};
+        aside_ = path_ + ".old";
+        for (int n = 2; fs::exists(aside_, fault); ++n) aside_ = fmt::format("{}.old{}", path_, n);
+        fs::rename(path_, aside_, fault);
+        if (!fault) return {};
+        return failure(path_, fmt::format("cannot be moved aside before ncu writes it: {}", fault.message()));
+    }
+    void settle(bool replaced, bool whole) const {
+        std::error_code fault;
+        if (aside_.empty()) return;
+        if (!replaced)
+            fs::rename(aside_, path_, fault);
+        else if (whole)
+            fs::remove(aside_, fault);
+        else
+            say(fmt::format("note: {}: not whole; the report of the earlier run is kept as {}", path_, aside_));
+    }
+
+private:
+    std::string path_, aside_;
+};
+
 int profile_and_analyze(const ProfileRun& run, const Flags& flags) {
-    std::error_code ec;
-    if (fs::exists(run.report, ec) && !flags.analysis.output.force)
+    std::error_code fault;
+    if (fs::exists(run.report, fault) && !flags.analysis.output.force)
         return bad_input({{run.report, "exists; --force replaces it, -o OTHER.ncu-rep keeps both"}});
-    fs::remove(run.report, ec);  // else a report of old could be taken for this run's
+    OldReport old(run.report);
+    if (const auto moved = old.move_aside(); !moved) return bad_input(moved.error());
     const ChildResult child = run_child(ncu_arguments(run), Echo::to_stderr);
-    const bool there = fs::exists(run.report, ec);
+    const bool there = fs::exists(run.report, fault);
+    const bool whole = there && child.status == 0 && child.signal == 0 && !child.interrupted;
+    old.settle(there, whole);
     if (there && child.interrupted)
         say("note: interrupted; this is what was measured until then");
-    else if (!there || child.status != 0 || child.signal != 0)
+    else if (!whole)
         return failed(run, child, there);
     return run_analysis({run.report}, flags.analysis);
 }

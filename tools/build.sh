@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# build.sh PRESET TARGET: configures and builds; through ccache if it is there.
+# build.sh PRESET TARGET...: configures and builds; through ccache if it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-preset=$1 target=$2
+preset=$1
+shift
 
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
@@ -15,4 +16,4 @@ if ! cmake --preset "$preset" "${launcher[@]}" >"$log" 2>&1; then
 fi
 dir=build/$preset
 [ "$preset" != release ] || dir=build
-cmake --build "$dir" -j "${JOBS:-$(nproc)}" --target "$target"
+cmake --build "$dir" -j "${JOBS:-$(nproc)}" --target "$@"

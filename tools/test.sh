@@ -27,10 +27,10 @@ count() { sed -n "/<testsuite/,/>/s/.*[^a-z]$1=\"\([0-9]*\)\".*/\1/p" "$2" | hea
 must "build (preset ci)" tools/build.sh ci all
 
 echo "== ONNX models"
-tools/fetch_onnx.sh build/onnx || echo "they cannot be had here: the tests that need them are skipped"
+tools/fetch_onnx.sh build/onnx || echo "they are not available here: the tests that need them are skipped"
 
 echo "== NVRTC and nvdisasm, to look at the machine code of the CUDA kernels"
-tools/fetch_nvidia.sh build/nvidia || echo "they cannot be had here: the tests that need them are skipped"
+tools/fetch_nvidia.sh build/nvidia || echo "they are not available here: the tests that need them are skipped"
 # Not a package of Debian; without it that one test says that it is skipped.
 GAMBREL_AXE=$(tools/fetch_axe.sh build/axe) && export GAMBREL_AXE
 
@@ -47,6 +47,18 @@ if [ -s "$junit" ]; then
     if [ "$status" -ne 0 ] && [ "$broken" -eq 0 ]; then fail "ctest: exit status $status"; fi
 else
     fail "ctest: no result, exit status $status"
+fi
+
+# The rooms that read files of others, the model and what they stand on. `make sanitize` runs all.
+echo "== address and undefined behaviour sanitizers"
+if command -v clang++ >/dev/null; then
+    if JOBS=$jobs tools/sanitize.sh ${SANITIZED_ROOMS:-base ingest network delta}; then
+        passed=$((passed + 1))
+    else
+        fail "sanitizers, reported above"
+    fi
+else
+    echo "there is no clang++: not run"
 fi
 
 # Another build of everything, under sanitizers: minutes that the tests cannot spare. `make fuzz` runs it for longer.

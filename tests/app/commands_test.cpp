@@ -119,11 +119,30 @@ TEST_F(Commands, CsvDoesNotReplaceAFileThatGambrelDidNotWrite) {
     EXPECT_EQ(run("analyze '" + kReport + "' --csv own.csv -q").status, 0);
 }
 
+TEST_F(Commands, text_of_a_file_reaches_the_terminal_without_escape_sequences) {
+    const std::string escape = "\x1b]0;owned\x07\x1b[31m";
+    std::ofstream(path("a.csv")) << escape << "\n";
+    std::ofstream(path("m.json")) << "{\"schema\": 1, \""
+                                  << "\\u001b]0;owned\\u0007"
+                                  << "\": 1}";
+    std::ofstream(path("t.csv")) << "M,N,K," << escape << "\n1,1,1,\"" << escape << "\n";
+    std::ofstream(path("deep.json")) << "{\"schema\": \"gambrel-analysis-1\", \"rows\": " << std::string(300'000, '[');
+    for (const char* command :
+         {"analyze a.csv", "machines m.json", "predict --layers t.csv --gpu v100", "analyze deep.json",
+          "check deep.json --min-roof 1%", "check a.csv --baseline deep.json"}) {
+        const auto answer = run(command);
+        EXPECT_EQ(answer.status, 2) << command << answer.err;
+        EXPECT_THAT(answer.err + answer.out, Not(HasSubstr("\x1b"))) << command;
+        EXPECT_THAT(answer.err + answer.out, Not(HasSubstr("\x07"))) << command;
+    }
+}
+
 TEST_F(Commands, FiltersAndMachinesChangeTheAnswer) {
     NEEDS_SHARED_DATA();
     const auto none = run("analyze '" + kLog + "' --csv - --kernel no_such");
-    EXPECT_EQ(std::count(none.out.begin(), none.out.end(), '\n'), 1);
-    EXPECT_THAT(none.err, HasSubstr("1 launches do not match"));
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(none.out, "");
+    EXPECT_THAT(none.err, HasSubstr("matches none of the 1 launches"));
     const auto unnamed = run("analyze '" + kLog + "' --csv -");
     EXPECT_THAT(unnamed.err, HasSubstr("--machine"));
     EXPECT_THAT(unnamed.out, Not(HasSubstr(",fp64,")));

@@ -202,6 +202,19 @@ TEST_F(Profile, DoesNotReplaceAReportUnlessForced) {
     EXPECT_EQ(run("-f -o run.ncu-rep -- app").status, 0);
 }
 
+TEST_F(Profile, KeepsTheOldReportUntilTheNewOneIsWhole) {
+    fake_gpu();
+    std::ofstream(folder_ / "run.ncu-rep") << "precious";
+    fake_ncu("2024.3.2.0", "rm -f \"$out\"; exit 1");
+    EXPECT_EQ(run("-f -o run.ncu-rep -- app").status, 2);
+    EXPECT_EQ(text_of(folder_ / "run.ncu-rep"), "precious") << "ncu wrote nothing";
+    fake_ncu("2024.3.2.0", "echo half > \"$out\"; exit 1");
+    const Outcome half = run("-f -o run.ncu-rep -- app");
+    EXPECT_EQ(half.status, 2);
+    EXPECT_EQ(text_of(folder_ / "run.ncu-rep.old"), "precious");
+    EXPECT_THAT(half.err, HasSubstr("kept as run.ncu-rep.old"));
+}
+
 TEST_F(Profile, SaysHowNcuEndedAndWhereItsReportIs) {
     if (!have_data()) GTEST_SKIP() << kNoData;
     fake_gpu();

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# sanitize.sh [ROOM...]: builds the tests of these rooms, or all tests, with clang under the address and undefined behaviour
+# sanitizers (preset asan, build/asan) and runs them. A report of a sanitizer fails its test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
+export LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0
+
+if [ $# -eq 0 ]; then
+    tools/build.sh asan all
+    # The tests of the tree look at files and not at the program; a consumer is built by the ordinary tests.
+    exec ctest --test-dir build/asan -j "$jobs" --output-on-failure -E '^(tree|install|page)\.' --timeout 1200
+fi
+tools/build.sh asan "${@/#/test_}"
+failed=0
+for room in "$@"; do
+    echo "== test_$room under sanitizers"
+    build/asan/tests/test_"$room" --gtest_brief=1 || failed=1
+done
+exit $failed
