@@ -5,6 +5,7 @@ check_docs.py [--binary GAMBREL] [ROOT]   exit status 1 if one of these does not
   the files that docs/tour.md names in backticks exist, and so do the targets of links in README, CONTRIBUTING and docs;
   docs/cli/SUB.md documents the options that `GAMBREL SUB --list-options` lists, and no others, and --help prints that file;
   the version is stated in CMakeLists.txt alone, and CHANGELOG.md has a heading for it;
+  docs/decisions are numbered from 1 without a gap, and each heading has the number of its file;
   no file names a package registry's host;
   C++ that README.md shows is the text of a file in examples, which the tests build;
   nothing that a user reads (README, docs, data, sources, what the program prints) cites a folder that only its authors have.
@@ -141,6 +142,13 @@ def version_faults(root):
         yield f"CHANGELOG.md: no heading ## [{version}]"
 
 
+def decision_faults(root):
+    for expected, file in enumerate(sorted((root / "docs/decisions").glob("*.md")), 1):
+        heading = file.read_text(encoding="utf-8").splitlines()[0]
+        if not file.name.startswith(f"{expected:04}-") or not heading.startswith(f"# {expected}. "):
+            yield f"{file.relative_to(root)}: expected decision {expected}, found the heading {heading!r}"
+
+
 def registry_faults(root):
     for path, lines in text_files(root):
         for number, line in enumerate(lines, 1):
@@ -170,6 +178,7 @@ def faults(root, binary=None):
     yield from tour_faults(root)
     yield from link_faults(root)
     yield from version_faults(root)
+    yield from decision_faults(root)
     yield from registry_faults(root)
     yield from citation_faults(root)
     yield from snippet_faults(root)
@@ -182,6 +191,7 @@ GOOD_TREE = {
     "CHANGELOG.md": "## [1.2.3]\n",
     "README.md": "[tour](docs/tour.md#start) and [elsewhere](https://example.org)\n",
     "examples/a.cpp": "int x;\n",
+    "docs/decisions/0001-a.md": "# 1. A\n",
     "docs/tour.md": "Read `docs/tour.md`, then call `f(x)`.\n",
     "docs/cli/analyze.md": "# gambrel analyze\n\n- `-o`, `--output FILE`: where\n- `--json [-|F]`: as JSON\n- plain\n",
 }
@@ -209,6 +219,9 @@ def self_test():
         ("docs/cli/analyze.md", "# gambrel analyze\n- `-o`, `--output FILE` where `--x`\n- `--json`\n- `--f`\n", "--f is not an option"),
         ("docs/cli/analyze.md", GOOD_TREE["docs/cli/analyze.md"].replace("# gambrel analyze", "# else"), "does not print"),
         ("docs/cli/gone.md", "gambrel analyze\n", "gone --list-options gave exit status 2"),
+        ("docs/decisions/0001-b.md", "# 1. B\n", "0001-b.md: expected decision 2"),
+        ("docs/decisions/0002-b.md", "# 3. B\n", "0002-b.md: expected decision 2"),
+        ("docs/decisions/0002-b.md", "# 2. B\n", None),
         ("src/a.hpp", 'const char* version = "1.2.3";\n', "src/a.hpp:1: states version"),
         ("src/a.hpp", 'const char* version = "11.2.3";\n', None),
         ("CHANGELOG.md", "## [1.2.2]\n", "no heading"),

@@ -49,8 +49,8 @@ Result<Network> builtin_network(std::string_view name, const BuiltinOptions& opt
         return network;
     }
     if (std::find(names.begin(), names.end(), name) == names.end())
-        faults.push_back({std::string(name), fmt::format("no built-in network of this name{}; there are {}",
-                                                         did_you_mean(name, names), fmt::join(names, ", "))});
+        faults.push_back({std::string(name), fmt::format("not one of the built-in networks ({}){}",
+                                                         fmt::join(names, ", "), did_you_mean(name, names))});
     return tl::unexpected(std::move(faults));
 }
 
