@@ -51,7 +51,8 @@ struct Traffic {
     OperandTraffic shared, l1, l2, dram;
     double reads_of_a = 1, reads_of_b = 1;  // how many times each comes from DRAM
     // DRAM bytes that an unevenly filled last wave reads again. They count as traffic, not as time: DRAM is idle then.
-    Bytes dram_uneven;
+    // Never more than it can give in the kernel's time.
+    OperandTraffic dram_uneven;
     double l1_hit = 0, l2_hit = 0;  // share of the bytes asked for
 };
 

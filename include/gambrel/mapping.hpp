@@ -124,6 +124,9 @@ Occupancy occupancy(const Machine& machine, const Mapping& mapping);
 // The GEMM that a kernel computes. Of a strided dgrad only the taps that reach a pixel are multiplied: stride x stride
 // smaller problems, or as many as there are taps.
 std::optional<GemmView> kernel_view(const Layer& layer);
+// FLOP of a layer that its kernel does. They are those of flop(layer), but a dgrad computes no gradient of the padding:
+// of a layer that is padded by its filter's size or more it does fewer.
+Flops kernel_flop(const Layer& layer);
 // Of a strided dgrad, the problems that it falls into; 1 otherwise.
 std::int64_t gradient_classes(const Convolution& convolution);
 Grid grid(const GemmView& view, const Mapping& mapping);

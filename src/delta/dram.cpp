@@ -111,8 +111,8 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
     OperandTraffic& t = traffic.dram;
     t.a = bytes_a(reads.a);
     t.b = bytes_b(reads.b) + g.unique_bias;
-    traffic.dram_uneven =
-        std::max(Bytes{}, t.a - bytes_a(even.a)) + std::max(Bytes{}, bytes_b(reads.b) - bytes_b(even.b));
+    traffic.dram_uneven.a = std::max(Bytes{}, t.a - bytes_a(even.a));
+    traffic.dram_uneven.b = std::max(Bytes{}, bytes_b(reads.b) - bytes_b(even.b));
     // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
     const Bytes once = g.output * g.element, all = c.layer.l1.c;
     t.c = c.mapping.split_k_in_workspace && all > c.gpu.usable_l2() ? all : once;

@@ -31,8 +31,9 @@ OperandTraffic l1_traffic(const PreparedLayer& layer) {
     const Mapping& m = layer.mapping;
     const int tile = m.transposed_view ? m.cta.n : m.cta.m, warp = m.transposed_view ? m.warp.n : m.warp.m;
     const Bytes bias = g.bias * (warp > 0 ? std::max(1, tile / warp) : 1);
-    return {g.a.elements * g.element * g.a.overfetch_request, g.b.elements * g.element * g.b.overfetch_request + bias,
-            output_bytes(layer)};
+    // A strided or padded layer may ask for less than all of a tensor; by convention each operand moves at least once.
+    return {std::max(g.a.elements * g.element * g.a.overfetch_request, g.a.unique),
+            std::max(g.b.elements * g.element * g.b.overfetch_request, g.b.unique) + bias, output_bytes(layer)};
 }
 
 }  // namespace gambrel::delta_detail

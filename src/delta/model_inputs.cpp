@@ -18,12 +18,12 @@ Frequency sustained_clock(const Machine& machine) {
     return Frequency{calibration().sustained_clock * mean};
 }
 
-FlopPerCycle rate_of(const Arithmetic& a, double sms, Roofs roofs) {
-    if (a.dense) return a.dense->value;
-    // A measured peak is of the whole device at the clock it ran at.
-    if (roofs == Roofs::measured && a.measured && a.measured->clock)
-        return a.measured->ceiling.value / *a.measured->clock / sms;
-    return {};
+// The same ceiling that verdicts are judged by, of one SM and cycle.
+FlopPerCycle rate_of(const Machine& machine, Pipe pipe, const ModelInputs& in, Roofs roofs) {
+    const Arithmetic& a = machine.pipes[pipe];
+    if (a.dense && !(roofs == Roofs::measured && a.measured)) return a.dense->value;
+    const auto ceiling = compute_ceiling(machine, pipe, in.clock, roofs);
+    return ceiling ? ceiling->value / in.clock / in.sms : FlopPerCycle{};
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     if (!clock && slot_powered(machine.clocks)) in.clock_long = calibration().long_clock * in.clock;
     in.sms = needed(machine, Needed::sms);
     in.schedulers = needed(machine, Needed::schedulers);
-    for (const Pipe pipe : all_pipes()) in.flop_per_cycle[pipe] = rate_of(machine.pipes[pipe], in.sms, roofs);
+    for (const Pipe pipe : all_pipes()) in.flop_per_cycle[pipe] = rate_of(machine, pipe, in, roofs);
     const auto width = [&](Level level, Needed otherwise) {
         const auto ceiling = memory_ceiling(machine, level, in.clock, roofs);
         const double per_sm = in.clock.value() * in.sms;

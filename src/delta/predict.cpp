@@ -79,7 +79,7 @@ using namespace delta_detail;
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
-    p.flop = flop(layer);
+    p.flop = kernel_flop(layer);
     if (mapping.family != KernelFamily::tiled) {
         prepare_streaming(layer, p);
         return p;

@@ -161,6 +161,7 @@ OperandAccess pixel_operand(const SlidingWindow& w, const WarpLoad& load, const 
     const double reduction = w.channels * static_cast<double>(w.taps_h * w.taps_w);
     OperandAccess o;
     o.elements = pixels * reduction * columns * in_row * in_image;
+    if (o.elements <= 0) return o;  // every tap of every pixel lies in the padding
     const double request = load.run(), side = tile.m;
     o.overfetch_request = touched(w, {request, 1, 1}, element, in_row);
     o.overfetch_step = o.overfetch_cta = touched(w, {side, 1, 1}, element, in_row);

@@ -103,12 +103,12 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t[Term::latency] = run([&](double n) { return work.of(n); });
     t[Term::l1] = traffic.l1.total() / h.l1_width_of_all() / h.clock;
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
-    t[Term::dram] = (traffic.dram.total() - traffic.dram_uneven) / h.dram_bandwidth;
+    t[Term::dram] = (traffic.dram.total() - traffic.dram_uneven.total()) / h.dram_bandwidth;
     t[Term::launch] = h.launch * c.mapping.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
     const auto ctas = static_cast<double>(c.grid.ctas());
-    const Bytes loaded = traffic.dram.a + traffic.dram.b - traffic.dram_uneven;
+    const Bytes loaded = traffic.dram.a + traffic.dram.b - traffic.dram_uneven.total();
     const Seconds first = loaded / h.dram_bandwidth / static_cast<double>(c.grid.k_steps);
     const double rounds = std::ceil(ctas / (w.per_sm * h.sms));
     t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / h.clock) / w.per_sm;
@@ -117,6 +117,17 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     if (h.clock_long > Frequency{} && c.layer.gemm) slow_down(c, t);
     const Seconds even = work.of(w.per_sm) / w.per_sm * ctas / h.sms / h.clock;
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
+}
+
+// An uneven last wave reads again only what DRAM has time for.
+void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
+    const Bytes excess = t.dram.total() - kernel * dram;
+    const Bytes uneven = t.dram_uneven.total();
+    if (excess <= Bytes{} || uneven <= Bytes{}) return;
+    const double dropped = std::min(1.0, excess / uneven);
+    t.dram.a -= t.dram_uneven.a * dropped;
+    t.dram.b -= t.dram_uneven.b * dropped;
+    t.dram_uneven *= 1 - dropped;
 }
 
 // Beside the kernels, where a table times whole calls.
@@ -187,6 +198,7 @@ void predict_time(const TiledLaunch& c, Prediction& p) {
     const Seconds kernel = c.mapping.a.asynchronous
                                ? std::max(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
                                : std::max(busy, memory) + around;
+    bound_rereads(kernel, h.dram_bandwidth, p.traffic);
     const Seconds call = call_overhead(c);
     p.time = call + (groups > 1 ? groups * std::max(kernel, t[Term::launch]) : kernel + t[Term::launch]);
     if (groups > 1) {

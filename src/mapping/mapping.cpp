@@ -103,8 +103,16 @@ std::optional<GemmView> kernel_view(const Layer& layer) {
     if (!v || layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
     const std::int64_t classes = gradient_classes(*v);
     view->m = v->n * v->p() * v->q() * classes;
-    view->k = std::max<std::int64_t>(1, view->k / classes);
+    view->k = ceil_div(view->k, classes);
     return view;
+}
+
+Flops kernel_flop(const Layer& layer) {
+    const auto view = kernel_view(layer);
+    const Flops counted = flop(layer);
+    if (!view || layer.pass != Pass::dgrad) return counted;
+    const double m = static_cast<double>(view->m), n = static_cast<double>(view->n), k = static_cast<double>(view->k);
+    return std::min(counted, Flops{2 * m * n * k * static_cast<double>(view->batch)});
 }
 
 Grid grid(const GemmView& view, const Mapping& m) {

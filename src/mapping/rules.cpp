@@ -44,7 +44,7 @@ Pipe plain_pipe(Precision precision) {
 bool has_pipe(const Machine& machine, Pipe pipe) {
     const Arithmetic& a = machine.pipes[pipe];
     if (is_tensor(pipe) && !architecture_of(machine).matrix) return false;
-    return (a.dense && a.dense->value.value() > 0) || a.measured.has_value();
+    return (a.dense && a.dense->value.value() > 0) || a.measured || (!a.dense && a.stated);
 }
 
 bool computes_in(const Machine& machine, Precision precision) {

@@ -1,15 +1,11 @@
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
 
-#include "delta/levels.hpp"
-
 namespace gambrel {
 namespace {
 
-using namespace delta_detail;
-
-std::string bytes(double b) { return to_text(Bytes{b}, 4); }
-std::string seconds(double s) { return to_text(Seconds{s}, 4); }
+std::string bytes(Bytes b) { return to_text(b, 4); }
+std::string seconds(Seconds s) { return to_text(s, 4); }
 std::string number(double v) { return fmt::format("{:.6g}", v); }
 
 std::string source_text(Mapping::Source source) {
@@ -47,19 +43,19 @@ void shape(const Layer& layer, const Prediction& p, Terms& out) {
     out.push_back({"waves", "CTAs / (SMs x CTAs per SM)", "", number(p.terms.waves)});
 }
 
-void traffic(const Case& c, const Prediction& p, Terms& out) {
+void traffic(const PreparedLayer& c, const Prediction& p, Terms& out) {
     const Geometry& g = c.geometry;
     const auto level = [&](const std::string& name, const OperandTraffic& t, double fa, double fb) {
         out.push_back({name + " of A", "elements x size x sector factor",
-                       fmt::format("{} x {} x {:.4g}", number(g.a.elements), g.element, fa), bytes(t.a)});
+                       fmt::format("{} x {} x {:.4g}", number(g.a.elements), g.element.value(), fa), bytes(t.a)});
         out.push_back({name + " of B", "elements x size x sector factor",
-                       fmt::format("{} x {} x {:.4g}", number(g.b.elements), g.element, fb), bytes(t.b)});
+                       fmt::format("{} x {} x {:.4g}", number(g.b.elements), g.element.value(), fb), bytes(t.b)});
         out.push_back({name + " of C", "outputs written, with partial sums", "", bytes(t.c)});
     };
-    level("L1 bytes", p.traffic.l1, g.a.l1_factor, g.b.l1_factor);
-    const double a = g.a.elements * g.element, b = g.b.elements * g.element;
-    level("L2 bytes", p.traffic.l2, a > 0 ? p.traffic.l2.a / c.groups / a : 0,
-          b > 0 ? p.traffic.l2.b / c.groups / b : 0);
+    level("L1 bytes", p.traffic.l1, g.a.overfetch_request, g.b.overfetch_request);
+    const Bytes a = g.a.elements * g.element, b = g.b.elements * g.element;
+    level("L2 bytes", p.traffic.l2, a > Bytes{} ? p.traffic.l2.a / c.groups / a : 0,
+          b > Bytes{} ? p.traffic.l2.b / c.groups / b : 0);
     out.push_back({"DRAM bytes of A", "bytes touched x reads",
                    fmt::format("{} x {:.4g}", bytes(g.a.unique), p.traffic.reads_of_a), bytes(p.traffic.dram.a)});
     out.push_back({"DRAM bytes of B", "bytes touched x reads",
@@ -68,14 +64,14 @@ void traffic(const Case& c, const Prediction& p, Terms& out) {
     out.push_back({"shared bytes", "stores of tiles + fragments of every warp", "", bytes(p.traffic.shared.total())});
 }
 
-void times(const Prediction& p, const Hardware& h, Terms& out) {
+void times(const Prediction& p, const ModelInputs& h, Terms& out) {
     const TimeTerms& t = p.terms;
-    const auto rate = [&](double bytes_moved, double bandwidth) {
-        return fmt::format("{} / {}", bytes(bytes_moved), to_text(Bandwidth{bandwidth}, 4));
+    const auto rate = [&](Bytes bytes_moved, Bandwidth bandwidth) {
+        return fmt::format("{} / {}", bytes(bytes_moved), to_text(bandwidth, 4));
     };
     out.push_back({"t compute", "waves x steps x 2 m n k / FLOP per cycle",
-                   fmt::format("{} FLOP/cycle of an SM at {}", number(h.flop_per_cycle[p.mapping.pipe]),
-                               to_text(Frequency{h.clock})),
+                   fmt::format("{} FLOP/cycle of an SM at {}", number(h.flop_per_cycle[p.mapping.pipe].value()),
+                               to_text(h.clock)),
                    seconds(t[Term::compute])});
     out.push_back(
         {"t issue", "waves x (steps x instructions + around) x warps / schedulers", "", seconds(t[Term::issue])});
@@ -104,9 +100,9 @@ std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
     const Prediction& p = *prediction;
     const Layer& layer = *estimate.layer;
     Terms out;
-    out.push_back({"FLOP", "2 per multiply-add", "", to_text(Flops{p.flop}, 4)});
+    out.push_back({"FLOP", "2 per multiply-add", "", to_text(p.flop, 4)});
     if (p.mapping.family == KernelFamily::tiled) {
-        const Case c = make_case(layer, p.mapping, p.occupancy, estimate.on->inputs);
+        const PreparedLayer c = prepare(layer, p.mapping);
         shape(layer, p, out);
         traffic(c, p, out);
     } else {

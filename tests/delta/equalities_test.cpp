@@ -15,7 +15,7 @@ using namespace test;
 
 const Machine& v100() { return machine("v100-sxm2-16gb"); }
 
-Prediction on_v100(const Layer& layer) { return predict(layer, v100(), hardware(v100())); }
+Prediction on_v100(const Layer& layer) { return predict(layer, v100(), *model_inputs(v100())); }
 
 void expect_same(const Prediction& x, const Prediction& y) {
     EXPECT_DOUBLE_EQ(x.flop, y.flop);
@@ -38,7 +38,7 @@ TEST(Equalities, a_1x1_convolution_is_the_gemm) {
                 layer_of(Gemm{.m = size * size, .n = 128, .k = channels, .a_transposed = true, .b_transposed = true});
             const Mapping m = mapping_for(convolution, v100());
             const Occupancy o = occupancy(v100(), m);
-            const Hardware h = hardware(v100());
+            const ModelInputs h = *model_inputs(v100());
             ASSERT_EQ(kernel_view(convolution), kernel_view(gemm));
             SCOPED_TRACE(size);
             expect_same(predict(convolution, m, o, h), predict(gemm, m, o, h));
@@ -79,7 +79,7 @@ TEST(Scaling, twice_a_large_batch_takes_twice_the_time) {
             for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
                 const auto time = [&](std::int64_t batch) {
                     const Layer layer = layer_of(square(batch, 128, 28, 256, 3, 1), pass, precision);
-                    return predict(layer, machine(id), hardware(machine(id))).time;
+                    return predict(layer, machine(id), *model_inputs(machine(id))).time;
                 };
                 EXPECT_NEAR(time(2048) / time(1024), 2, 0.07) << id << ' ' << name(precision) << ' ' << name(pass);
             }
@@ -97,7 +97,7 @@ TEST(Scaling, twice_the_batch_is_twice_the_bytes_of_activations) {
 TEST(Bounds, a_large_square_gemm_is_bound_by_arithmetic_near_the_peak) {
     const Prediction p = on_v100(layer_of(Gemm{.m = 8192, .n = 8192, .k = 8192}));
     EXPECT_TRUE(p.bound == Term::compute || p.bound == Term::issue) << name(p.bound);
-    const Hardware h = hardware(v100());
+    const ModelInputs h = *model_inputs(v100());
     const double peak = h.flop_per_cycle[Pipe::fp32] * h.sms * h.clock;
     EXPECT_GT(p.flop / p.time, 0.8 * peak);
     EXPECT_LT(p.flop / p.time, peak);
@@ -110,13 +110,13 @@ TEST(Bounds, a_copy_is_bound_by_dram_at_its_bandwidth) {
     EXPECT_EQ(p.bound, Term::dram);
     EXPECT_EQ(p.regime, Regime::streaming);
     EXPECT_DOUBLE_EQ(p.traffic.dram.total(), 8e9);
-    EXPECT_NEAR(p.time, 8e9 / hardware(v100()).dram_bandwidth, 1e-5);
+    EXPECT_NEAR(p.time, 8e9 / *model_inputs(v100()).dram_bandwidth, 1e-5);
 }
 
 TEST(Bounds, a_tiny_layer_costs_a_launch) {
     const Prediction p = on_v100(layer_of(square(1, 8, 4, 8, 1)));
-    EXPECT_GT(p.time, hardware(v100()).launch);
-    EXPECT_LT(p.time, 3 * hardware(v100()).launch);
+    EXPECT_GT(p.time, *model_inputs(v100()).launch);
+    EXPECT_LT(p.time, 3 * *model_inputs(v100()).launch);
 }
 
 TEST(Regimes, follow_pipe_reduction_and_waves) {
@@ -127,12 +127,12 @@ TEST(Regimes, follow_pipe_reduction_and_waves) {
     EXPECT_EQ(on_v100(layer_of(square(64, 256, 28, 64, 3, 1), Pass::fwd, Precision::fp16)).regime, Regime::tensor_core);
     const Layer gemm = layer_of(Gemm{.m = 512, .n = 512, .k = 512}, Pass::fwd, Precision::fp16);
     EXPECT_EQ(on_v100(gemm).regime, Regime::tensor_gemm);
-    EXPECT_EQ(predict(gemm, v100(), hardware(v100()), Model::paper).regime, Regime::tensor_gemm);
+    EXPECT_EQ(predict(gemm, v100(), *model_inputs(v100()), Model::paper).regime, Regime::tensor_gemm);
 }
 
 TEST(Search, never_finds_a_slower_tile_than_the_rule) {
     for (const char* id : {"v100-sxm2-16gb", "a100-sxm4-80gb", "h100-sxm"}) {
-        const Hardware h = hardware(machine(id));
+        const ModelInputs h = *model_inputs(machine(id));
         for (const Layer& layer : in_precision(all_layers(), Precision::fp16)) {
             const Prediction rule = predict(layer, machine(id), h),
                              found = predict(layer, machine(id), h, Model::gambrel, true);

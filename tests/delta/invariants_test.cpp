@@ -24,7 +24,7 @@ constexpr std::array<Precision, 4> kPrecisions = {Precision::fp32, Precision::tf
 struct Setting {
     const Layer& layer;
     const Machine& gpu;
-    const Hardware& hardware_;
+    const ModelInputs& hardware_;
     Mapping mapping;
     Occupancy occupancy_;
     [[nodiscard]] Prediction predicted(Model model = Model::gambrel) const {
@@ -40,7 +40,7 @@ struct Setting {
 void everywhere(const std::function<void(const Setting&)>& check) {
     for (const std::string& id : kGpus) {
         const Machine& gpu = machine(id);
-        const Hardware h = hardware(gpu);
+        const ModelInputs h = *model_inputs(gpu);
         for (const Precision precision : kPrecisions)
             for (const Layer& layer : in_precision(all_layers(), precision)) {
                 const Mapping mapping = mapping_for(layer, gpu);
@@ -109,7 +109,7 @@ TEST(Predictions, are_no_faster_than_any_of_their_terms) {
 TEST(Predictions, are_the_same_each_time) {
     for (const Layer& layer : all_layers()) {
         const Machine& gpu = machine("v100-sxm2-16gb");
-        const Hardware h = hardware(gpu);
+        const ModelInputs h = *model_inputs(gpu);
         const Prediction once = predict(layer, gpu, h), again = predict(layer, gpu, h);
         ASSERT_EQ(once.time, again.time);
         ASSERT_EQ(once.traffic.l2.total(), again.traffic.l2.total());
@@ -118,12 +118,12 @@ TEST(Predictions, are_the_same_each_time) {
     }
 }
 
-using Change = std::function<void(Hardware&)>;
+using Change = std::function<void(ModelInputs&)>;
 
 void expect_never_slower(const char* what, double slack, const Change& change) {
     SCOPED_TRACE(what);
     everywhere([&](const Setting& s) {
-        Hardware more = s.hardware_;
+        ModelInputs more = s.hardware_;
         change(more);
         const double after = predict(s.layer, s.mapping, s.occupancy_, more).time;
         ASSERT_LE(after, s.predicted().time * (1 + slack)) << s.what();
@@ -131,22 +131,22 @@ void expect_never_slower(const char* what, double slack, const Change& change) {
 }
 
 TEST(MoreHardware, bandwidth_is_never_slower) {
-    expect_never_slower("DRAM", 1e-12, [](Hardware& h) { h.dram_bandwidth *= 2; });
-    expect_never_slower("L2", 1e-12, [](Hardware& h) { h.l2_bandwidth *= 2; });
-    expect_never_slower("L1", 1e-12, [](Hardware& h) { h.l1_width *= 2; });
-    expect_never_slower("shared memory", 1e-12, [](Hardware& h) { h.shared_width *= 2; });
+    expect_never_slower("DRAM", 1e-12, [](ModelInputs& h) { h.dram_bandwidth *= 2; });
+    expect_never_slower("L2", 1e-12, [](ModelInputs& h) { h.l2_bandwidth *= 2; });
+    expect_never_slower("L1", 1e-12, [](ModelInputs& h) { h.l1_width *= 2; });
+    expect_never_slower("shared memory", 1e-12, [](ModelInputs& h) { h.shared_width *= 2; });
 }
 
 TEST(MoreHardware, arithmetic_and_clock_are_never_slower) {
-    expect_never_slower("FLOP", 1e-12, [](Hardware& h) {
+    expect_never_slower("FLOP", 1e-12, [](ModelInputs& h) {
         for (double& rate : h.flop_per_cycle) rate *= 2;
     });
-    expect_never_slower("clock", 1e-12, [](Hardware& h) { h.clock *= 1.1; });
+    expect_never_slower("clock", 1e-12, [](ModelInputs& h) { h.clock *= 1.1; });
 }
 
 TEST(MoreHardware, l2_capacity_is_never_slower) {
     for (const double factor : {1.05, 1.5, 4.0})
-        expect_never_slower("L2", 1e-12, [&](Hardware& h) { h.l2_capacity *= factor; });
+        expect_never_slower("L2", 1e-12, [&](ModelInputs& h) { h.l2_capacity *= factor; });
 }
 
 TEST(MoreHardware, l1_capacity_is_never_slower) {
@@ -160,7 +160,7 @@ TEST(MoreHardware, l1_capacity_is_never_slower) {
 // With the mapping held. The slack is for L1: on more SMs a CTA has fewer neighbours that bring in what it needs.
 TEST(MoreHardware, sms_are_never_slower) {
     for (const double factor : {1.0, 1.1, 2.0, 4.0})
-        expect_never_slower("SMs", 1e-3, [&](Hardware& h) { h.sms = std::floor(h.sms * factor) + 1; });
+        expect_never_slower("SMs", 1e-3, [&](ModelInputs& h) { h.sms = std::floor(h.sms * factor) + 1; });
 }
 
 // The tile that the rule takes for more SMs may be slower for a layer by itself, as a library's choice may; a network
@@ -175,7 +175,7 @@ TEST(MoreHardware, sms_make_no_network_slower_whatever_tiles_are_chosen) {
                 double before = 0, after = 0;
                 Machine more = machine(id);
                 more.sm.sms->value *= 2;
-                const Hardware h = hardware(machine(id)), twice = hardware(more);
+                const ModelInputs h = *model_inputs(machine(id)), twice = *model_inputs(more);
                 for (const Layer& layer : layers) {
                     if (precision == Precision::fp16 && layer.pass == Pass::wgrad) continue;
                     before += layer.repeat * predict(layer, machine(id), h).time;
