@@ -146,7 +146,8 @@ public:
         explicit Scratch(std::unique_ptr<State> state);
         std::unique_ptr<State> state_;
     };
-    DesignEvaluator(const Machine& machine, const ModelInputs& hardware, Workload workload, Tiles tiles = Tiles::fastest);
+    DesignEvaluator(const Machine& machine, const ModelInputs& hardware, Workload workload,
+                    Tiles tiles = Tiles::fastest);
     ~DesignEvaluator();
     DesignEvaluator(DesignEvaluator&&) noexcept;
 

@@ -173,8 +173,8 @@ OperandAccess pixel_operand(const SlidingWindow& w, const WarpLoad& load, const 
         const Block step{side, tile.k / met, std::clamp(met / channels, 1.0, down)};
         o.overfetch_step = std::min(o.overfetch_step, touched(w, step, element, in_row));
     }
-    o.overfetch_request = std::max(o.overfetch_request, o.overfetch_step);
     o.overfetch_step = std::max(o.overfetch_step, o.overfetch_cta);
+    o.overfetch_request = std::max(o.overfetch_request, o.overfetch_step);
     return o;
 }
 

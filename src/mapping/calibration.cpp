@@ -48,6 +48,7 @@ constexpr Field kFields[] = {
     {"wgrad_least_parts", &C::wgrad_least_parts},
     {"wgrad_matrix_ctas", &C::wgrad_matrix_ctas},
     {"gemm_split_chunk", &C::gemm_split_chunk},
+    {"convolution_split_from", &C::convolution_split_from},
 };
 
 template <class T>

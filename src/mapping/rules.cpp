@@ -158,8 +158,16 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
     const std::int64_t tiles = ceil_div(view.m, m.cta.m) * ceil_div(view.n, m.cta.n) * view.batch;
     const std::int64_t steps = ceil_div(view.k, m.cta.k);
     const std::int64_t longest_split = std::max<std::int64_t>(1, steps / 4);
+    // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
+    const auto split_of_gemm = [&]() -> std::int32_t {
+        const auto sms = static_cast<std::int64_t>(gpu.sms);
+        if (2 * tiles > sms) return 1;
+        const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
+        return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
+    };
     if (const auto* v = std::get_if<Convolution>(&layer.op)) {
-        if (layer.pass != Pass::wgrad) return 1;
+        if (layer.pass != Pass::wgrad && static_cast<double>(view.k) < calibration().convolution_split_from) return 1;
+        if (layer.pass != Pass::wgrad) return split_of_gemm();
         if (family == KernelName::Family::engine)  // chunks of 512 pixels of one image, by the engine's last argument
             return m.split_chunk > 0 ? static_cast<std::int32_t>(v->n * ceil_div(v->p() * v->q(), m.split_chunk)) : 1;
         if (is_tensor(m.pipe)) {
@@ -175,11 +183,7 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
         const auto wanted = static_cast<std::int64_t>(std::round(ctas / static_cast<double>(tiles)));
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max(least, wanted), 1, longest_split));
     }
-    // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
-    const auto sms = static_cast<std::int64_t>(gpu.sms);
-    if (2 * tiles > sms) return 1;
-    const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
+    return split_of_gemm();
 }
 
 }  // namespace gambrel::mapping_detail
