@@ -66,7 +66,7 @@ void over_layers(benchmark::State& state, const Step& step) {
 void predictions(benchmark::State& state) {
     over_layers(state, [](const Layer& layer, const Machine& gpu, const ModelInputs& h) {
         const Mapping mapping = mapping_for(layer, gpu);
-        benchmark::DoNotOptimize(predict(layer, mapping, occupancy(gpu, mapping), h).time);
+        benchmark::DoNotOptimize(predict(layer, mapping, occupancy(gpu, mapping), h).time.value());
     });
 }
 void mappings(benchmark::State& state) {

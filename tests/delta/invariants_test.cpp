@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <gambrel/delta.hpp>
 
-#include "delta/levels.hpp"
 #include "mapping/sample.hpp"
 
 namespace gambrel {
@@ -59,11 +58,14 @@ TEST(Predictions, are_finite_and_not_negative) {
         for (const Model model : {Model::gambrel, Model::paper}) {
             const Prediction p = s.predicted(model);
             for (const OperandTraffic& t : {p.traffic.shared, p.traffic.l1, p.traffic.l2, p.traffic.dram})
-                for (const double bytes : {t.a, t.b, t.c}) ASSERT_NO_FATAL_FAILURE(expect_finite(bytes, "bytes", s));
-            for (const double seconds : p.terms.seconds) ASSERT_NO_FATAL_FAILURE(expect_finite(seconds, "a term", s));
-            for (const double value : {p.terms.prologue, p.terms.epilogue, p.terms.waves, p.traffic.dram_uneven})
+                for (const Bytes bytes : {t.a, t.b, t.c})
+                    ASSERT_NO_FATAL_FAILURE(expect_finite(bytes.value(), "bytes", s));
+            for (const Seconds seconds : p.terms.seconds)
+                ASSERT_NO_FATAL_FAILURE(expect_finite(seconds.value(), "a term", s));
+            for (const double value : {p.terms.prologue.value(), p.terms.epilogue.value(), p.terms.waves,
+                                       p.traffic.dram_uneven.total().value()})
                 ASSERT_NO_FATAL_FAILURE(expect_finite(value, "a part", s));
-            ASSERT_GT(p.time, 0) << s.what();
+            ASSERT_GT(p.time, Seconds{}) << s.what();
             ASSERT_LE(p.traffic.l1_hit, 1) << s.what();
             ASSERT_LE(p.traffic.l2_hit, 1) << s.what();
             ASSERT_GE(std::min(p.traffic.l1_hit, p.traffic.l2_hit), 0) << s.what();
@@ -73,14 +75,15 @@ TEST(Predictions, are_finite_and_not_negative) {
     });
 }
 
-TEST(Predictions, move_at_least_the_compulsory_bytes_at_l2_and_dram) {
+TEST(Predictions, move_at_least_the_compulsory_bytes_at_every_level) {
     everywhere([](const Setting& s) {
         const OperandBytes once = compulsory_bytes(s.layer);
-        const double least = (once.read + once.written).value() * (1 - 1e-12);
+        const Bytes least = (once.read + once.written) * (1 - 1e-12);
         const Traffic t = s.predicted().traffic;
         ASSERT_GE(t.dram.total(), least) << s.what();
         ASSERT_GE(t.l2.total(), least) << s.what();
-        ASSERT_GE(t.dram.c, once.written.value() * (1 - 1e-12)) << s.what();
+        ASSERT_GE(t.l1.total(), least) << s.what();
+        ASSERT_GE(t.dram.c, once.written * (1 - 1e-12)) << s.what();
     });
 }
 
@@ -90,17 +93,17 @@ TEST(Predictions, ask_l1_for_what_misses_it) {
         const double strided = s.mapping.family == KernelFamily::tiled ? 1 : 1 + 1e-9;
         ASSERT_GE(t.l1.a * strided, t.l2.a * (1 - 1e-9)) << s.what();
         ASSERT_GE(t.l1.b * strided, t.l2.b * (1 - 1e-9)) << s.what();
-        ASSERT_DOUBLE_EQ(t.l1.c, t.l2.c) << s.what();
+        ASSERT_EQ(t.l1.c, t.l2.c) << s.what();
     });
 }
 
 TEST(Predictions, are_no_faster_than_any_of_their_terms) {
     everywhere([](const Setting& s) {
         const Prediction p = s.predicted();
-        for (const double seconds : p.terms.seconds) ASSERT_GE(p.time * (1 + 1e-9), seconds) << s.what();
+        for (const Seconds seconds : p.terms.seconds) ASSERT_GE(p.time * (1 + 1e-9), seconds) << s.what();
         // No more than the pipe can do, at the clock that it is given.
-        const double peak = s.hardware_.flop_per_cycle[p.mapping.pipe] * s.hardware_.sms * s.hardware_.clock;
-        if (s.layer.pass != Pass::dgrad && p.mapping.family == KernelFamily::tiled) {
+        const FlopRate peak = s.hardware_.flop_per_cycle[p.mapping.pipe] * s.hardware_.sms * s.hardware_.clock;
+        if (p.mapping.family == KernelFamily::tiled) {
             ASSERT_LE(p.flop / p.time, peak * (1 + 1e-9)) << s.what();
         }
     });
@@ -125,7 +128,7 @@ void expect_never_slower(const char* what, double slack, const Change& change) {
     everywhere([&](const Setting& s) {
         ModelInputs more = s.hardware_;
         change(more);
-        const double after = predict(s.layer, s.mapping, s.occupancy_, more).time;
+        const Seconds after = predict(s.layer, s.mapping, s.occupancy_, more).time;
         ASSERT_LE(after, s.predicted().time * (1 + slack)) << s.what();
     });
 }
@@ -139,7 +142,7 @@ TEST(MoreHardware, bandwidth_is_never_slower) {
 
 TEST(MoreHardware, arithmetic_and_clock_are_never_slower) {
     expect_never_slower("FLOP", 1e-12, [](ModelInputs& h) {
-        for (double& rate : h.flop_per_cycle) rate *= 2;
+        for (FlopPerCycle& rate : h.flop_per_cycle) rate *= 2;
     });
     expect_never_slower("clock", 1e-12, [](ModelInputs& h) { h.clock *= 1.1; });
 }
@@ -172,7 +175,7 @@ TEST(MoreHardware, sms_make_no_network_slower_whatever_tiles_are_chosen) {
             const Network network = with_precision(training(*builtin_network(each.name, {.batch = 32})), precision);
             const std::vector<Layer> layers = merged(network.layers);
             for (const std::string& id : kGpus) {
-                double before = 0, after = 0;
+                Seconds before, after;
                 Machine more = machine(id);
                 more.sm.sms->value *= 2;
                 const ModelInputs h = *model_inputs(machine(id)), twice = *model_inputs(more);

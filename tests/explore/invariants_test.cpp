@@ -97,7 +97,8 @@ Workload whole_waves() {
 // All rates times k, or the clock and the memory with it: k times as fast where nothing waits for a latency or launch.
 TEST(Explore, ScalingEverythingByKGivesKWithoutLatencyAndLaunch) {
     ModelInputs h = *model_inputs(titan());
-    h.launch = h.l1_latency = h.l2_latency = h.dram_latency = 0;
+    h.launch = {};
+    h.l1_latency = h.l2_latency = h.dram_latency = {};
     const DesignEvaluator e(titan(), h, whole_waves(), Tiles::rule);
     const double start = time_of(e, {});
     for (const double k : {1.25, 1.5, 1.9}) {  // beyond 2 a warp's own pace binds, which is a latency
@@ -189,7 +190,7 @@ TEST(Explore, MoreOfARateIsNeverSlower) {
 
 TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
     // Whose L2 is known by its width. One that was measured as a rate, at no known clock, stays where it is for
-    // `hardware`, but is scaled here: L2 runs with the SMs.
+    // `model_inputs`, but is scaled here: L2 runs with the SMs.
     const ModelInputs start = *model_inputs(titan(), Frequency{1e9});
     const ModelInputs a = scaled(start, only(Resource::clock, 1.25)), b = *model_inputs(titan(), Frequency{1.25e9});
     EXPECT_EQ(a.clock, b.clock);

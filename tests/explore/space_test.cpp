@@ -38,7 +38,7 @@ TEST(Space, AmountsWithUnitsAreFactorsOfTheStart) {
     ASSERT_TRUE(s) << to_text(s.error());
     EXPECT_THAT(s->axes[0].values, ElementsAre(1, 2));
     EXPECT_THAT(s->axes[1].values, ElementsAre(1, 1.5));
-    EXPECT_NEAR(s->axes[2].values[0], 1e12 / *model_inputs(titan()).dram_bandwidth, 1e-12);
+    EXPECT_NEAR(s->axes[2].values[0], 1e12 / model_inputs(titan())->dram_bandwidth.value(), 1e-12);
 }
 
 TEST(Space, SmsAreWholeSoNearFactorsAreOneDesign) {
