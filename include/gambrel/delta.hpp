@@ -6,7 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <gambrel/machine.hpp>
 #include <gambrel/mapping.hpp>
@@ -95,6 +98,7 @@ struct TimeInterval {
 TimeInterval time_interval(Regime regime);
 
 struct Prediction {
+    Model model = Model::gambrel;
     Mapping mapping;
     Occupancy occupancy;
     Grid grid;
@@ -150,5 +154,22 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
 // By mapping_for; with `search` the known tile that is predicted fastest.
 Prediction predict(const Layer& layer, const Machine& machine, const ModelInputs& inputs, Model model = Model::gambrel,
                    bool search = false);
+
+// A prediction as equations, each computed beside the code that evaluates it: `result` is what `combine` makes of the
+// operands. `given`: no operands; the meaning says where the number comes from.
+struct ExplainedLine {
+    using Value = std::variant<double, Bytes, Flops, Seconds, Cycles, Bandwidth, Frequency>;
+    enum class Combine : std::uint8_t { given, product, sum, maximum };
+    struct Operand {
+        std::string_view what;
+        Value value;
+        bool divides = false;  // of a product
+    };
+    std::string name, meaning;
+    Combine combine = Combine::given;
+    std::vector<Operand> operands;
+    Value result;
+};
+std::vector<ExplainedLine> explain(const Layer& layer, const Prediction& prediction, const ModelInputs& inputs);
 
 }  // namespace gambrel

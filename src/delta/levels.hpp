@@ -20,6 +20,26 @@ struct TiledLaunch {
     double resident;  // CTAs that an SM really has at a time: what the launch gives it, up to what fits
 };
 
+// One CTA from its start to its end, in cycles of its SM.
+struct CtaWork {
+    Cycles compute, issue, latency, shared;
+    // CTAs together on one SM.
+    [[nodiscard]] Cycles of(double ctas) const {
+        return ctas > 0 ? std::max({compute * ctas, issue * ctas, shared * ctas, latency}) : Cycles{};
+    }
+};
+CtaWork work_of(const TiledLaunch& c);
+// CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
+// fit, so a last wave costs more than an even share of it.
+struct Waves {
+    double per_sm;    // CTAs that fit on an SM
+    double full;      // whole waves
+    double gathered;  // CTAs of the busiest SM in the last wave
+};
+Waves waves_of(const TiledLaunch& c);
+// Beside the kernels, where a table times whole calls.
+Seconds call_overhead(const TiledLaunch& c);
+
 OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);

@@ -116,6 +116,7 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
     const PreparedLayer prepared = prepare(layer, mapping);
     if (model == Model::gambrel || mapping.family != KernelFamily::tiled) return predict(prepared, occupancy, inputs);
     Prediction p = started(prepared, occupancy);
+    p.model = model;
     const TiledLaunch c(prepared, occupancy, inputs);
     paper_traffic(c, layer, p.traffic);
     paper_time(c, p);

@@ -6,15 +6,6 @@
 namespace gambrel::delta_detail {
 namespace {
 
-// One CTA from its start to its end, in cycles of its SM.
-struct CtaWork {
-    Cycles compute, issue, latency, shared;
-    // CTAs together on one SM.
-    [[nodiscard]] Cycles of(double ctas) const {
-        return ctas > 0 ? std::max({compute * ctas, issue * ctas, shared * ctas, latency}) : Cycles{};
-    }
-};
-
 double slices_of(const Mapping& m) { return m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1; }
 
 // Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
@@ -39,48 +30,6 @@ void add_instructions(const TiledLaunch& c, double steps, CtaWork& w) {
                                 fit.instructions_per_output * outputs;
     w.issue = Cycles{instructions * warps / c.gpu.schedulers * c.gpu.architecture->issue_slots};
     w.latency = instructions * fit.issue_interval * std::max(1.0, warps / c.gpu.schedulers / 2);
-}
-
-CtaWork work_of(const TiledLaunch& c) {
-    const Mapping& m = c.mapping;
-    const Calibration& fit = *c.gpu.calibration;
-    const bool tensor = is_tensor(m.pipe);
-    const auto steps = static_cast<double>(c.grid.k_steps);
-    const FlopPerCycle rate = std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[m.pipe]);
-    CtaWork w;
-    w.compute = Flops{steps * 2 * (static_cast<double>(m.cta.m) * m.cta.n * m.cta.k)} / rate;
-    if (!tensor) {
-        if (c.geometry.scalar_loads)
-            w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
-        if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
-        add_instructions(c, steps, w);
-    } else {
-        if (const auto& matrix = c.gpu.architecture->matrix) w.compute = w.compute / matrix->reach;
-        // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
-        // load.
-        w.latency = w.compute + fit.matrix_barrier * steps;
-    }
-    const Bytes of_step = c.geometry.element * m.cta.k;
-    const bool direct =
-        m.a.asynchronous && c.gpu.architecture->matrix && c.gpu.architecture->matrix->operands_from_shared_memory;
-    const double fragments = direct ? 0 : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
-    w.shared = steps * of_step * (m.cta.m + m.cta.n + fragments) / c.gpu.shared_width;
-    return w;
-}
-
-// CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
-// fit, so a last wave costs more than an even share of it.
-struct Waves {
-    double per_sm;    // CTAs that fit on an SM
-    double full;      // whole waves
-    double gathered;  // CTAs of the busiest SM in the last wave
-};
-Waves waves_of(const TiledLaunch& c) {
-    const double ctas = static_cast<double>(c.grid.ctas()), per_sm = std::max(1, c.occupancy.ctas_per_sm);
-    const double full = std::floor(ctas / (per_sm * c.gpu.sms)), rest = ctas - full * per_sm * c.gpu.sms;
-    const double even = std::ceil(rest / c.gpu.sms);  // if the last wave were balanced
-    const double more = full > 0 && rest > 0 ? c.gpu.calibration->last_wave_gathering * (per_sm - even) : 0;
-    return {per_sm, full, even + more};
 }
 
 // Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower clock.
@@ -130,19 +79,6 @@ void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
     t.dram_uneven *= 1 - dropped;
 }
 
-// Beside the kernels, where a table times whole calls.
-Seconds call_overhead(const TiledLaunch& c) {
-    switch (c.layer.timing) {
-        case PreparedLayer::Timing::kernels:
-            return {};
-        case PreparedLayer::Timing::library_call:
-            return c.gpu.calibration->library_call;
-        case PreparedLayer::Timing::framework_call:
-            break;
-    }
-    return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
-}
-
 // Busy time is named after what fills nine tenths of it; latency only where nothing does.
 constexpr double kFilled = 0.9;
 
@@ -171,6 +107,53 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
 }
 
 }  // namespace
+
+CtaWork work_of(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    const Calibration& fit = *c.gpu.calibration;
+    const bool tensor = is_tensor(m.pipe);
+    const auto steps = static_cast<double>(c.grid.k_steps);
+    const FlopPerCycle rate = std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[m.pipe]);
+    CtaWork w;
+    w.compute = Flops{steps * 2 * (static_cast<double>(m.cta.m) * m.cta.n * m.cta.k)} / rate;
+    if (!tensor) {
+        if (c.geometry.scalar_loads)
+            w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
+        if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
+        add_instructions(c, steps, w);
+    } else {
+        if (const auto& matrix = c.gpu.architecture->matrix) w.compute = w.compute / matrix->reach;
+        // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
+        // load.
+        w.latency = w.compute + fit.matrix_barrier * steps;
+    }
+    const Bytes of_step = c.geometry.element * m.cta.k;
+    const bool direct =
+        m.a.asynchronous && c.gpu.architecture->matrix && c.gpu.architecture->matrix->operands_from_shared_memory;
+    const double fragments = direct ? 0 : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
+    w.shared = steps * of_step * (m.cta.m + m.cta.n + fragments) / c.gpu.shared_width;
+    return w;
+}
+
+Waves waves_of(const TiledLaunch& c) {
+    const double ctas = static_cast<double>(c.grid.ctas()), per_sm = std::max(1, c.occupancy.ctas_per_sm);
+    const double full = std::floor(ctas / (per_sm * c.gpu.sms)), rest = ctas - full * per_sm * c.gpu.sms;
+    const double even = std::ceil(rest / c.gpu.sms);  // if the last wave were balanced
+    const double more = full > 0 && rest > 0 ? c.gpu.calibration->last_wave_gathering * (per_sm - even) : 0;
+    return {per_sm, full, even + more};
+}
+
+Seconds call_overhead(const TiledLaunch& c) {
+    switch (c.layer.timing) {
+        case PreparedLayer::Timing::kernels:
+            return {};
+        case PreparedLayer::Timing::library_call:
+            return c.gpu.calibration->library_call;
+        case PreparedLayer::Timing::framework_call:
+            break;
+    }
+    return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
+}
 
 Term longest(const TimeTerms& terms, std::initializer_list<Term> of) {
     Term found = *of.begin();
