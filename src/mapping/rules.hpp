@@ -2,9 +2,9 @@
 // rules with their sources. Internal to the room.
 #pragma once
 
-#include <algorithm>
-
 #include <gambrel/mapping.hpp>
+
+#include "base/arithmetic.hpp"
 
 namespace gambrel::mapping_detail {
 
@@ -23,8 +23,6 @@ inline const MatrixUnits& matrix_of(const Architecture& architecture) {
     static const MatrixUnits none{.k_step = Bytes{64}, .tiles = {{128, 128, 32}}};
     return architecture.matrix ? *architecture.matrix : none;
 }
-
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / std::max<std::int64_t>(1, b); }
 
 // By the kernel's name, the row and what the GPU has; FP32 where it has nothing for the precision.
 Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine);
