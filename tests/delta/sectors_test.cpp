@@ -182,7 +182,7 @@ TEST(Filters, stored_along_k_are_read_by_runs_of_their_k_step) {
     const Geometry geometry_of = geometry(layer, m, g);
     EXPECT_DOUBLE_EQ(geometry_of.b.overfetch_request, 1);
     EXPECT_DOUBLE_EQ(geometry_of.b.elements, 64.0 * 64 * static_cast<double>(g.rows));
-    EXPECT_DOUBLE_EQ(geometry_of.b.unique, 64.0 * 64 * 4);
+    EXPECT_EQ(geometry_of.b.unique, Bytes{64.0 * 64 * 4});
 }
 
 TEST(Filters, of_odd_length_begin_anywhere) {
@@ -197,7 +197,7 @@ TEST(StridedInputs, are_touched_with_the_columns_that_are_skipped_and_without_th
     const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
     const SlidingWindow w = forward_window(std::get<Convolution>(layer.op));
     const SectorCounts exact = enumerate_pixels(w, {128, 64, 8}, 4);
-    const double unique = geometry(layer, m, grid(*kernel_view(layer), m)).a.unique;
+    const double unique = geometry(layer, m, grid(*kernel_view(layer), m)).a.unique.value();
     EXPECT_NEAR(unique / (32.0 * static_cast<double>(exact.touched.size())), 1, 0.02);
 }
 
