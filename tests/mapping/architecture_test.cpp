@@ -24,6 +24,7 @@ Machine of_next_generation() {
     put("\"128x256x64\", \"256x128x64\", \"128x128x64\", \"128x64x64\", \"64x64x64\"", "\"256x256x128\"");
     put("\"stages\": 4", "\"stages\": 3");
     put("\"threads\": 384", "\"threads\": 512");
+    put("\"registers\": 168", "\"registers\": 128");
     put("[\"9.0\"]", "[\"14.0\"]");
     auto parsed = parse_architecture(text, "next.json");
     EXPECT_TRUE(parsed) << to_text(parsed.error());
