@@ -12,7 +12,7 @@ GAMBREL_SHARED_DATA ?= ../shared/data
 MEASURED = conv_traffic_v100_deepcam.csv
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo bench accuracy sanitize fuzz format lint install clean
+.PHONY: help deps build test demo bench sweep accuracy sanitize fuzz format lint install clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -33,6 +33,10 @@ bench: deps  ## build and run the benchmarks
 	@JOBS=$(JOBS) tools/build.sh bench all
 	@for b in build/bench/bench/*_bench; do $$b || exit 1; done
 	@bench/rank_ratio.sh build/bench/gambrel || [ $$? = 77 ]
+
+sweep: deps  ## the model against itself on 250,000 random (layer, GPU) pairs
+	@JOBS=$(JOBS) tools/build.sh bench model_sweep
+	@build/bench/bench/model_sweep 250000
 
 accuracy: build  ## write docs/accuracy.md again from the measured rows in GAMBREL_SHARED_DATA: minutes
 	@work=$$(mktemp -d) && cd $$work && ln -s $(abspath $(GAMBREL_SHARED_DATA))/measured/$(MEASURED) . && \

@@ -110,7 +110,7 @@ Result<std::vector<Resource>> map_of(const std::string& text) {
 
 struct ExploreRequest {
     Machine machine;
-    Hardware hardware;
+    ModelInputs hardware;
     Space space;
     CostTable costs;
     SearchOptions options;
@@ -125,8 +125,9 @@ Result<ExploreRequest> request_of(const Flags& flags) {
     if (!chosen->machine)
         return failure("--machine",
                        "which GPU to start from? a name of `gambrel machines`, such as v100, or a machine file");
-    ExploreRequest q{
-        *chosen->machine, hardware(*chosen->machine, chosen->clock, chosen->roofs), {}, default_costs(), {}, {}};
+    const auto inputs = model_inputs(*chosen->machine, chosen->clock, chosen->roofs);
+    if (!inputs) return tl::unexpected(inputs.error());
+    ExploreRequest q{*chosen->machine, *inputs, {}, default_costs(), {}, {}};
     Errors wrong = faults(flags.output);
     const auto take = [&](auto&& result, auto& into) {
         if (result)

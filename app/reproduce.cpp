@@ -106,7 +106,7 @@ int reproduce_scaling(const Flags& flags) {
     if (!network) return bad_input(network.error());
     gambrel::Workload work;
     work.add(*network, 1, true);
-    const DesignEvaluator evaluator(titan, hardware(titan), std::move(work));
+    const DesignEvaluator evaluator(titan, *model_inputs(titan), std::move(work));
     const auto options = proposed_designs();
     ExploreOutput output;
     output.output = flags.output;

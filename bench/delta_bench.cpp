@@ -48,7 +48,7 @@ template <class Step>
 void over_layers(benchmark::State& state, const Step& step) {
     const Setting& setting = kSettings[state.range(0)];
     const Machine& gpu = *find_in_catalogue(setting.gpu);
-    const Hardware h = hardware(gpu);
+    const ModelInputs h = *model_inputs(gpu);
     const std::vector<Layer> layers = layers_of(setting);
     const std::size_t before = allocations;
     std::size_t predictions = 0;
@@ -64,13 +64,13 @@ void over_layers(benchmark::State& state, const Step& step) {
 }
 
 void predictions(benchmark::State& state) {
-    over_layers(state, [](const Layer& layer, const Machine& gpu, const Hardware& h) {
+    over_layers(state, [](const Layer& layer, const Machine& gpu, const ModelInputs& h) {
         const Mapping mapping = mapping_for(layer, gpu);
-        benchmark::DoNotOptimize(predict(layer, mapping, occupancy(gpu, mapping), h).time);
+        benchmark::DoNotOptimize(predict(layer, mapping, occupancy(gpu, mapping), h).time.value());
     });
 }
 void mappings(benchmark::State& state) {
-    over_layers(state, [](const Layer& layer, const Machine& gpu, const Hardware&) {
+    over_layers(state, [](const Layer& layer, const Machine& gpu, const ModelInputs&) {
         const Mapping mapping = mapping_for(layer, gpu);
         benchmark::DoNotOptimize(occupancy(gpu, mapping).ctas_per_sm);
     });

@@ -19,8 +19,8 @@ const char* const kSpace =
     "clock=0.8:1.5";
 
 void one_thread(benchmark::State& state, Tiles tiles) {
-    const DesignEvaluator e(titan(), hardware(titan()), resnet(), tiles);
-    const auto space = *parse_space(kSpace, titan(), hardware(titan()));
+    const DesignEvaluator e(titan(), *model_inputs(titan()), resnet(), tiles);
+    const auto space = *parse_space(kSpace, titan(), *model_inputs(titan()));
     auto scratch = e.scratch();
     std::uint64_t index = 0;
     for (auto _ : state) benchmark::DoNotOptimize(e.time(space.at(index = (index + 7'919) % space.size()), scratch));
@@ -34,8 +34,8 @@ BENCHMARK(BM_Fastest);
 BENCHMARK(BM_Rule);
 
 void BM_Parts(benchmark::State& state) {
-    const DesignEvaluator e(titan(), hardware(titan()), resnet());
-    const auto space = *parse_space(kSpace, titan(), hardware(titan()));
+    const DesignEvaluator e(titan(), *model_inputs(titan()), resnet());
+    const auto space = *parse_space(kSpace, titan(), *model_inputs(titan()));
     SearchOptions options;
     options.search = Search::random;
     options.samples = 20'000;

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < 1) return 0;
     const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
     static const Machine& machine = *find_in_catalogue("titan-xp");
-    static const Hardware numbers = hardware(machine);
+    static const ModelInputs numbers = *model_inputs(machine);
     switch (data[0] % 4) {
         case 0:
             if (const auto space = parse_space(text, machine, numbers)) {

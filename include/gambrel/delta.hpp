@@ -1,12 +1,15 @@
-// The closed-form model of a layer on a machine: bytes at L1, L2 and DRAM and time, after DeLTA (arXiv 1904.01691) and
-// beyond it. Pure functions of plain numbers: reads no file, prints nothing, allocates nothing for a prediction.
-// docs/model.md has the equations, and where each constant comes from.
+// The closed-form model of a layer on a GPU: bytes at L1, L2 and DRAM and time, after DeLTA (arXiv 1904.01691) and
+// beyond it. In two stages: prepare a layer and its mapping once, then evaluate on the numbers of any GPU. Pure: reads
+// no file, prints nothing, allocates nothing for a prediction. docs/model.md has the equations.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <gambrel/machine.hpp>
 #include <gambrel/mapping.hpp>
@@ -14,37 +17,46 @@
 
 namespace gambrel {
 
-// paper: the forms of arXiv 1904.01691 as reconstructed. gambrel: ours.
+// paper: the equations of arXiv 1904.01691 as far as they could be reconstructed. gambrel: this project's model.
 enum class Model : std::uint8_t { paper, gambrel };
 std::string_view name(Model model);
 
 // The numbers of a machine that the model needs, at one clock: taken out once, used for any number of layers.
-struct Hardware {
-    double clock = 0;  // Hz of the SMs
-    double sms = 0, schedulers = 4;
-    PerPipe<double> flop_per_cycle{};                         // of an SM; 0: the machine has none
-    double shared_width = 128, l1_width = 64;                 // B/cycle of an SM
-    double l2_bandwidth = 0, dram_bandwidth = 0;              // B/s
-    double l1_latency = 0, l2_latency = 0, dram_latency = 0;  // cycles
-    double l2_capacity = 0;                                   // B that any SM's data can use
-    double clock_long = 0;  // Hz that a slot-powered board falls to; 0: it holds `clock`
-    double launch = 0;      // s from one kernel's end to the next one's start
-    ComputeCapability cc;
+struct ModelInputs {
+    Frequency clock;  // of the SMs
+    double sms = 0, schedulers = 0;
+    PerPipe<FlopPerCycle> flop_per_cycle{};  // of an SM; 0: the machine has no such pipe
+    BytesPerCycle shared_width, l1_width;    // of an SM
+    Bandwidth l2_bandwidth, dram_bandwidth;
+    Cycles l1_latency, l2_latency, dram_latency;
+    Bytes l2_capacity;
+    double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read
+    Frequency clock_long;  // that a slot-powered board falls to; 0: it holds `clock`
+    Seconds launch;        // from one kernel's end to the next one's start
+    const Architecture* architecture = nullptr;
+    const Calibration* calibration = nullptr;
+    // That any SM's data can use.
+    [[nodiscard]] Bytes usable_l2() const { return l2_capacity / l2_copies; }
+    [[nodiscard]] BytesPerCycle l1_width_of_all() const { return l1_width * sms; }
 };
-Hardware hardware(const Machine& machine, std::optional<Frequency> clock = {}, Roofs roofs = Roofs::measured);
+// An error names every number that is missing and that nothing can be assumed for; assumptions(machine) lists the rest.
+Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency> clock = {},
+                                 Roofs roofs = Roofs::measured);
 
 // Bytes by operand: A and B as the GEMM reads them, C as it writes it (with the partial sums of split-K, read and
 // written).
 struct OperandTraffic {
-    double a = 0, b = 0, c = 0;
-    [[nodiscard]] double total() const { return a + b + c; }
+    Bytes a, b, c;
+    [[nodiscard]] Bytes total() const { return a + b + c; }
+    OperandTraffic& operator*=(double factor) { return a *= factor, b *= factor, c *= factor, *this; }
 };
 struct Traffic {
     OperandTraffic shared, l1, l2, dram;
     double reads_of_a = 1, reads_of_b = 1;  // how many times each comes from DRAM
-    // Of dram, what an uneven last wave reads again. SMs rest meanwhile and DRAM has room: bytes, but no time.
-    double dram_uneven = 0;
-    double l1_hit = 0, l2_hit = 0;  // of the bytes asked for
+    // DRAM bytes that an unevenly filled last wave reads again. They count as traffic, not as time: DRAM is idle then.
+    // Never more than it can give in the kernel's time.
+    OperandTraffic dram_uneven;
+    double l1_hit = 0, l2_hit = 0;  // share of the bytes asked for
 };
 
 // What a prediction waits for. `issue` is the warp schedulers, `latency` too few warps to fill them.
@@ -52,13 +64,19 @@ enum class Term : std::uint8_t { compute, issue, latency, shared, l1, l2, dram, 
 inline constexpr std::size_t kTerms = 8;
 std::string_view name(Term term);
 
+struct PerTerm : std::array<Seconds, kTerms> {
+    Seconds operator[](Term t) const { return array::operator[](static_cast<std::size_t>(t)); }
+    Seconds& operator[](Term t) { return array::operator[](static_cast<std::size_t>(t)); }
+    using array::operator[];
+};
+
 struct TimeTerms {
-    std::array<double, kTerms> seconds{};  // the time that each would take were it alone
-    double prologue = 0, epilogue = 0;     // s, not hidden by other CTAs
-    double waves = 0;                      // CTAs over those that fit at once
-    double tail = 1;                       // time over what an even share of the CTAs would take
-    [[nodiscard]] double operator[](Term t) const { return seconds[static_cast<std::size_t>(t)]; }
-    double& operator[](Term t) { return seconds[static_cast<std::size_t>(t)]; }
+    PerTerm seconds;             // the time that each would take were it alone
+    Seconds prologue, epilogue;  // not hidden by other CTAs
+    double waves = 0;            // CTAs over those that fit at once
+    double tail = 1;             // time over what an even share of the CTAs would take
+    Seconds operator[](Term t) const { return seconds[t]; }
+    Seconds& operator[](Term t) { return seconds[t]; }
 };
 
 // Kinds of layers whose residuals differ; intervals are learned for each.
@@ -73,24 +91,85 @@ enum class Regime : std::uint8_t {
 };
 inline constexpr std::size_t kRegimes = 7;
 std::string_view name(Regime regime);
+// 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
+struct TimeInterval {
+    double low = 1, high = 1;
+};
+TimeInterval time_interval(Regime regime);
 
 struct Prediction {
+    Model model = Model::gambrel;
     Mapping mapping;
     Occupancy occupancy;
     Grid grid;
-    double flop = 0;
+    Flops flop;
     Traffic traffic;
     TimeTerms terms;
-    double time = 0;  // s
+    PerTerm exposed;  // the time by what it waits for; sums up to it
+    Seconds time;
     Term bound = Term::compute;
     Regime regime = Regime::many_waves;
-    double time_low = 0, time_high = 0;  // holds four of five measured rows of its regime
+    Seconds time_low, time_high;  // 80 % interval (p10 to p90) of measured times in this regime
 };
 
-Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware,
+// What all CTAs ask of an operand, and how many bytes a memory of 32-byte sectors moves for a byte that is asked for.
+struct OperandAccess {
+    double elements = 0;           // asked for by all CTAs; padding is not loaded
+    Bytes unique;                  // that are touched at all
+    double overfetch_request = 1;  // each request by itself
+    double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
+    double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
+};
+struct Geometry {
+    double m = 0, n = 0, k = 0, batch = 1;
+    Bytes element{4}, output_element{4};  // of what the epilogue writes
+    OperandAccess a, b;
+    double output = 0;        // elements
+    Bytes bias, unique_bias;  // loaded by all CTAs together; of the vector. Counted with B, as both are parameters
+    double taps = 1, taps_h = 1;
+    bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
+    Bytes tap_distance;         // of a filter gradient: of one input column between a row of taps and the next
+};
+
+// A layer and its mapping with everything that no number of a GPU changes.
+struct PreparedLayer {
+    Mapping mapping;
+    Flops flop;
+    Grid grid;  // this and what follows: of one group, where groups are launched one after another
+    Geometry geometry;
+    double groups = 1;
+    OperandTraffic shared, l1;
+    OperandTraffic l2, dram;  // of layers without tiles, whose traffic no cache changes
+    bool gemm = false;
+    // What a measured time of this row would be of: kernels alone, a library's call, or a framework's.
+    enum class Timing : std::uint8_t { kernels, library_call, framework_call };
+    Timing timing = Timing::kernels;
+};
+PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
+Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+
+// Both stages at once, and the only way to the paper's model.
+Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,
                    Model model = Model::gambrel);
 // By mapping_for; with `search` the known tile that is predicted fastest.
-Prediction predict(const Layer& layer, const Machine& machine, const Hardware& hardware, Model model = Model::gambrel,
+Prediction predict(const Layer& layer, const Machine& machine, const ModelInputs& inputs, Model model = Model::gambrel,
                    bool search = false);
+
+// A prediction as equations, each computed beside the code that evaluates it: `result` is what `combine` makes of the
+// operands. `given`: no operands; the meaning says where the number comes from.
+struct ExplainedLine {
+    using Value = std::variant<double, Bytes, Flops, Seconds, Cycles, Bandwidth, Frequency>;
+    enum class Combine : std::uint8_t { given, product, sum, maximum };
+    struct Operand {
+        std::string_view what;
+        Value value;
+        bool divides = false;  // of a product
+    };
+    std::string name, meaning;
+    Combine combine = Combine::given;
+    std::vector<Operand> operands;
+    Value result;
+};
+std::vector<ExplainedLine> explain(const Layer& layer, const Prediction& prediction, const ModelInputs& inputs);
 
 }  // namespace gambrel

@@ -42,7 +42,7 @@ struct EstimatorOptions {
 // A machine and what the model takes from it at one clock.
 struct EstimatedMachine {
     Machine machine;
-    Hardware inputs;
+    ModelInputs inputs;
 };
 
 struct Interval {

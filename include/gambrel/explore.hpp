@@ -51,10 +51,10 @@ struct Factors : std::array<double, kResources> {
 };
 
 // What a factor of 1 is: 30 SMs, 3 MiB, 547 GB/s.
-double base_value(const Machine& machine, const Hardware& hardware, Resource resource);
+double base_value(const Machine& machine, const ModelInputs& hardware, Resource resource);
 std::string amount_text(Resource resource, double amount);  // "45", "6 MiB", "820 GB/s"
 // The numbers of a design, without a machine. SMs are whole.
-Hardware scaled(Hardware hardware, const Factors& factors);
+ModelInputs scaled(ModelInputs hardware, const Factors& factors);
 // What mapping asks of a machine, as the design has it: SMs, registers, shared memory. All else is the start's.
 Machine with_room(Machine machine, const Factors& factors);
 
@@ -69,7 +69,7 @@ struct Space {
 };
 inline constexpr std::size_t kRangePoints = 7;  // of a range that gives no step
 // "sms=1:4,l2.capacity={3MiB,6MiB},clock=0.8:1.5:0.1". All faults at once; `where` is named in them.
-Result<Space> parse_space(std::string_view text, const Machine& machine, const Hardware& hardware,
+Result<Space> parse_space(std::string_view text, const Machine& machine, const ModelInputs& hardware,
                           const std::string& where = "--vary", std::size_t range_points = kRangePoints);
 
 // "cost<=2.0", "speedup>=1.5", "sms<=60": a factor, or an amount with its unit.
@@ -82,7 +82,7 @@ struct Limit {
     [[nodiscard]] double found(const Factors& factors, double cost, double time, double base_time) const;
     [[nodiscard]] bool holds(const Factors& factors, double cost, double time, double base_time) const;
 };
-Result<std::vector<Limit>> parse_limits(std::string_view text, const Machine& machine, const Hardware& hardware,
+Result<std::vector<Limit>> parse_limits(std::string_view text, const Machine& machine, const ModelInputs& hardware,
                                         const std::string& where = "--limit");
 
 // The cost of a design relative to the start: each item is a share of it that grows with a product of powers.
@@ -146,7 +146,8 @@ public:
         explicit Scratch(std::unique_ptr<State> state);
         std::unique_ptr<State> state_;
     };
-    DesignEvaluator(const Machine& machine, const Hardware& hardware, Workload workload, Tiles tiles = Tiles::fastest);
+    DesignEvaluator(const Machine& machine, const ModelInputs& hardware, Workload workload,
+                    Tiles tiles = Tiles::fastest);
     ~DesignEvaluator();
     DesignEvaluator(DesignEvaluator&&) noexcept;
 
@@ -156,7 +157,7 @@ public:
     [[nodiscard]] WorkloadTime evaluate(const Factors& factors) const;
     [[nodiscard]] const Workload& workload() const;
     [[nodiscard]] const Machine& machine() const;
-    [[nodiscard]] const Hardware& hardware() const;
+    [[nodiscard]] const ModelInputs& hardware() const;
 
 private:
     struct Impl;
@@ -217,7 +218,7 @@ struct EvaluatedDesign {
 struct ExplorationReport {
     std::string title, machine;
     Machine base;
-    Hardware hardware;
+    ModelInputs hardware;
     Workload workload;
     std::string search;  // "grid of 5,760 designs"; empty if none was made
     std::uint64_t space = 0, evaluated = 0, kept = 0;
@@ -253,7 +254,7 @@ struct RatioProof {
     std::size_t short_rows = 0;  // left out: host time would be compared, not GPUs
 };
 // The factors that lead from one machine's resources to another's.
-Factors factors_between(const Machine& from, const Hardware& a, const Machine& to, const Hardware& b);
+Factors factors_between(const Machine& from, const ModelInputs& a, const Machine& to, const ModelInputs& b);
 Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from, double min_time);
 
 // Every number that a factor scales is labelled assumed; a design of factors 1 is the machine itself.

@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +15,6 @@
 #include <vector>
 
 #include <gambrel/base.hpp>
-#include <gambrel/machine.hpp>
 #include <gambrel/units.hpp>
 
 namespace gambrel {
@@ -110,6 +110,50 @@ struct ComputeCapability {
 std::string to_text(ComputeCapability cc);  // "8.6"
 std::optional<ComputeCapability> parse_compute_capability(std::string_view text);
 
+// Sides of a GEMM tile in elements: m x n outputs, k of the reduction at a time.
+struct Tile {
+    std::int32_t m = 0, n = 0, k = 0;
+    bool operator==(const Tile&) const = default;
+};
+
+// How libraries use the Tensor Cores of one architecture.
+struct MatrixUnits {
+    double reach = 1;                          // share of the peak that the instruction reaches; fitted
+    bool asynchronous_copies = false;          // operands go to shared memory past registers and L1: cp.async, TMA
+    bool operands_from_shared_memory = false;  // the instruction reads them there (wgmma): warps load no fragments
+    std::int32_t stages = 2;                   // tiles of k in shared memory at a time
+    Bytes k_step;                              // of one row of a tile in one k-step
+    std::int32_t outputs_per_thread = 64;
+    std::int32_t threads = 0;           // of a CTA; 0: by outputs_per_thread
+    std::int32_t producer_threads = 0;  // of these, those that only load
+    std::int32_t registers = 0;         // of a thread; 0: by its outputs
+    std::vector<Tile> tiles;            // that libraries have kernels of
+};
+
+// What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
+// that libraries ship. Data (data/architectures), not branches in code; every section of a file cites its source.
+struct Architecture {
+    std::string id, name;  // "volta", "Volta"
+    std::vector<ComputeCapability> covers;
+    // Of an SM, for machine files that do not say.
+    double schedulers = 0, max_warps = 0, max_ctas = 0;
+    Bytes registers, shared_memory, shared_memory_per_cta, l1_capacity;
+    BytesPerCycle shared_width, l1_width;
+    // What a CTA takes is rounded up: registers of a thread, bytes of shared memory. The driver reserves some more.
+    std::int32_t registers_per_thread = 0, register_granularity = 1;
+    Bytes shared_memory_granularity, shared_memory_reserved;
+    bool l1_holds_shared_memory = false;  // one array; shared memory is carved out of it in these steps
+    std::vector<Bytes> carve_outs;
+    bool l1_keeps_global_loads = false;      // lines stay for later loads; false: L1 only merges concurrent ones
+    bool l2_partitions_keep_copies = false;  // each partition caches what its own SMs read
+    double issue_slots = 1;                  // of an instruction on the CUDA cores; fitted
+    std::vector<Tile> gemm_tiles;            // on CUDA cores
+    Tile convolution_tile, narrow_convolution_tile, filter_gradient_tile;
+    std::int64_t narrow_up_to_filters = 0;
+    std::optional<MatrixUnits> matrix;
+    Seconds gemm_call, convolution_call;  // host time of a framework's call; fitted
+};
+
 // A ceiling that a benchmark saw or a vendor states, and the clock that it holds at if that is known.
 template <class Q>
 struct AtClock {
@@ -168,6 +212,8 @@ struct Machine {
     std::vector<MemoryLevel> levels;
     MachineSource made_from = MachineSource::report;
     std::string source;  // for people: "catalogue", the file it was read from, or the report it was built from
+    // Instead of the built-in one of its compute capability: a generation that does not exist yet.
+    std::shared_ptr<const Architecture> own_architecture;
 
     [[nodiscard]] const MemoryLevel* find(Level level) const;
     [[nodiscard]] MemoryLevel& at(Level level);  // adds the level, in order, if it is not there
@@ -187,6 +233,47 @@ std::optional<Ceiling<Bandwidth>> memory_ceiling(const Machine&, Level, std::opt
 Result<Machine> parse_machine(std::string_view json, std::string_view source_name);
 Result<Machine> load_machine_file(const std::string& path);
 std::string to_json(const Machine& machine);
+
+// docs/formats.md has the fields. All faults are reported at once.
+Result<Architecture> parse_architecture(std::string_view json, std::string_view source_name);
+// The built-in ones, by rising compute capability.
+std::span<const Architecture> architectures();
+// The machine's own one, else that of its compute capability, else the newest that is not newer; without a compute
+// capability the newest of all (missing_numbers reports such machines).
+const Architecture& architecture_of(const Machine& machine);
+
+// The numbers that mapping, model and simulator need. This is the one place that fills in what a machine file lacks.
+enum class Needed : std::uint8_t {
+    sms,
+    clock,
+    schedulers,
+    max_warps,
+    max_ctas,
+    registers,
+    shared_memory,
+    shared_memory_per_cta,
+    l1_capacity,
+    l2_capacity,
+    shared_width,
+    l1_width,
+    l2_bandwidth,
+    dram_bandwidth,
+    l1_latency,
+    l2_latency,
+    dram_latency,
+};
+inline constexpr std::size_t kNeeded = 17;
+// In base units: the machine's number, else what is assumed for it; 0 where nothing can be, which missing_numbers says.
+double needed(const Machine& machine, Needed number);
+
+struct Assumption {
+    std::string quantity, value, why;  // "L2 latency", "220 cycles", "..."
+};
+// What `needed` assumes for this machine, for the output to print.
+std::vector<Assumption> assumptions(const Machine& machine);
+// All numbers that are missing and that nothing can be assumed for; empty if the machine can be modelled. A CPU has no
+// compute capability and is refused here.
+Errors missing_numbers(const Machine& machine, bool clock_given = false);
 
 // The built-in machines, sorted by id.
 std::span<const Machine> catalogue();

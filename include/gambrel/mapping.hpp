@@ -1,6 +1,6 @@
 // How a layer is run: the tiles of the implicit GEMM, what a warp loads with one request, stages, CTA order, split-K;
-// and what fits on an SM. Invariant: a Mapping from here can be launched on the machine it was made for (ctas_per_sm >
-// 0). It predicts no bytes and no time; `delta` and `sim` do, from the same Mapping and without sharing a line.
+// and what fits on an SM. It predicts no bytes and no time; `delta` and `sim` do, from the same Mapping and without
+// sharing a line. Machines are expected to be complete (missing_numbers in machine.hpp); this room does not check them.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,30 @@
 
 namespace gambrel {
 
+// Every fitted constant of mapping and model, read once from data/model/constants.json, which says for each what it
+// stands for and which measured rows it was fitted on. Those of one architecture are in Architecture.
+struct Calibration {
+    double dram_reach = 0;
+    Seconds launch, library_call;
+    double slot_powered = 0, sustained_clock = 0, long_clock = 0;
+    Seconds power_window;
+    Cycles issue_interval;
+    double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
+    Cycles matrix_barrier;
+    double tap_offsets = 0, scalar_load_slots = 0, last_wave_gathering = 0;
+    double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
+    double depthwise_l2 = 0;
+    double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
+    double wgrad_ctas_per_sm = 0, wgrad_least_parts = 0, wgrad_matrix_ctas = 0, gemm_split_chunk = 0,
+           convolution_split_from = 0;
+};
+const Calibration& calibration();
+
+struct FittedConstant {
+    std::string name, value, mechanism, rows;  // the value with its unit
+};
+std::span<const FittedConstant> fitted_constants();
+
 // tiled: an implicit or explicit GEMM by CTA tiles. depthwise: one thread an output, filters in registers.
 // streaming: every operand once, in order.
 enum class KernelFamily : std::uint8_t { tiled, depthwise, streaming };
@@ -23,11 +47,6 @@ std::string_view name(KernelFamily family);
 // that consecutive CTAs walk down one column. columns_first: N runs fastest. A band above 1 makes super-columns of so
 // many columns (rows), walked through before the next one begins: a swizzle.
 enum class CtaOrder : std::uint8_t { rows_first, columns_first };
-
-struct Tile {
-    std::int32_t m = 0, n = 0, k = 0;
-    bool operator==(const Tile&) const = default;
-};
 
 // How one warp's load instruction lies on a tile of an operand: `lanes` of its 32 threads stand beside each other along
 // the tile's side (m of A, n of B), the others along k; each takes `vector` elements, along k if k_major, else along
@@ -92,11 +111,23 @@ struct Grid {
     [[nodiscard]] std::int64_t ctas() const { return rows * columns * batch * split_k; }
 };
 
-// ctas_per_sm is 0 if one CTA is more than an SM has.
+// The numbers of one SM that decide what fits on it.
+struct SmLimits {
+    double max_warps = 0, max_ctas = 0;
+    Bytes registers, shared_memory, shared_memory_per_cta;
+    Bytes l1;  // the whole array, where shared memory is carved out of it
+    const Architecture* architecture = nullptr;
+};
+SmLimits sm_limits(const Machine& machine);
+// ctas_per_sm is 0 if one CTA needs more than an SM has.
+Occupancy occupancy(const SmLimits& limits, const Mapping& mapping);
 Occupancy occupancy(const Machine& machine, const Mapping& mapping);
 // The GEMM that a kernel computes. Of a strided dgrad only the taps that reach a pixel are multiplied: stride x stride
 // smaller problems, or as many as there are taps.
 std::optional<GemmView> kernel_view(const Layer& layer);
+// FLOP of a layer that its kernel does. They are those of flop(layer), but a dgrad computes no gradient of the padding:
+// of a layer that is padded by its filter's size or more it does fewer.
+Flops kernel_flop(const Layer& layer);
 // Of a strided dgrad, the problems that it falls into; 1 otherwise.
 std::int64_t gradient_classes(const Convolution& convolution);
 Grid grid(const GemmView& view, const Mapping& mapping);
@@ -114,8 +145,16 @@ struct KernelName {
 };
 KernelName parse_kernel_name(std::string_view name);
 
+// The pipe that multiplies for a layer: a Tensor Core where the GPU has one for the precision and the row does not say
+// otherwise. An error where the GPU computes in no such precision; `note` where libraries compute in another one.
+struct PipeChoice {
+    Pipe pipe = Pipe::fp32;
+    std::string note;
+};
+Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine);
+
 // What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
-// the layer's pass and precision. Never fails: where the machine or the row lacks a number the rule has a default.
+// the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
 Mapping mapping_for(const Layer& layer, const Machine& machine);
 // The same for another tile: threads, registers and shared memory follow. What --best-mapping searches over.
 Mapping with_tile(Mapping mapping, const Layer& layer, const Machine& machine, Tile tile);

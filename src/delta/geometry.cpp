@@ -27,13 +27,13 @@ double factor(double run, double element, std::int64_t pitch, std::int32_t align
     return sectors(bytes, std::min(grain, kSector)) * kSector / bytes;
 }
 
-Operand matrix_operand(const Matrix& x, const WarpLoad& load, double element) {
-    Operand o;
+OperandAccess matrix_operand(const Matrix& x, const WarpLoad& load, double element) {
+    OperandAccess o;
     o.elements = x.elements;
     const double run = std::max(1.0, std::min<double>(load.run(), x.window));
-    o.l1_factor = factor(run, element, x.pitch, load.alignment);
-    o.step_factor = std::min(o.l1_factor, factor(std::max(run, x.window), element, x.pitch, load.alignment));
-    o.kept_factor = std::min(o.step_factor, factor(std::max(run, x.window_kept), element, x.pitch, 0));
+    o.overfetch_request = factor(run, element, x.pitch, load.alignment);
+    o.overfetch_step = std::min(o.overfetch_request, factor(std::max(run, x.window), element, x.pitch, load.alignment));
+    o.overfetch_cta = std::min(o.overfetch_step, factor(std::max(run, x.window_kept), element, x.pitch, 0));
     return o;
 }
 
@@ -48,12 +48,12 @@ Matrix matrix(double elements, std::int64_t pitch, std::int64_t length, bool k_m
 }
 
 // X of a filter gradient: every (channel, tap) is a column whose pixels are the reduction.
-Operand wgrad_input(const Walk& w, const Mapping& m, double rows, double element) {
+OperandAccess wgrad_input(const SlidingWindow& w, const Mapping& m, double rows, double element) {
     const double pixels = w.images * static_cast<double>(w.rows * w.columns);
     const double reduction = w.channels * static_cast<double>(w.taps_h * w.taps_w);
     const double valid = valid_rows(w) * valid_columns(w);
     const double stride = static_cast<double>(w.stride_w), taps = static_cast<double>(w.taps_w);
-    Operand o;
+    OperandAccess o;
     o.elements = pixels * reduction * rows * valid;
     const auto e = static_cast<std::int64_t>(element);
     const std::int64_t shift = w.taps_w > 1 ? w.dilation_w * e : 32;
@@ -67,17 +67,17 @@ Operand wgrad_input(const Walk& w, const Mapping& m, double rows, double element
         return sectors(std::min(span, static_cast<double>(w.in_w)) * element, grain) * kSector;
     };
     const double run = m.b.run(), step = m.cta.k;
-    o.l1_factor = run <= 1 ? kSector / element : bytes(run, 1) / (run * element);
+    o.overfetch_request = run <= 1 ? kSector / element : bytes(run, 1) / (run * element);
     const double alone = bytes(step, 1) / (step * element), together = bytes(step, taps) / (step * taps * element);
-    o.step_factor = std::min({o.l1_factor, alone, together});
-    o.kept_factor = std::min(o.step_factor, std::max(stride / taps, 1.0 / taps));
+    o.overfetch_step = std::min({o.overfetch_request, alone, together});
+    o.overfetch_cta = std::min(o.overfetch_step, std::max(stride / taps, 1.0 / taps));
     return o;
 }
 
 void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, const Sizes& s, Geometry& g) {
     const bool nhwc = m.layout == Layout::nhwc;
-    const double e = g.element;
-    const Walk w = pass == Pass::dgrad ? gradient_walk(v) : forward_walk(v);
+    const double e = g.element.value();
+    const SlidingWindow w = pass == Pass::dgrad ? gradient_window(v) : forward_window(v);
     const double valid = valid_rows(w) * valid_columns(w);
     const std::int64_t channels = pass == Pass::dgrad ? v.k : v.c;  // of the tensor that is walked
     const double filter_rows = g.n * g.k * s.rows;
@@ -93,7 +93,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
             g.b = wgrad_input(w, m, s.rows, e);
             g.taps_h = static_cast<double>(v.r);
             if (v.r > 1)
-                g.tap_distance = static_cast<double>(v.dilation_h * v.q()) / static_cast<double>(v.r * v.s) * e;
+                g.tap_distance = static_cast<double>(v.dilation_h * v.q()) / static_cast<double>(v.r * v.s) * g.element;
         }
         return;
     }
@@ -112,10 +112,12 @@ void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
     const double a = g.m * g.k * s.columns, b = g.n * g.k * s.rows;
     const auto side = [](double x) { return static_cast<std::int64_t>(x); };
     const std::int64_t a_pitch = m.a.k_major ? side(g.k) : side(g.m), b_pitch = m.b.k_major ? side(g.k) : side(g.n);
-    const auto vectors = [&](std::int64_t pitch) { return pitch * static_cast<std::int64_t>(g.element) % 16 == 0; };
+    const auto vectors = [&](std::int64_t pitch) {
+        return pitch * static_cast<std::int64_t>(g.element.value()) % 16 == 0;
+    };
     g.scalar_loads = !vectors(a_pitch) || !vectors(b_pitch);
-    g.a = matrix_operand(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a, g.element);
-    g.b = matrix_operand(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b, g.element);
+    g.a = matrix_operand(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a, g.element.value());
+    g.b = matrix_operand(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b, g.element.value());
 }
 
 }  // namespace
@@ -127,14 +129,14 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.n = static_cast<double>(view.n);
     g.k = static_cast<double>(view.k);
     g.batch = static_cast<double>(view.batch);
-    g.element = element_size(layer.precision).value();
-    g.output_element = m.split_k > 1 ? 4 : g.element;
+    g.element = element_size(layer.precision);
+    g.output_element = m.split_k > 1 ? Bytes{4} : g.element;
     const OperandBytes once = compulsory_bytes(layer);
     // The gradient of an input that a strided layer reads in part is written whole.
-    g.output = std::max(g.m * g.n * g.batch, once.written.value() / g.element);
+    g.output = std::max(g.m * g.n * g.batch, once.written / g.element);
     const double in_a_column = static_cast<double>(m.transposed_view ? grid.columns : grid.rows);
-    g.unique_bias = once.bias.value();
-    g.bias = layer.bias ? g.n * g.batch * in_a_column * bias_element_size(layer.precision).value() : 0;
+    g.unique_bias = once.bias;
+    if (layer.bias) g.bias = g.n * g.batch * in_a_column * bias_element_size(layer.precision);
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
     if (const auto* v = std::get_if<Convolution>(&layer.op))
@@ -144,14 +146,14 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     if (const auto* v = std::get_if<Convolution>(&layer.op)) g.taps = static_cast<double>(v->r * v->s);
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
-    g.a.unique = (layer.pass == Pass::fwd ? once.input : once.output).value();
-    g.b.unique = (layer.pass == Pass::wgrad ? once.input : once.filter).value();
+    g.a.unique = layer.pass == Pass::fwd ? once.input : once.output;
+    g.b.unique = layer.pass == Pass::wgrad ? once.input : once.filter;
     // Where a strided layer skips columns, their sectors come along.
     if (const auto* v = std::get_if<Convolution>(&layer.op);
         v && layer.pass != Pass::dgrad && m.layout == Layout::nchw) {
         const double touched =
             static_cast<double>(v->w) / static_cast<double>(std::max<std::int64_t>(1, v->columns_read()));
-        (layer.pass == Pass::fwd ? g.a : g.b).unique *= std::min(touched, kSector / g.element);
+        (layer.pass == Pass::fwd ? g.a : g.b).unique *= std::min(touched, kSector / g.element.value());
     }
     return g;
 }

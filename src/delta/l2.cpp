@@ -6,24 +6,24 @@
 namespace gambrel::delta_detail {
 namespace {
 
-// k-steps of all resident CTAs that L1 holds: a line lives so long.
-double steps_held(const Case& c) {
+// k-steps of all resident CTAs that L1 holds, which is how long a line lives.
+double steps_held(const TiledLaunch& c) {
     const Geometry& g = c.geometry;
     const Mapping& m = c.mapping;
-    const double step = g.element * m.cta.k * (m.cta.m * g.a.step_factor + m.cta.n * g.b.step_factor);
-    return c.occupancy.l1.value() / std::max(1.0, c.resident * step);
+    const Bytes step = g.element * m.cta.k * (m.cta.m * g.a.overfetch_step + m.cta.n * g.b.overfetch_step);
+    return c.occupancy.l1 / std::max(Bytes{1}, c.resident * step);
 }
 
 // Between what one step merges and what all steps merge: taps of one channel must meet within what L1 holds.
-double own_reuse(const Operand& o, const WarpLoad& load, double held, double steps_to_meet) {
-    if (!load.through_l1) return o.step_factor;
+double own_reuse(const OperandAccess& o, const WarpLoad& load, double held, double steps_to_meet) {
+    if (!load.through_l1) return o.overfetch_step;
     const double share = std::clamp(held / std::max(1.0, steps_to_meet), 0.0, 1.0);
-    return o.step_factor + (o.kept_factor - o.step_factor) * share;
+    return o.overfetch_step + (o.overfetch_cta - o.overfetch_step) * share;
 }
 
 // CTAs of one SM that read the same panel are at unrelated places of it: the share of its lines that another one has
 // just brought in is the chance that one of the others is less than `held` steps ahead.
-double neighbours_hit(const Case& c, double held, double same_panel) {
+double neighbours_hit(const TiledLaunch& c, double held, double same_panel) {
     const double others = c.resident - 1;
     if (others <= 0 || same_panel <= 0) return 0;
     const double near = std::min(1.0, held / static_cast<double>(c.grid.k_steps));
@@ -32,25 +32,25 @@ double neighbours_hit(const Case& c, double held, double same_panel) {
 
 }  // namespace
 
-OperandTraffic l2_traffic(const Case& c) {
+OperandTraffic l2_traffic(const TiledLaunch& c) {
     const Geometry& g = c.geometry;
     const Mapping& m = c.mapping;
     const double held = steps_held(c);
-    // A channel's taps span so many steps.
-    const double taps = g.a.kept_factor < g.a.step_factor ? g.taps / m.cta.k + 1 : 2;
+    // k-steps that the taps of one channel span.
+    const double taps = g.a.overfetch_cta < g.a.overfetch_step ? g.taps / m.cta.k + 1 : 2;
     OperandTraffic t;
     t.a = g.a.elements * g.element * own_reuse(g.a, m.a, held, taps);
     t.b = g.b.elements * g.element * own_reuse(g.b, m.b, held, 2);
     // CTAs are dealt to SMs one by one: those of one SM are `sms` apart, in the same column if the column is longer.
     const bool rows_first = m.order == CtaOrder::rows_first;
     const double panel = static_cast<double>(rows_first ? c.grid.rows : c.grid.columns);
-    const double same = std::max(0.0, 1 - c.hardware.sms / panel);
+    const double same = std::max(0.0, 1 - c.gpu.sms / panel);
     if (rows_first && m.b.through_l1) t.b *= 1 - neighbours_hit(c, held, same);
     if (!rows_first && m.a.through_l1) t.a *= 1 - neighbours_hit(c, held, same);
     t.a = std::max(t.a, g.a.unique);
     // When a CTA loads its bias, L1 has long lost what the one before it loaded.
     t.b = std::max(t.b, g.b.unique) + g.bias;
-    t.c = output_bytes(c);
+    t.c = c.layer.l1.c;
     return t;
 }
 

@@ -8,40 +8,59 @@
 
 namespace gambrel::delta_detail {
 
-// All that the levels share, by value: a prediction allocates nothing.
-struct Case {
-    Mapping mapping;
-    Occupancy occupancy;
-    Grid grid;
-    Geometry geometry;
-    Hardware hardware;
-    double resident = 1;  // CTAs that an SM really has at a time
-    double groups = 1;    // that run in turn; all else is of one of them
+// One launch of a tiled kernel on a GPU, as the levels see it.
+struct TiledLaunch {
+    TiledLaunch(const PreparedLayer& prepared, const Occupancy& fits, const ModelInputs& inputs);
+    const PreparedLayer& layer;
+    const Mapping& mapping;
+    const Grid& grid;
+    const Geometry& geometry;
+    const Occupancy& occupancy;
+    const ModelInputs& gpu;
+    double resident;  // CTAs that an SM really has at a time: what the launch gives it, up to what fits
 };
-// What the launch gives an SM, up to what fits.
-inline double resident_ctas(const Grid& grid, const Occupancy& occupancy, const Hardware& hardware) {
-    const double share = std::ceil(static_cast<double>(grid.ctas()) / hardware.sms);
-    return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
-}
-Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware);
 
-OperandTraffic shared_traffic(const Case& c);
-OperandTraffic l1_traffic(const Case& c);
-OperandTraffic l2_traffic(const Case& c);
-void dram_traffic(const Case& c, Traffic& traffic);
-// Fills terms, time, bound and regime.
-void time(const Case& c, const Layer& layer, Prediction& p);
+// One CTA from its start to its end, in cycles of its SM.
+struct CtaWork {
+    Cycles compute, issue, latency, shared;
+    // CTAs together on one SM.
+    [[nodiscard]] Cycles of(double ctas) const {
+        return ctas > 0 ? std::max({compute * ctas, issue * ctas, shared * ctas, latency}) : Cycles{};
+    }
+};
+CtaWork work_of(const TiledLaunch& c);
+// CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
+// fit, so a last wave costs more than an even share of it.
+struct Waves {
+    double per_sm;    // CTAs that fit on an SM
+    double full;      // whole waves
+    double gathered;  // CTAs of the busiest SM in the last wave
+};
+Waves waves_of(const TiledLaunch& c);
+// Beside the kernels, where a table times whole calls.
+Seconds call_overhead(const TiledLaunch& c);
 
-Regime regime_of(const Case& c, const Layer& layer, double waves);
+OperandTraffic shared_traffic(const PreparedLayer& layer);
+OperandTraffic l1_traffic(const PreparedLayer& layer);
+OperandTraffic l2_traffic(const TiledLaunch& c);
+void dram_traffic(const TiledLaunch& c, Traffic& traffic);
+// Fills terms, time, exposed, bound and regime.
+void predict_time(const TiledLaunch& c, Prediction& p);
 
-// The forms of the paper; the same places.
-void paper_traffic(const Case& c, const Layer& layer, Traffic& traffic);
-void paper_time(const Case& c, Prediction& p);
+Regime regime_of(const TiledLaunch& c, double waves);
+// The longest of some terms; the first of equals.
+Term longest(const TimeTerms& terms, std::initializer_list<Term> of);
+
+// The same two functions with the paper's equations.
+void paper_traffic(const TiledLaunch& c, const Layer& layer, Traffic& traffic);
+void paper_time(const TiledLaunch& c, Prediction& p);
 
 // Layers without tiles: every byte once, at the speed of the memory.
-void streaming(const Layer& layer, const Hardware& hardware, Prediction& p);
+void prepare_streaming(const Layer& layer, PreparedLayer& prepared);
+void predict_streaming(const PreparedLayer& layer, const ModelInputs& gpu, Prediction& p);
 
-// Partial sums: each CTA of a split adds its own to memory, or writes it and a second kernel reads it.
-double output_bytes(const Case& c);
+// Written by the epilogue. Partial sums: each CTA of a split adds its own to memory, or writes it and a second kernel
+// reads it.
+Bytes output_bytes(const PreparedLayer& layer);
 
 }  // namespace gambrel::delta_detail

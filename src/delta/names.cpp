@@ -2,8 +2,6 @@
 
 #include <gambrel/delta.hpp>
 
-#include "delta/intervals.hpp"
-
 namespace gambrel {
 
 std::string_view name(Model model) { return model == Model::paper ? "paper" : "gambrel"; }
@@ -20,15 +18,4 @@ std::string_view name(Regime regime) {
     return kNames[static_cast<std::size_t>(regime)];
 }
 
-namespace delta_detail {
-
-TimeInterval time_interval(Regime regime) {
-    // In the order of Regime; tests/compare/intervals_test.cpp recomputes them. No rows of streaming layers are at
-    // hand: theirs is a guess, and wide.
-    static constexpr std::array<TimeInterval, kRegimes> kIntervals = {
-        {{0.89, 1.27}, {0.83, 1.37}, {0.90, 1.49}, {0.85, 1.42}, {0.98, 2.47}, {0.7, 1.5}, {0.83, 1.22}}};
-    return kIntervals[static_cast<std::size_t>(regime)];
-}
-
-}  // namespace delta_detail
 }  // namespace gambrel

@@ -1,97 +1,141 @@
 #include <algorithm>
-#include <cmath>
 
 #include <gambrel/delta.hpp>
 
-#include "delta/intervals.hpp"
 #include "delta/levels.hpp"
 
 namespace gambrel {
 namespace delta_detail {
 namespace {
 
-// Groups that run in turn: the first of them; the others are the same.
-void one_group(Case& c) {
-    Geometry& g = c.geometry;
-    for (Operand* o : {&g.a, &g.b}) {
+// Groups that are launched one after another are alike: everything becomes that of one of them.
+void one_group(PreparedLayer& p) {
+    Geometry& g = p.geometry;
+    for (OperandAccess* o : {&g.a, &g.b}) {
         o->elements /= g.batch;
-        o->unique /= g.batch;
+        o->unique = o->unique / g.batch;
     }
     g.output /= g.batch;
-    g.bias /= g.batch;
-    g.unique_bias /= g.batch;
-    c.groups = g.batch;
+    g.bias = g.bias / g.batch;
+    g.unique_bias = g.unique_bias / g.batch;
+    p.groups = g.batch;
     g.batch = 1;
-    c.grid.batch = 1;
+    p.grid.batch = 1;
 }
 
-void all_groups(const Case& c, Prediction& p) {
-    for (OperandTraffic* t : {&p.traffic.shared, &p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) {
-        t->a *= c.groups;
-        t->b *= c.groups;
-        t->c *= c.groups;
-    }
-    p.traffic.dram_uneven *= c.groups;
-    if (c.groups > 1) p.grid.batch = static_cast<std::int64_t>(c.groups);
+void all_groups(double groups, Prediction& p) {
+    if (groups <= 1) return;
+    for (OperandTraffic* t : {&p.traffic.shared, &p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) *t *= groups;
+    p.traffic.dram_uneven *= groups;
+    p.grid.batch = static_cast<std::int64_t>(groups);
+}
+
+// A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
+PreparedLayer::Timing timing_of(const Hints& hints) {
+    if (hints.kernel.empty() && !hints.algorithm.empty()) return PreparedLayer::Timing::library_call;
+    return hints.kernels > 0 ? PreparedLayer::Timing::framework_call : PreparedLayer::Timing::kernels;
+}
+
+double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelInputs& gpu) {
+    const double share = std::ceil(static_cast<double>(grid.ctas()) / gpu.sms);
+    return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+}
+
+// What is the same for both models.
+Prediction started(const PreparedLayer& layer, const Occupancy& occupancy) {
+    Prediction p;
+    p.mapping = layer.mapping;
+    p.occupancy = occupancy;
+    p.grid = layer.grid;
+    p.flop = layer.flop;
+    return p;
+}
+
+void finish(Prediction& p) {
+    Traffic& t = p.traffic;
+    const auto hit = [](Bytes asked, Bytes missed) { return asked > Bytes{} ? std::max(0.0, 1 - missed / asked) : 0; };
+    t.l1_hit = hit(t.l1.total(), t.l2.total());
+    t.l2_hit = hit(t.l2.total(), t.dram.total());
+    const TimeInterval interval = time_interval(p.regime);
+    p.time_low = p.time * interval.low;
+    p.time_high = p.time * interval.high;
 }
 
 }  // namespace
 
-Case make_case(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware) {
-    Case c{mapping, occupancy, grid(*kernel_view(layer), mapping), {}, hardware, 1, 1};
-    c.geometry = geometry(layer, mapping, c.grid);
-    if (mapping.groups_in_turn) one_group(c);
-    c.resident = resident_ctas(c.grid, occupancy, hardware);
-    return c;
-}
+TiledLaunch::TiledLaunch(const PreparedLayer& prepared, const Occupancy& fits, const ModelInputs& inputs)
+    : layer(prepared),
+      mapping(prepared.mapping),
+      grid(prepared.grid),
+      geometry(prepared.geometry),
+      occupancy(fits),
+      gpu(inputs),
+      resident(resident_ctas(prepared.grid, fits, inputs)) {}
 
 }  // namespace delta_detail
 
 using namespace delta_detail;
 
-Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const Hardware& hardware,
-                   Model model) {
-    Prediction p;
+PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
+    PreparedLayer p;
     p.mapping = mapping;
-    p.occupancy = occupancy;
-    p.flop = flop(layer).value();
+    p.flop = kernel_flop(layer);
     if (mapping.family != KernelFamily::tiled) {
-        streaming(layer, hardware, p);
-    } else {
-        const Case c = make_case(layer, mapping, occupancy, hardware);
-        p.grid = c.grid;
-        if (model == Model::paper) {
-            paper_traffic(c, layer, p.traffic);
-            paper_time(c, p);
-            p.regime = regime_of(c, layer, p.terms.waves);
-        } else {
-            p.traffic.shared = shared_traffic(c);
-            p.traffic.l1 = l1_traffic(c);
-            p.traffic.l2 = l2_traffic(c);
-            dram_traffic(c, p.traffic);
-            time(c, layer, p);
-        }
-        all_groups(c, p);
+        prepare_streaming(layer, p);
+        return p;
     }
-    const Traffic& t = p.traffic;
-    p.traffic.l1_hit = t.l1.total() > 0 ? std::max(0.0, 1 - t.l2.total() / t.l1.total()) : 0;
-    p.traffic.l2_hit = t.l2.total() > 0 ? std::max(0.0, 1 - t.dram.total() / t.l2.total()) : 0;
-    const TimeInterval interval = time_interval(p.regime);
-    p.time_low = p.time * interval.low;
-    p.time_high = p.time * interval.high;
+    p.gemm = std::holds_alternative<Gemm>(layer.op);
+    p.timing = timing_of(layer.hints);
+    p.grid = grid(*kernel_view(layer), mapping);
+    p.geometry = geometry(layer, mapping, p.grid);
+    if (mapping.groups_in_turn) one_group(p);
+    p.shared = shared_traffic(p);
+    p.l1 = l1_traffic(p);
     return p;
 }
 
-Prediction predict(const Layer& layer, const Machine& machine, const Hardware& hardware, Model model, bool search) {
+Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
+    Prediction p = started(layer, occupancy);
+    if (layer.mapping.family != KernelFamily::tiled) {
+        predict_streaming(layer, inputs, p);
+    } else {
+        const TiledLaunch c(layer, occupancy, inputs);
+        p.traffic.shared = layer.shared;
+        p.traffic.l1 = layer.l1;
+        p.traffic.l2 = l2_traffic(c);
+        dram_traffic(c, p.traffic);
+        predict_time(c, p);
+        all_groups(layer.groups, p);
+    }
+    finish(p);
+    return p;
+}
+
+Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,
+                   Model model) {
+    const PreparedLayer prepared = prepare(layer, mapping);
+    if (model == Model::gambrel || mapping.family != KernelFamily::tiled) return predict(prepared, occupancy, inputs);
+    Prediction p = started(prepared, occupancy);
+    p.model = model;
+    const TiledLaunch c(prepared, occupancy, inputs);
+    paper_traffic(c, layer, p.traffic);
+    paper_time(c, p);
+    p.regime = regime_of(c, p.terms.waves);
+    all_groups(prepared.groups, p);
+    finish(p);
+    return p;
+}
+
+Prediction predict(const Layer& layer, const Machine& machine, const ModelInputs& inputs, Model model, bool search) {
     const Mapping mapping = mapping_for(layer, machine);
-    Prediction best = predict(layer, mapping, occupancy(machine, mapping), hardware, model);
+    Prediction best = predict(layer, mapping, occupancy(machine, mapping), inputs, model);
     if (!search || mapping.family != KernelFamily::tiled) return best;
     for (const Tile& tile : known_tiles(machine, mapping.pipe)) {
         Mapping other = with_tile(mapping, layer, machine, tile);
         const Occupancy fits = occupancy(machine, other);
         if (fits.ctas_per_sm == 0) continue;
         other.source = Mapping::Source::search;
-        const Prediction p = predict(layer, other, fits, hardware, model);
+        const Prediction p = predict(layer, other, fits, inputs, model);
         if (p.time < best.time) best = p;
     }
     return best;

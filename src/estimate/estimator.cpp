@@ -21,7 +21,7 @@ Kernel kernel_of(const Layer& layer, const Mapping& mapping, const Machine& mach
     k.name = Symbol(layer.name);
     k.phase = Symbol(name(layer.pass));
     k.device = Symbol(machine.name);
-    const Flops work = flop(layer);
+    const Flops work = kernel_flop(layer);
     // A layer's work is known in full: what its own pipe does not do, no other does.
     for (const Pipe pipe : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16})
         k.work[pipe] = {Flops{}, Origin::derived, work_rule()};
@@ -41,14 +41,14 @@ Amount<Q> modelled(Q value, std::string_view rule) {
     return {value, Origin::modelled, Symbol(rule)};
 }
 
-void add_prediction(const Prediction& p, const Hardware& inputs, Estimate& e) {
+void add_prediction(const Prediction& p, const ModelInputs& inputs, Estimate& e) {
     Kernel& k = e.kernel;
-    k.time = modelled(Seconds{p.time}, "delta.time");
-    k.bytes[Level::l1] = modelled(Bytes{p.traffic.l1.total()}, "delta.l1");
-    k.bytes[Level::l2] = modelled(Bytes{p.traffic.l2.total()}, "delta.l2");
-    k.bytes[Level::dram] = modelled(Bytes{p.traffic.dram.total()}, "delta.dram");
-    k.clock = modelled(Frequency{inputs.clock}, "machine.clock");
-    e.interval = Interval{Seconds{p.time_low}, Seconds{p.time_high}};
+    k.time = modelled(p.time, "delta.time");
+    k.bytes[Level::l1] = modelled(p.traffic.l1.total(), "delta.l1");
+    k.bytes[Level::l2] = modelled(p.traffic.l2.total(), "delta.l2");
+    k.bytes[Level::dram] = modelled(p.traffic.dram.total(), "delta.dram");
+    k.clock = modelled(inputs.clock, "machine.clock");
+    e.interval = Interval{p.time_low, p.time_high};
     e.bound = name(p.bound);
     e.mapping = p.mapping;
     e.detail = p;
@@ -138,8 +138,9 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
             return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue (gambrel machines lists it)",
                                                    layer.hints.gpu));
     }
-    auto known =
-        std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, hardware(*machine, clock, options_.roofs)});
+    const auto inputs = model_inputs(*machine, clock, options_.roofs);
+    if (!inputs) return tl::unexpected(inputs.error());
+    auto known = std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, *inputs});
     return known_.emplace(std::move(key), std::move(known)).first->second;
 }
 
@@ -147,8 +148,10 @@ Result<Estimate> Estimator::operator()(const Layer& layer) {
     auto known = machine_for(layer);
     if (!known) return tl::unexpected(known.error());
     const Machine& machine = (*known)->machine;
-    const Hardware& inputs = (*known)->inputs;
+    const ModelInputs& inputs = (*known)->inputs;
     if (Errors wrong = too_large(layer, machine); !wrong.empty()) return tl::unexpected(std::move(wrong));
+    const auto pipe = pipe_for(layer, machine);
+    if (!pipe) return tl::unexpected(pipe.error());
     Estimate e;
     e.layer = &layer;
     e.on = *known;
@@ -170,6 +173,7 @@ Result<Estimate> Estimator::operator()(const Layer& layer) {
     if (p.mapping.family == KernelFamily::tiled && p.occupancy.ctas_per_sm == 0)
         return tl::unexpected(not_launchable(layer, p.mapping, machine));
     e.kernel = kernel_of(layer, p.mapping, machine);
+    if (!pipe->note.empty()) e.kernel.reasons.emplace_back(pipe->note);
     add_prediction(p, inputs, e);
     return e;
 }

@@ -30,8 +30,8 @@ std::vector<Tile> tiles_of(const Layer& layer, const Mapping& rule, const Machin
 }
 
 bool sums_fit(const Mapping& m, const Machine& machine) {
-    const bool producers = is_tensor(m.pipe) && machine.compute_capability && machine.compute_capability->major >= 9;
-    const double threads = producers ? m.threads - 128 : m.threads;
+    const auto& matrix = architecture_of(machine).matrix;
+    const double threads = m.threads - (is_tensor(m.pipe) && matrix ? matrix->producer_threads : 0);
     return static_cast<double>(m.cta.m) * m.cta.n / threads <= kMostOutputs;
 }
 
@@ -42,20 +42,12 @@ CandidatePool::CandidatePool(const Machine& machine, const Workload& workload, T
 
 const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapping) {
     for (const Candidate& known : pool_[index])
-        if (known.fixed.mapping == mapping) return &known;
-    const Layer& layer = workload_.items[index].layer;
-    Candidate c;
-    c.flop = flop(layer).value();
-    if (mapping.family == KernelFamily::tiled) {
-        c.fixed = delta_detail::make_case(layer, mapping, {}, gambrel::hardware(machine_));
-        c.shared = delta_detail::shared_traffic(c.fixed);
-        c.l1 = delta_detail::l1_traffic(c.fixed);
-        const Tile& tile = mapping.cta;
+        if (known.layer.mapping == mapping) return &known;
+    Candidate c{gambrel::prepare(workload_.items[index].layer, mapping), {}};
+    const Tile& tile = mapping.cta;
+    if (mapping.family == KernelFamily::tiled)
         c.padded_flop =
-            2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.fixed.grid.ctas() * c.fixed.grid.k_steps);
-    } else {
-        c.fixed.mapping = mapping;
-    }
+            Flops{2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.layer.grid.ctas() * c.layer.grid.k_steps)};
     return &pool_[index].emplace_back(c);
 }
 

@@ -11,20 +11,16 @@
 
 #include <gambrel/explore.hpp>
 
-#include "delta/levels.hpp"
-
 namespace gambrel::explore_detail {
 
 struct Candidate {
-    delta_detail::Case fixed;  // its hardware and occupancy are of no design
-    OperandTraffic shared, l1;
-    double flop = 0;
-    double padded_flop = 0;  // of whole tiles
+    PreparedLayer layer;
+    Flops padded_flop;  // of whole tiles
     // No model of it can be faster: all multiplications, or all bytes of L1, at their peak.
-    [[nodiscard]] double least_time(const Hardware& h) const {
-        const double cycles = h.sms * h.clock;
-        return std::max(padded_flop / (std::max(1.0, h.flop_per_cycle[fixed.mapping.pipe]) * cycles),
-                        l1.total() / (h.l1_width * cycles));
+    [[nodiscard]] double least_time(const ModelInputs& h) const {
+        const Frequency cycles = h.sms * h.clock;
+        const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[layer.mapping.pipe]);
+        return std::max(padded_flop / (rate * cycles), layer.l1.total() / (h.l1_width * cycles)).value();
     }
 };
 

@@ -92,7 +92,7 @@ Machine design_machine(const Machine& machine, const Factors& f) {
 Analysis design_analysis(const ExplorationReport& c, const EvaluatedDesign& design) {
     Machine machine = design_machine(c.base, design.factors);
     if (&design != &c.designs.front()) machine.name += ", " + design.name;
-    const Frequency clock{c.hardware.clock * design.factors[Resource::clock]};
+    const Frequency clock = c.hardware.clock * design.factors[Resource::clock];
     std::vector<Kernel> kernels;
     for (std::size_t i = 0; i < design.timing.layers.size(); ++i)
         kernels.push_back(kernel_of(c.workload.items[i], design.timing.layers[i], machine, clock));

@@ -21,7 +21,8 @@ std::optional<double> plain_number(std::string_view text) {
     return value;
 }
 
-tl::expected<Limit, std::string> limit_from(std::string_view text, const Machine& machine, const Hardware& hardware) {
+tl::expected<Limit, std::string> limit_from(std::string_view text, const Machine& machine,
+                                            const ModelInputs& hardware) {
     const auto sign = text.find_first_of("<>");
     if (sign == std::string_view::npos || sign + 1 >= text.size() || text[sign + 1] != '=')
         return tl::unexpected(std::string("has no \"<=\" and no \">=\"; write a limit such as cost<=2.0"));
@@ -74,7 +75,7 @@ bool Limit::holds(const Factors& factors, double cost, double time, double base_
     return at_most ? is <= value + slack : is >= value - slack;
 }
 
-Result<std::vector<Limit>> parse_limits(std::string_view text, const Machine& machine, const Hardware& hardware,
+Result<std::vector<Limit>> parse_limits(std::string_view text, const Machine& machine, const ModelInputs& hardware,
                                         const std::string& where) {
     std::vector<Limit> limits;
     Errors errors;

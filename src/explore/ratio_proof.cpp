@@ -41,18 +41,18 @@ double time_of(const LayerTable& table, const LayerRow& row) {
     return 0;
 }
 
-double predicted(const Layer& layer, const Machine& machine, const Hardware& h) {
+double predicted(const Layer& layer, const Machine& machine, const ModelInputs& h) {
     const Mapping mapping = mapping_for(layer, machine);
-    return predict(layer, mapping, occupancy(machine, mapping), h).time;
+    return predict(layer, mapping, occupancy(machine, mapping), h).time.value();
 }
 
 using Rows = std::map<std::string, Row>;  // by what is computed
 
 }  // namespace
 
-Factors factors_between(const Machine& from, const Hardware& a, const Machine& to, const Hardware& b) {
+Factors factors_between(const Machine& from, const ModelInputs& a, const Machine& to, const ModelInputs& b) {
     Factors f;
-    const auto per_sm_second = [](const Hardware& h) { return h.clock * h.sms; };
+    const auto per_sm_second = [](const ModelInputs& h) { return h.clock.value() * h.sms; };
     for (const Resource r : all_resources()) f[r] = base_value(to, b, r) / base_value(from, a, r);
     // Rates of an SM are factors of what one SM does in a cycle, and L2's follows the clock by itself.
     f[Resource::shared_bandwidth] /= per_sm_second(b) / per_sm_second(a);
@@ -73,18 +73,18 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
     const Machine* first = find_in_catalogue(from);
     if (!first) return failure(from, "not in the catalogue");
     if (by_gpu[first->id].empty()) return failure(first->id, "no row of this GPU has a time");
-    const Hardware a = hardware(*first);
+    const ModelInputs a = *model_inputs(*first);
     RatioProof proof{first->name, {}, 0};
     for (const auto& [gpu, rows] : by_gpu) {
         if (gpu == first->id) continue;
         const Machine& second = *find_in_catalogue(gpu);
-        const Hardware b = hardware(second);
+        const ModelInputs b = *model_inputs(second);
         const Factors f = factors_between(*first, a, second, b);
-        const Hardware design = scaled(a, f);
+        const ModelInputs design = scaled(a, f);
         // What a framework's call costs its host is no resource of a GPU; and that two instructions issue together
         // comes and goes with the schedulers.
-        Hardware hosted = design;
-        hosted.cc = b.cc;
+        ModelInputs hosted = design;
+        hosted.architecture = b.architecture;
         const Machine built = with_room(*first, f);
         for (const auto& [key, start] : by_gpu[first->id]) {
             const auto found = rows.find(key);

@@ -11,9 +11,6 @@ constexpr std::array<std::string_view, kResources> kNames = {
     "sms",          "macs",         "schedulers",  "clock",         "registers", "shared", "shared.bandwidth",
     "l1.bandwidth", "l2.bandwidth", "l2.capacity", "dram.bandwidth"};
 
-constexpr double kRegisters = 256 * 1024, kShared = 96 * 1024,
-                 kSms = 80;  // as mapping takes them where a machine does not say
-
 double whole_sms(double sms, double factor) { return std::max(1.0, std::round(sms * factor)); }
 
 }  // namespace
@@ -26,33 +23,33 @@ std::optional<Resource> resource_from(std::string_view name) {
     return static_cast<Resource>(found - kNames.begin());
 }
 
-double base_value(const Machine& machine, const Hardware& h, Resource resource) {
-    const double per_second = h.clock * h.sms;
+double base_value(const Machine& machine, const ModelInputs& h, Resource resource) {
+    const double per_second = h.clock.value() * h.sms;
     switch (resource) {
         case Resource::sms:
             return h.sms;
         case Resource::macs:
-            return h.flop_per_cycle[Pipe::fp32] / 2;
+            return h.flop_per_cycle[Pipe::fp32].value() / 2;
         case Resource::schedulers:
             return h.schedulers;
         case Resource::clock:
-            return h.clock;
+            return h.clock.value();
         case Resource::registers:
-            return machine.sm.registers ? machine.sm.registers->value.value() : kRegisters;
+            return needed(machine, Needed::registers);
         case Resource::shared:
-            return machine.sm.shared_memory ? machine.sm.shared_memory->value.value() : kShared;
+            return needed(machine, Needed::shared_memory);
         case Resource::shared_bandwidth:
-            return h.shared_width * per_second;
+            return h.shared_width.value() * per_second;
         case Resource::l1_bandwidth:
-            return h.l1_width * per_second;
+            return h.l1_width.value() * per_second;
         case Resource::l2_bandwidth:
-            return h.l2_bandwidth;
+            return h.l2_bandwidth.value();
         case Resource::l2_capacity:
-            return h.l2_capacity;
+            return h.l2_capacity.value();
         case Resource::dram_bandwidth:
             break;
     }
-    return h.dram_bandwidth;
+    return h.dram_bandwidth.value();
 }
 
 std::string amount_text(Resource resource, double amount) {
@@ -72,9 +69,9 @@ std::string amount_text(Resource resource, double amount) {
     }
 }
 
-Hardware scaled(Hardware h, const Factors& f) {
+ModelInputs scaled(ModelInputs h, const Factors& f) {
     h.sms = whole_sms(h.sms, f[Resource::sms]);
-    for (double& rate : h.flop_per_cycle) rate *= f[Resource::macs];
+    for (FlopPerCycle& rate : h.flop_per_cycle) rate *= f[Resource::macs];
     h.schedulers *= f[Resource::macs] * f[Resource::schedulers];
     h.clock *= f[Resource::clock];
     h.clock_long *= f[Resource::clock];
@@ -90,16 +87,14 @@ Hardware scaled(Hardware h, const Factors& f) {
 // evaluator's to bound.
 Machine with_room(Machine m, const Factors& f) {
     const auto of_design = [](double value) { return Sourced<Bytes>{Bytes{value}, Origin::assumed, "a design"}; };
-    const double shared = m.sm.shared_memory ? m.sm.shared_memory->value.value() : kShared;
-    const double per_cta = m.sm.shared_memory_per_cta ? m.sm.shared_memory_per_cta->value.value() : shared;
-    const double registers = m.sm.registers ? m.sm.registers->value.value() : kRegisters;
-    const double sms = m.sm.sms ? m.sm.sms->value : kSms;
+    const double shared = needed(m, Needed::shared_memory), per_cta = needed(m, Needed::shared_memory_per_cta);
+    const double registers = needed(m, Needed::registers), sms = needed(m, Needed::sms);
     m.sm.sms = Sourced<double>{whole_sms(sms, f[Resource::sms]), Origin::assumed, "a design"};
     m.sm.registers = of_design(registers * f[Resource::registers]);
     m.sm.shared_memory = of_design(shared * f[Resource::shared]);
     m.sm.shared_memory_per_cta = of_design(per_cta * f[Resource::shared]);
     // From Volta on shared memory is cut out of L1, which keeps what it had.
-    if (!m.compute_capability || m.compute_capability->major >= 7)
+    if (architecture_of(m).l1_holds_shared_memory)
         if (MemoryLevel& l1 = m.at(Level::l1); l1.capacity)
             l1.capacity = of_design(l1.capacity->value.value() + shared * (f[Resource::shared] - 1));
     return m;

@@ -17,7 +17,7 @@ constexpr double kMostDesigns = 9e18;        // an index is 63 bits
 
 struct Reader {
     const Machine& machine;
-    const Hardware& hardware;
+    const ModelInputs& hardware;
     std::size_t range_points;
     std::string where;
     Errors errors;
@@ -128,7 +128,7 @@ Factors Space::at(std::uint64_t index) const {
     return f;
 }
 
-Result<Space> parse_space(std::string_view text, const Machine& machine, const Hardware& hardware,
+Result<Space> parse_space(std::string_view text, const Machine& machine, const ModelInputs& hardware,
                           const std::string& where, std::size_t range_points) {
     Reader reader{machine, hardware, range_points, where, {}};
     Space space;

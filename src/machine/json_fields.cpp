@@ -36,7 +36,7 @@ Fact<Q> FactFields::fact(const nlohmann::json* field, const std::string& key, bo
     else
         inner.fault(
             "origin",
-            fmt::format("\"{}\" is no origin; expected datasheet, measured, derived, assumed or simulated", origin));
+            fmt::format("\"{}\" is not an origin; expected datasheet, measured, derived, assumed or simulated", origin));
     if (with_clock)
         if (const std::string text = inner.text("clock"); !text.empty()) {
             const auto parsed = parse_quantity<Frequency>(text);

@@ -61,12 +61,12 @@ void read_level(const json& object, const std::string& path, Machine& m, Errors&
     const std::string name_text = f.text("name", true);
     const auto level = level_from(name_text);
     if (!level && errors.size() == faults_before)
-        f.fault("name", fmt::format("\"{}\" is no level; expected shared, L1, L2, L3 or DRAM", name_text));
+        f.fault("name", fmt::format("\"{}\" is not a level; expected shared, L1, L2, L3 or DRAM", name_text));
     if (level && m.find(*level)) f.fault("name", fmt::format("level \"{}\" is there twice", name_text));
-    MemoryLevel nameless;  // the faults of its fields are told all the same
+    MemoryLevel nameless;  // the faults of its fields are reported all the same
     MemoryLevel& l = level ? m.at(*level) : nameless;
     const std::string scope = f.text("scope", true);
-    if (scope != "sm" && scope != "gpu") f.fault("scope", fmt::format("\"{}\" is no scope; expected sm or gpu", scope));
+    if (scope != "sm" && scope != "gpu") f.fault("scope", fmt::format("\"{}\" is not a scope; expected sm or gpu", scope));
     l.per_sm = scope == "sm";
     l.capacity = f.quantity<Bytes>("capacity");
     l.width = f.quantity<BytesPerCycle>("width");

@@ -56,7 +56,7 @@ void tensor_convolution(Mapping& m, Pass pass, std::int32_t vector) {
     }
     m.a = pass == Pass::wgrad ? vector_side(m.cta.m, vector) : vector_k(m.cta.k, vector);
     m.b = pass == Pass::fwd ? vector_k(m.cta.k, vector) : vector_side(m.cta.n, vector);
-    // By the L2 counters of V100 the dgrad kernels read every k-step anew; forward ones hit in L1.
+    // By the L2 counters of V100 the dgrad kernels read every k-step again; forward ones hit in L1.
     if (pass == Pass::dgrad) m.a.through_l1 = m.b.through_l1 = false;
 }
 
@@ -75,7 +75,7 @@ void gemm_loads(Mapping& m, const Gemm& g, Pass pass, std::int32_t vector, bool 
 
 }  // namespace
 
-void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const KernelName& name) {
+void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name) {
     const bool tensor = is_tensor(m.pipe);
     const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
     const std::int32_t vector = name.vector > 0 ? name.vector : std::max(1, 16 / element);
@@ -85,9 +85,8 @@ void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const Ke
         tensor_convolution(m, layer.pass, vector);
     else
         simt_convolution(m, layer.pass, name.family, interior_dgrad(layer));
-    const ComputeCapability cc = capability(machine);
-    if (cc.major < 7) m.a.through_l1 = m.b.through_l1 = false;
-    if (tensor && cc.major >= 8) {
+    if (!gpu.architecture.l1_keeps_global_loads) m.a.through_l1 = m.b.through_l1 = false;
+    if (tensor && matrix_of(gpu.architecture).asynchronous_copies) {
         m.a.asynchronous = m.b.asynchronous = true;
         m.a.through_l1 = m.b.through_l1 = false;  // cp.async.cg and TMA bypass L1
     }

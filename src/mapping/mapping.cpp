@@ -9,9 +9,7 @@ namespace {
 
 using namespace mapping_detail;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / std::max<std::int64_t>(1, b); }
-
-// A row may say anything. A tile of 1024 is launched nowhere, and its bytes in shared memory still are a number.
+// Larger tiles cannot be launched, and the clamp keeps later products from overflowing, whatever a row says.
 constexpr std::int64_t kLargestTile = 1024, kMostParts = 1 << 20;
 std::int32_t small(std::int64_t hint, std::int64_t most) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(hint, 0, most));
@@ -24,15 +22,13 @@ Tile named_tile(const KernelName& name, Pass pass) {
     return tile;
 }
 
-std::int32_t default_k(const Layer& layer, const Machine& machine, Pipe pipe) {
+std::int32_t default_k(const Layer& layer, const Architecture& architecture, Pipe pipe) {
     if (!is_tensor(pipe)) return 8;
-    const bool wide = capability(machine).major >= 9;
-    return static_cast<std::int32_t>((wide ? 128 : 64) / element_size(layer.precision).value());
+    return static_cast<std::int32_t>(matrix_of(architecture).k_step / element_size(layer.precision));
 }
 
-std::int32_t default_stages(const Machine& machine, Pipe pipe) {
-    if (!is_tensor(pipe) || capability(machine).major < 8) return 2;
-    return capability(machine).major >= 9 ? 4 : 3;
+std::int32_t default_stages(const Architecture& architecture, Pipe pipe) {
+    return is_tensor(pipe) ? matrix_of(architecture).stages : 2;
 }
 
 Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
@@ -42,7 +38,7 @@ Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
     return is_tensor(pipe) ? Layout::nhwc : layer.layout;
 }
 
-Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const KernelName& name) {
+Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelName& name) {
     const auto view = kernel_view(layer);
     KernelName::Family family = name.family;
     if (family == KernelName::Family::other)
@@ -51,24 +47,24 @@ Mapping finish(Mapping m, const Layer& layer, const Machine& machine, const Kern
     known.family = family;
     if (family == KernelName::Family::engine) m.stages = 1;
     m.warp.k = m.cta.k / std::max(1, std::min(name.slices, m.cta.k));
-    give_resources(m, layer, machine, family);
+    give_resources(m, layer, gpu, family);
     // A tile by hand may ask for more than an SM has: fewer stages, then a shorter k-step.
-    while (m.stages > 2 && occupancy(machine, m).ctas_per_sm == 0) {
+    while (m.stages > 2 && occupancy(gpu.limits, m).ctas_per_sm == 0) {
         --m.stages;
-        give_resources(m, layer, machine, family);
+        give_resources(m, layer, gpu, family);
     }
-    while (m.cta.k > 1 && occupancy(machine, m).ctas_per_sm == 0) {
+    while (m.cta.k > 1 && occupancy(gpu.limits, m).ctas_per_sm == 0) {
         m.cta.k /= 2;
         m.warp.k = m.cta.k;
-        give_resources(m, layer, machine, family);
+        give_resources(m, layer, gpu, family);
     }
-    give_loads(m, layer, machine, known);
+    give_loads(m, layer, gpu, known);
     if (family == KernelName::Family::engine && layer.hints.kernel.find("wgrad_alg0") != std::string::npos)
         m.split_chunk = 512;
     if (layer.hints.split_k > 0)
         m.split_k = small(layer.hints.split_k, kMostParts);
     else if (view)
-        m.split_k = split_by_rule(layer, *view, m, machine, family);
+        m.split_k = split_by_rule(layer, *view, m, gpu, family);
     m.split_k_in_workspace = m.split_k > 1 && (std::holds_alternative<Gemm>(layer.op) || is_tensor(m.pipe));
     // By the DRAM counters of V100: parts of one tile run beside each other in the splitK kernels, not in the engines.
     m.splits_first = m.split_k > 1 && !m.split_k_in_workspace && family != KernelName::Family::engine;
@@ -107,8 +103,16 @@ std::optional<GemmView> kernel_view(const Layer& layer) {
     if (!v || layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
     const std::int64_t classes = gradient_classes(*v);
     view->m = v->n * v->p() * v->q() * classes;
-    view->k = std::max<std::int64_t>(1, view->k / classes);
+    view->k = ceil_div(view->k, classes);
     return view;
+}
+
+Flops kernel_flop(const Layer& layer) {
+    const auto view = kernel_view(layer);
+    const Flops counted = flop(layer);
+    if (!view || layer.pass != Pass::dgrad) return counted;
+    const double m = static_cast<double>(view->m), n = static_cast<double>(view->n), k = static_cast<double>(view->k);
+    return std::min(counted, Flops{2 * m * n * k * static_cast<double>(view->batch)});
 }
 
 Grid grid(const GemmView& view, const Mapping& m) {
@@ -130,7 +134,8 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         return m;
     }
     const auto* convolution = std::get_if<Convolution>(&layer.op);
-    m.pipe = pipe_for(layer, machine);
+    KernelName name = parse_kernel_name(layer.hints.kernel);
+    m.pipe = fitting_pipe(layer, name, machine);
     m.groups_in_turn = convolution && convolution->groups > 1 && wants_precomputed_offsets(layer);
     if (convolution && convolution->depthwise() && !m.groups_in_turn) {
         m.family = KernelFamily::depthwise;
@@ -140,16 +145,16 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
         return m;
     }
-    KernelName name = parse_kernel_name(layer.hints.kernel);
     if (convolution && asks_for_engine(layer)) {
         // The algorithm without precomputed offsets is run by the older engines, without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*convolution);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
+    const Target gpu(machine);
     const GemmView view = *kernel_view(layer);
     m.layout = layout_of(layer, name, m.pipe);
-    m.stages = name.stages > 0 ? name.stages : default_stages(machine, m.pipe);
+    m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches =
         layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
     if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
@@ -160,9 +165,9 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         m.source = Mapping::Source::kernel_name;
         m.cta = named_tile(name, layer.pass);
     } else {
-        m.cta = tile_by_rule(layer, view, machine, m.pipe);
+        m.cta = tile_by_rule(layer, view, gpu, m.pipe);
     }
-    if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, machine, m.pipe);
+    if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
     // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.
     const bool narrow = convolution && !is_tensor(m.pipe) && name.family != KernelName::Family::engine && m.cta.n <= 32;
     if (narrow && layer.hints.tile_k == 0) m.cta.k = 4;
@@ -172,15 +177,16 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         std::swap(m.cta.m, m.cta.n);
         m.order = CtaOrder::columns_first;
     }
-    return finish(m, layer, machine, name);
+    return finish(m, layer, gpu, name);
 }
 
 Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile tile) {
     if (m.family != KernelFamily::tiled) return m;
+    const Target gpu(machine);
     m.cta = {small(tile.m, kLargestTile), small(tile.n, kLargestTile), small(tile.k, kLargestTile)};
-    if (m.cta.k <= 0) m.cta.k = default_k(layer, machine, m.pipe);
-    m.stages = default_stages(machine, m.pipe);
-    return finish(m, layer, machine, {});
+    if (m.cta.k <= 0) m.cta.k = default_k(layer, gpu.architecture, m.pipe);
+    m.stages = default_stages(gpu.architecture, m.pipe);
+    return finish(m, layer, gpu, {});
 }
 
 }  // namespace gambrel

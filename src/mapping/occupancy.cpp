@@ -4,71 +4,61 @@
 
 #include <gambrel/mapping.hpp>
 
-#include "mapping/rules.hpp"
-
 namespace gambrel {
 namespace {
 
-template <class T>
-double value(const Fact<T>& fact, double otherwise) {
-    if (!fact) return otherwise;
-    if constexpr (std::is_same_v<T, double>)
-        return fact->value;
-    else
-        return fact->value.value();
+double rounded_up(double value, double granularity) {
+    return granularity > 0 ? std::ceil(value / granularity) * granularity : value;
 }
 
-constexpr double kKiB = 1024;
-
-// Shared memory and L1 are one array from Volta on; the driver takes the smallest carve-out that holds the CTAs.
-double carve_out(double used, double array, ComputeCapability cc) {
-    if (cc.major == 7 && cc.minor == 5) return used <= 32 * kKiB ? 32 * kKiB : 64 * kKiB;
-    static constexpr std::array<double, 10> kSteps = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
-    static constexpr std::array<double, 6> kVolta = {0, 8, 16, 32, 64, 96};
-    if (cc.major == 7) {
-        for (const double step : kVolta)
-            if (used <= step * kKiB) return step * kKiB;
-        return 96 * kKiB;
-    }
-    for (const double step : kSteps)
-        if (used <= step * kKiB) return std::min(step * kKiB, array);
-    return array;
+// The driver takes the smallest carve-out that holds the CTAs' shared memory. The steps end at what was built.
+double carve_out(double used, const Architecture& architecture) {
+    for (const Bytes step : architecture.carve_outs)
+        if (used <= step.value()) return step.value();
+    return architecture.carve_outs.empty() ? used : architecture.carve_outs.back().value();
 }
 
 }  // namespace
 
-Occupancy occupancy(const Machine& machine, const Mapping& m) {
-    const Organisation& sm = machine.sm;
+SmLimits sm_limits(const Machine& machine) {
+    const auto bytes = [&](Needed number) { return Bytes{needed(machine, number)}; };
+    return {needed(machine, Needed::max_warps), needed(machine, Needed::max_ctas),    bytes(Needed::registers),
+            bytes(Needed::shared_memory),       bytes(Needed::shared_memory_per_cta), bytes(Needed::l1_capacity),
+            &architecture_of(machine)};
+}
+
+Occupancy occupancy(const SmLimits& sm, const Mapping& m) {
+    const Architecture& architecture = *sm.architecture;
     Occupancy o;
-    if (m.threads <= 0 || m.registers > 255) return o;
+    if (m.threads <= 0 || m.registers > architecture.registers_per_thread) return o;
     const double warps = std::ceil(m.threads / 32.0);
-    // Registers are dealt to warps in blocks of 256, that is 8 a thread.
-    const double registers = warps * 32 * std::ceil(std::max(16, m.registers) / 8.0) * 8 * 4;
-    const double shared_limit = value(sm.shared_memory, 96 * kKiB);
-    const double reserved = mapping_detail::capability(machine).major >= 8 ? kKiB : 0;  // of each CTA, by the driver
-    const double shared = m.shared_memory.value() > 0 ? m.shared_memory.value() + reserved : 0;
+    const double registers = warps * 32 * rounded_up(std::max(16, m.registers), architecture.register_granularity) * 4;
+    const double granularity = architecture.shared_memory_granularity.value();
+    const double shared = m.shared_memory.value() > 0 ? rounded_up(m.shared_memory.value(), granularity) +
+                                                            architecture.shared_memory_reserved.value()
+                                                      : 0;
     struct Bound {
         double ctas;
         Occupancy::Limit limit;
     };
     const std::array<Bound, 4> bounds = {{
-        {std::floor(value(sm.max_warps, 64) / warps), Occupancy::Limit::threads},
-        {std::floor(value(sm.registers, 256 * kKiB) / registers), Occupancy::Limit::registers},
-        {shared > 0 ? std::floor(shared_limit / shared) : 1e9, Occupancy::Limit::shared_memory},
-        {value(sm.max_ctas, 32), Occupancy::Limit::ctas},
+        {std::floor(sm.max_warps / warps), Occupancy::Limit::threads},
+        {std::floor(sm.registers.value() / registers), Occupancy::Limit::registers},
+        {shared > 0 ? std::floor(sm.shared_memory.value() / shared) : 1e9, Occupancy::Limit::shared_memory},
+        {sm.max_ctas, Occupancy::Limit::ctas},
     }};
     const auto least =
         std::min_element(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.ctas < b.ctas; });
-    if (m.shared_memory.value() > value(sm.shared_memory_per_cta, shared_limit)) return o;
+    if (m.shared_memory > sm.shared_memory_per_cta) return o;
     o.ctas_per_sm = static_cast<std::int32_t>(least->ctas);
     o.warps_per_sm = o.ctas_per_sm * static_cast<std::int32_t>(warps);
     o.limit = least->limit;
-    const MemoryLevel* l1 = machine.find(Level::l1);
-    double array = l1 && l1->capacity ? l1->capacity->value.value() : 0;
-    const ComputeCapability cc = mapping_detail::capability(machine);
-    if (cc.major >= 7) array -= std::min(array, carve_out(o.ctas_per_sm * shared, array, cc));
+    double array = sm.l1.value();
+    if (architecture.l1_holds_shared_memory) array -= std::min(array, carve_out(o.ctas_per_sm * shared, architecture));
     o.l1 = Bytes{array};
     return o;
 }
+
+Occupancy occupancy(const Machine& machine, const Mapping& mapping) { return occupancy(sm_limits(machine), mapping); }
 
 }  // namespace gambrel

@@ -1,23 +1,13 @@
 #include "mapping/rules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace gambrel::mapping_detail {
 namespace {
-
-constexpr std::array<Tile, 3> kConvolutionSimt = {{{128, 128, 8}, {128, 64, 8}, {128, 32, 8}}};
-constexpr std::array<Tile, 5> kGemmSimt = {{{128, 128, 8}, {128, 64, 8}, {64, 64, 8}, {128, 32, 8}, {32, 128, 8}}};
-constexpr std::array<Tile, 4> kVolta = {{{256, 128, 32}, {128, 128, 32}, {256, 64, 32}, {64, 64, 32}}};
-constexpr std::array<Tile, 6> kAmpere = {
-    {{256, 128, 32}, {128, 256, 32}, {128, 128, 32}, {128, 64, 64}, {64, 64, 64}, {64, 32, 64}}};
-constexpr std::array<Tile, 5> kHopper = {{{128, 256, 64}, {256, 128, 64}, {128, 128, 64}, {128, 64, 64}, {64, 64, 64}}};
-
-constexpr double kMostRegisters = 255;  // of a thread
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Pipe tensor_pipe(Precision precision) {
     switch (precision) {
@@ -53,50 +43,37 @@ Pipe plain_pipe(Precision precision) {
 
 bool has_pipe(const Machine& machine, Pipe pipe) {
     const Arithmetic& a = machine.pipes[pipe];
-    return (a.dense && a.dense->value.value() > 0) || a.measured.has_value();
+    if (is_tensor(pipe) && !architecture_of(machine).matrix) return false;
+    return (a.dense && a.dense->value.value() > 0) || a.measured || (!a.dense && a.stated);
 }
 
-double sms(const Machine& machine) { return machine.sm.sms ? machine.sm.sms->value : 80; }
-
-}  // namespace
-
-ComputeCapability capability(const Machine& machine) {
-    return machine.compute_capability.value_or(ComputeCapability{9, 0});
+bool computes_in(const Machine& machine, Precision precision) {
+    if (precision == Precision::fp32 || precision == Precision::fp64) return has_pipe(machine, plain_pipe(precision));
+    const Pipe plain = plain_pipe(precision);
+    return has_pipe(machine, tensor_pipe(precision)) || (plain != Pipe::fp32 && has_pipe(machine, plain));
 }
 
-Pipe pipe_for(const Layer& layer, const Machine& machine) {
-    const Precision math = layer.hints.math.value_or(layer.precision);
-    const bool named_tensor = parse_kernel_name(layer.hints.kernel).tensor_core.value_or(false);
-    const bool named_plain = !layer.hints.kernel.empty() && !named_tensor;
-    const Pipe tensor = tensor_pipe(math);
-    const bool wanted = layer.hints.tensor_core.value_or(named_tensor || math != Precision::fp32);
-    if (wanted && !named_plain && math != Precision::fp64 && has_pipe(machine, tensor)) return tensor;
-    const Pipe plain = plain_pipe(math);
-    return has_pipe(machine, plain) ? plain : Pipe::fp32;
-}
-
-// Convolutions on CUDA cores: the width that pads the fewest filters, 64 where it ties, never 32 above 256 filters.
-// Of cuDNN 7 by its times on six GPUs; 128 is taken only where a name says so.
-Tile convolution_simt_tile(std::int64_t filters) {
-    const auto padded = [&](std::int64_t width) { return ceil_div(filters, width) * width; };
-    const bool narrow = filters <= 256 && padded(32) < padded(64);
-    return narrow ? kConvolutionSimt[2] : kConvolutionSimt[1];
+// Convolutions on CUDA cores: the width that pads the fewest filters, the wider one where it ties. A width of 128 is
+// taken only where a name says so.
+Tile convolution_tile(std::int64_t filters, const Architecture& architecture) {
+    const Tile &wide = architecture.convolution_tile, &narrow = architecture.narrow_convolution_tile;
+    const auto padded = [&](const Tile& tile) { return ceil_div(filters, tile.n) * tile.n; };
+    return filters <= architecture.narrow_up_to_filters && padded(narrow) < padded(wide) ? narrow : wide;
 }
 
 // Bytes that L2 gives all SMs in a cycle; 0: not known.
-double l2_width(const Machine& machine) {
-    const MemoryLevel* l2 = machine.find(Level::l2);
+double l2_width(const Target& gpu) {
+    const MemoryLevel* l2 = gpu.machine.find(Level::l2);
     if (!l2 || !l2->width) return 0;
-    return l2->width->value.value() * (l2->per_sm ? sms(machine) : 1);
+    return l2->width->value.value() * (l2->per_sm ? gpu.sms : 1);
 }
 
-// The tile whose waves end first: CTAs in whole waves of the machine, each worth its area over what a tile of its size
-// reaches, as larger ones load less for each multiplication; and no sooner than L2 has given all of them their
-// operands, which more SMs do not hasten.
-Tile shortest_waves(const Layer& layer, const GemmView& view, const Machine& machine, Pipe pipe) {
-    const std::span<const Tile> tiles = known_tiles(machine, pipe);
-    const double width = l2_width(machine), machine_sms = sms(machine);
-    const Arithmetic& a = machine.pipes[pipe];
+// The tile with the least max(waves x area / reach, CTAs x (m + n) x element / L2 width), reach = area / (area + A).
+Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
+    const std::span<const Tile> tiles =
+        is_tensor(pipe) ? matrix_of(gpu.architecture).tiles : gpu.architecture.gemm_tiles;
+    const double width = l2_width(gpu), machine_sms = std::max(1.0, gpu.sms);
+    const Arithmetic& a = gpu.machine.pipes[pipe];
     const double macs = a.dense ? a.dense->value.value() / 2 : 0;
     // MAC that an SM does while L2 gives an element.
     const double area_of_element = width > 0 ? macs * element_size(layer.precision).value() / width : 0;
@@ -105,7 +82,7 @@ Tile shortest_waves(const Layer& layer, const GemmView& view, const Machine& mac
     for (const Tile& tile : tiles) {
         const double ctas = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
         const double area = static_cast<double>(tile.m) * tile.n;
-        const double reach = area / (area + 4096);
+        const double reach = area / (area + calibration().tile_reach_area);
         const double waves = std::ceil(ctas / machine_sms);
         const double time = std::max(waves * area / reach, ctas * (tile.m + tile.n) * area_of_element);
         if (best_time == 0 || time < best_time) {
@@ -116,25 +93,35 @@ Tile shortest_waves(const Layer& layer, const GemmView& view, const Machine& mac
     return best;
 }
 
-Tile tile_by_rule(const Layer& layer, const GemmView& view, const Machine& machine, Pipe pipe) {
-    const bool convolution = std::holds_alternative<Convolution>(layer.op);
-    if (convolution && !is_tensor(pipe)) {
-        if (layer.pass == Pass::wgrad) return kConvolutionSimt[0];
-        return convolution_simt_tile(view.n);
-    }
-    return shortest_waves(layer, view, machine, pipe);
+}  // namespace
+
+Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine) {
+    const Precision math = layer.hints.math.value_or(layer.precision);
+    const bool named_tensor = name.tensor_core.value_or(false);
+    const bool named_plain = !layer.hints.kernel.empty() && !named_tensor;
+    const Pipe tensor = tensor_pipe(math);
+    const bool wanted = layer.hints.tensor_core.value_or(named_tensor || math != Precision::fp32);
+    if (wanted && !named_plain && math != Precision::fp64 && has_pipe(machine, tensor)) return tensor;
+    const Pipe plain = plain_pipe(math);
+    return has_pipe(machine, plain) ? plain : Pipe::fp32;
 }
 
-void give_resources(Mapping& m, const Layer& layer, const Machine& machine, KernelName::Family family) {
+Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
+    if (std::holds_alternative<Convolution>(layer.op) && !is_tensor(pipe))
+        return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile
+                                         : convolution_tile(view.n, gpu.architecture);
+    return shortest_waves(layer, view, gpu, pipe);
+}
+
+void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family) {
     const bool tensor = is_tensor(m.pipe);
-    const bool hopper = tensor && capability(machine).major >= 9;
+    const MatrixUnits* matrix = tensor ? &matrix_of(gpu.architecture) : nullptr;
     const std::int32_t area = m.cta.m * m.cta.n;
     const std::int32_t slices = std::max(1, m.cta.k / std::max(1, m.warp.k ? m.warp.k : m.cta.k));
-    if (hopper) {
-        m.threads = 384;  // one producer and two consumer warp groups, as cuBLAS's sm90 kernels have it
-    } else if (tensor) {
-        m.threads = capability(machine).major == 7 ? std::max(128, area / 64) : std::max(128, area / 128);
-        m.threads = std::min(m.threads, 256);
+    if (matrix && matrix->threads > 0) {
+        m.threads = matrix->threads;
+    } else if (matrix) {
+        m.threads = std::min(std::max(128, area / matrix->outputs_per_thread), 256);
     } else if (family == KernelName::Family::gemm && std::min(m.cta.m, m.cta.n) <= 32) {
         m.threads = 256;  // 4x4 outputs a thread: launches of sgemm_128x32, 32x128
         if (area <= 1024) m.threads = 128;
@@ -143,13 +130,13 @@ void give_resources(Mapping& m, const Layer& layer, const Machine& machine, Kern
     }
     if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
     m.threads = std::min(m.threads, 1024);
-    // Accumulators and a third more for fragments and addresses: 57, 82 and 126 registers at 16, 32 and 64 outputs in
-    // profiler traces of sgemm kernels; 230 at 128 of a CUTLASS kernel.
     const double outputs = static_cast<double>(area) * slices / m.threads;
-    const double needed = 34 + 1.44 * outputs;
+    const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs;
     // Addresses may spill, accumulators cannot: such a tile asks for more than a thread can have.
-    m.registers =
-        hopper ? 168 : static_cast<std::int32_t>(outputs > kMostRegisters ? needed : std::min(needed, kMostRegisters));
+    const double most = gpu.architecture.registers_per_thread;
+    m.registers = matrix && matrix->registers > 0
+                      ? matrix->registers
+                      : static_cast<std::int32_t>(outputs > most ? needed : std::min(needed, most));
     const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
     std::int32_t shared = m.stages * (m.cta.m + m.cta.n) * m.cta.k * element;
     // cuDNN's own kernels ask for a power of two; the strided ones always for 32 KiB (launches in profiler traces).
@@ -166,45 +153,65 @@ void give_resources(Mapping& m, const Layer& layer, const Machine& machine, Kern
     m.warp.k = m.cta.k / slices;
 }
 
-std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Machine& machine,
+std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family) {
     const std::int64_t tiles = ceil_div(view.m, m.cta.m) * ceil_div(view.n, m.cta.n) * view.batch;
     const std::int64_t steps = ceil_div(view.k, m.cta.k);
     const std::int64_t longest_split = std::max<std::int64_t>(1, steps / 4);
+    // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
+    const auto split_of_gemm = [&]() -> std::int32_t {
+        const auto sms = static_cast<std::int64_t>(gpu.sms);
+        if (2 * tiles > sms) return 1;
+        const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
+        return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
+    };
     if (const auto* v = std::get_if<Convolution>(&layer.op)) {
-        if (layer.pass != Pass::wgrad) return 1;
+        if (layer.pass != Pass::wgrad && static_cast<double>(view.k) < calibration().convolution_split_from) return 1;
+        if (layer.pass != Pass::wgrad) return split_of_gemm();
         if (family == KernelName::Family::engine)  // chunks of 512 pixels of one image, by the engine's last argument
             return m.split_chunk > 0 ? static_cast<std::int32_t>(v->n * ceil_div(v->p() * v->q(), m.split_chunk)) : 1;
         if (is_tensor(m.pipe)) {
-            // A power of two that gives about 64 CTAs of 128x128, at least two parts.
-            const std::int64_t wanted = 64 * 16384 / (static_cast<std::int64_t>(m.cta.m) * m.cta.n * tiles);
+            // A power of two that gives about as many CTAs of 128x128 as are wanted, at least two parts.
+            const auto area = static_cast<std::int64_t>(calibration().wgrad_matrix_ctas * 128 * 128);
+            const std::int64_t wanted = area / (static_cast<std::int64_t>(m.cta.m) * m.cta.n * tiles);
             const auto filled = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(2, wanted)));
             return static_cast<std::int32_t>(
                 std::clamp<std::int64_t>(static_cast<std::int64_t>(filled), 1, longest_split));
         }
-        // About 5.6 CTAs an SM, at least 12 parts, in the launches and bytes of stridedB_splitK kernels on V100.
-        const auto wanted = static_cast<std::int64_t>(std::round(5.6 * sms(machine) / static_cast<double>(tiles)));
-        return static_cast<std::int32_t>(
-            std::clamp<std::int64_t>(std::max<std::int64_t>(12, wanted), 1, longest_split));
+        const auto least = static_cast<std::int64_t>(calibration().wgrad_least_parts);
+        const double ctas = calibration().wgrad_ctas_per_sm * gpu.sms;
+        const auto wanted = static_cast<std::int64_t>(std::round(ctas / static_cast<double>(tiles)));
+        return static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max(least, wanted), 1, longest_split));
     }
-    // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
-    if (2 * tiles > static_cast<std::int64_t>(sms(machine))) return 1;
-    const std::int64_t longest = view.k / 512;
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>(sms(machine)) / tiles, 1,
-                                                              std::max<std::int64_t>(1, longest)));
+    return split_of_gemm();
 }
 
 }  // namespace gambrel::mapping_detail
 
 namespace gambrel {
 
+using namespace mapping_detail;
+
 std::span<const Tile> known_tiles(const Machine& machine, Pipe pipe) {
-    using namespace mapping_detail;
-    if (!is_tensor(pipe)) return kGemmSimt;
-    const int major = capability(machine).major;
-    if (major >= 9) return kHopper;
-    if (major == 7) return kVolta;
-    return kAmpere;
+    const Architecture& a = architecture_of(machine);
+    if (!is_tensor(pipe)) return a.gemm_tiles;
+    return a.matrix ? std::span<const Tile>(a.matrix->tiles) : std::span<const Tile>{};
+}
+
+Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
+    const Precision math = layer.hints.math.value_or(layer.precision);
+    PipeChoice choice{fitting_pipe(layer, parse_kernel_name(layer.hints.kernel), machine), {}};
+    if (std::holds_alternative<Streaming>(layer.op) || computes_in(machine, math)) return choice;
+    // Libraries keep FP16 tensors on GPUs without FP16 arithmetic: their kernels convert as they load.
+    if (math == Precision::fp16) {
+        choice.note = machine.id + " has no FP16 arithmetic: FP16 tensors are assumed to be computed in FP32";
+        return choice;
+    }
+    std::string known;
+    for (const Precision p : {Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                              Precision::fp8, Precision::int8})
+        if (computes_in(machine, p)) known += (known.empty() ? "" : ", ") + std::string(name(p));
+    return failure(layer.name, fmt::format("{} does not compute in {}; it has {}", machine.id, name(math), known));
 }
 
 }  // namespace gambrel

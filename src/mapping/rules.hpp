@@ -4,22 +4,37 @@
 
 #include <gambrel/mapping.hpp>
 
+#include "base/arithmetic.hpp"
+
 namespace gambrel::mapping_detail {
 
-// Kepler, Maxwell, ... by compute capability; a machine without one counts as the newest.
-ComputeCapability capability(const Machine& machine);
-// That multiplies for this layer on this machine: a Tensor Core where it has one for the precision and the row does not
-// say otherwise.
-Pipe pipe_for(const Layer& layer, const Machine& machine);
+// What the rules ask of a GPU, looked up once for a layer.
+struct Target {
+    explicit Target(const Machine& m)
+        : machine(m), limits(sm_limits(m)), architecture(*limits.architecture), sms(needed(m, Needed::sms)) {}
+    const Machine& machine;
+    SmLimits limits;
+    const Architecture& architecture;
+    double sms;
+};
+
+// Of an architecture without Tensor Cores, to which a mapping of another one may be carried: plain double buffering.
+inline const MatrixUnits& matrix_of(const Architecture& architecture) {
+    static const MatrixUnits none{.k_step = Bytes{64}, .tiles = {{128, 128, 32}}};
+    return architecture.matrix ? *architecture.matrix : none;
+}
+
+// By the kernel's name, the row and what the GPU has; FP32 where it has nothing for the precision.
+Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine);
 
 // Tile of a layer of which nothing is known.
-Tile tile_by_rule(const Layer& layer, const GemmView& view, const Machine& machine, Pipe pipe);
+Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe);
 // Threads, registers, shared memory and warp tile for m.cta, m.stages and m.pipe.
-void give_resources(Mapping& m, const Layer& layer, const Machine& machine, KernelName::Family family);
+void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family);
 // What a warp loads with one request, by pass, layout and family.
-void give_loads(Mapping& m, const Layer& layer, const Machine& machine, const KernelName& name);
+void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
-std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Machine& machine,
+std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);
 
 }  // namespace gambrel::mapping_detail

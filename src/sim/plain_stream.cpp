@@ -4,13 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/arithmetic.hpp"
 #include "sim/gradient_stream.hpp"
 #include "sim/tiled_stream.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
 constexpr RequestShape kAlongSide{32, 1};
 constexpr RequestShape kOneTap{1, 1};

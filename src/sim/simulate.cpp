@@ -35,10 +35,10 @@ Device device(const Machine& machine, const Mapping& mapping, const Occupancy& o
     constexpr double kLine = 1U << kLineShift;
     Device d;
     d.ctas_per_sm = static_cast<std::uint32_t>(o.ctas_per_sm);
-    d.caches.sms = static_cast<std::uint32_t>(std::max(1.0, value(machine.sm.sms, 80)));
+    d.caches.sms = static_cast<std::uint32_t>(needed(machine, Needed::sms));
     d.caches.l1_lines = static_cast<std::uint64_t>(o.l1.value() / kLine);
     const MemoryLevel* l2 = machine.find(Level::l2);
-    d.caches.l2_lines = static_cast<std::uint64_t>((l2 ? value(l2->capacity, 4 << 20) : 4 << 20) / kLine);
+    d.caches.l2_lines = static_cast<std::uint64_t>(needed(machine, Needed::l2_capacity) / kLine);
     d.caches.partitions = l2 && value(l2->partitions, 1) > 1 ? 2 : 1;
     const MemoryLevel* dram = machine.find(Level::dram);
     const double check_bits = dram ? value(dram->inline_ecc, 0) : 0;
@@ -82,6 +82,7 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
                             const SimulationOptions& options) {
     Errors errors;
     for (const std::string& fault : faults(layer)) errors.push_back({layer.name, fault});
+    for (Error& missing : missing_numbers(machine, true)) errors.push_back(std::move(missing));
     if (!errors.empty()) return tl::unexpected(errors);
     const Occupancy o = occupancy(machine, mapping);
     if (o.ctas_per_sm <= 0)

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/arithmetic.hpp"
+
 namespace gambrel::sim_detail {
 namespace {
 
 constexpr std::int32_t kWarp = 32;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 RequestShape request_shape(const WarpLoad& load) {
     const std::int32_t lanes = std::clamp(load.lanes, 1, kWarp), vector = std::max(1, load.vector);

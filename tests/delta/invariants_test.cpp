@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <gambrel/delta.hpp>
 
-#include "delta/levels.hpp"
 #include "mapping/sample.hpp"
 
 namespace gambrel {
@@ -24,7 +23,7 @@ constexpr std::array<Precision, 4> kPrecisions = {Precision::fp32, Precision::tf
 struct Setting {
     const Layer& layer;
     const Machine& gpu;
-    const Hardware& hardware_;
+    const ModelInputs& hardware_;
     Mapping mapping;
     Occupancy occupancy_;
     [[nodiscard]] Prediction predicted(Model model = Model::gambrel) const {
@@ -40,7 +39,7 @@ struct Setting {
 void everywhere(const std::function<void(const Setting&)>& check) {
     for (const std::string& id : kGpus) {
         const Machine& gpu = machine(id);
-        const Hardware h = hardware(gpu);
+        const ModelInputs h = *model_inputs(gpu);
         for (const Precision precision : kPrecisions)
             for (const Layer& layer : in_precision(all_layers(), precision)) {
                 const Mapping mapping = mapping_for(layer, gpu);
@@ -59,11 +58,14 @@ TEST(Predictions, are_finite_and_not_negative) {
         for (const Model model : {Model::gambrel, Model::paper}) {
             const Prediction p = s.predicted(model);
             for (const OperandTraffic& t : {p.traffic.shared, p.traffic.l1, p.traffic.l2, p.traffic.dram})
-                for (const double bytes : {t.a, t.b, t.c}) ASSERT_NO_FATAL_FAILURE(expect_finite(bytes, "bytes", s));
-            for (const double seconds : p.terms.seconds) ASSERT_NO_FATAL_FAILURE(expect_finite(seconds, "a term", s));
-            for (const double value : {p.terms.prologue, p.terms.epilogue, p.terms.waves, p.traffic.dram_uneven})
+                for (const Bytes bytes : {t.a, t.b, t.c})
+                    ASSERT_NO_FATAL_FAILURE(expect_finite(bytes.value(), "bytes", s));
+            for (const Seconds seconds : p.terms.seconds)
+                ASSERT_NO_FATAL_FAILURE(expect_finite(seconds.value(), "a term", s));
+            for (const double value : {p.terms.prologue.value(), p.terms.epilogue.value(), p.terms.waves,
+                                       p.traffic.dram_uneven.total().value()})
                 ASSERT_NO_FATAL_FAILURE(expect_finite(value, "a part", s));
-            ASSERT_GT(p.time, 0) << s.what();
+            ASSERT_GT(p.time, Seconds{}) << s.what();
             ASSERT_LE(p.traffic.l1_hit, 1) << s.what();
             ASSERT_LE(p.traffic.l2_hit, 1) << s.what();
             ASSERT_GE(std::min(p.traffic.l1_hit, p.traffic.l2_hit), 0) << s.what();
@@ -73,14 +75,15 @@ TEST(Predictions, are_finite_and_not_negative) {
     });
 }
 
-TEST(Predictions, move_at_least_the_compulsory_bytes_at_l2_and_dram) {
+TEST(Predictions, move_at_least_the_compulsory_bytes_at_every_level) {
     everywhere([](const Setting& s) {
         const OperandBytes once = compulsory_bytes(s.layer);
-        const double least = (once.read + once.written).value() * (1 - 1e-12);
+        const Bytes least = (once.read + once.written) * (1 - 1e-12);
         const Traffic t = s.predicted().traffic;
         ASSERT_GE(t.dram.total(), least) << s.what();
         ASSERT_GE(t.l2.total(), least) << s.what();
-        ASSERT_GE(t.dram.c, once.written.value() * (1 - 1e-12)) << s.what();
+        ASSERT_GE(t.l1.total(), least) << s.what();
+        ASSERT_GE(t.dram.c, once.written * (1 - 1e-12)) << s.what();
     });
 }
 
@@ -90,17 +93,17 @@ TEST(Predictions, ask_l1_for_what_misses_it) {
         const double strided = s.mapping.family == KernelFamily::tiled ? 1 : 1 + 1e-9;
         ASSERT_GE(t.l1.a * strided, t.l2.a * (1 - 1e-9)) << s.what();
         ASSERT_GE(t.l1.b * strided, t.l2.b * (1 - 1e-9)) << s.what();
-        ASSERT_DOUBLE_EQ(t.l1.c, t.l2.c) << s.what();
+        ASSERT_EQ(t.l1.c, t.l2.c) << s.what();
     });
 }
 
 TEST(Predictions, are_no_faster_than_any_of_their_terms) {
     everywhere([](const Setting& s) {
         const Prediction p = s.predicted();
-        for (const double seconds : p.terms.seconds) ASSERT_GE(p.time * (1 + 1e-9), seconds) << s.what();
+        for (const Seconds seconds : p.terms.seconds) ASSERT_GE(p.time * (1 + 1e-9), seconds) << s.what();
         // No more than the pipe can do, at the clock that it is given.
-        const double peak = s.hardware_.flop_per_cycle[p.mapping.pipe] * s.hardware_.sms * s.hardware_.clock;
-        if (s.layer.pass != Pass::dgrad && p.mapping.family == KernelFamily::tiled) {
+        const FlopRate peak = s.hardware_.flop_per_cycle[p.mapping.pipe] * s.hardware_.sms * s.hardware_.clock;
+        if (p.mapping.family == KernelFamily::tiled) {
             ASSERT_LE(p.flop / p.time, peak * (1 + 1e-9)) << s.what();
         }
     });
@@ -109,7 +112,7 @@ TEST(Predictions, are_no_faster_than_any_of_their_terms) {
 TEST(Predictions, are_the_same_each_time) {
     for (const Layer& layer : all_layers()) {
         const Machine& gpu = machine("v100-sxm2-16gb");
-        const Hardware h = hardware(gpu);
+        const ModelInputs h = *model_inputs(gpu);
         const Prediction once = predict(layer, gpu, h), again = predict(layer, gpu, h);
         ASSERT_EQ(once.time, again.time);
         ASSERT_EQ(once.traffic.l2.total(), again.traffic.l2.total());
@@ -118,35 +121,35 @@ TEST(Predictions, are_the_same_each_time) {
     }
 }
 
-using Change = std::function<void(Hardware&)>;
+using Change = std::function<void(ModelInputs&)>;
 
 void expect_never_slower(const char* what, double slack, const Change& change) {
     SCOPED_TRACE(what);
     everywhere([&](const Setting& s) {
-        Hardware more = s.hardware_;
+        ModelInputs more = s.hardware_;
         change(more);
-        const double after = predict(s.layer, s.mapping, s.occupancy_, more).time;
+        const Seconds after = predict(s.layer, s.mapping, s.occupancy_, more).time;
         ASSERT_LE(after, s.predicted().time * (1 + slack)) << s.what();
     });
 }
 
 TEST(MoreHardware, bandwidth_is_never_slower) {
-    expect_never_slower("DRAM", 1e-12, [](Hardware& h) { h.dram_bandwidth *= 2; });
-    expect_never_slower("L2", 1e-12, [](Hardware& h) { h.l2_bandwidth *= 2; });
-    expect_never_slower("L1", 1e-12, [](Hardware& h) { h.l1_width *= 2; });
-    expect_never_slower("shared memory", 1e-12, [](Hardware& h) { h.shared_width *= 2; });
+    expect_never_slower("DRAM", 1e-12, [](ModelInputs& h) { h.dram_bandwidth *= 2; });
+    expect_never_slower("L2", 1e-12, [](ModelInputs& h) { h.l2_bandwidth *= 2; });
+    expect_never_slower("L1", 1e-12, [](ModelInputs& h) { h.l1_width *= 2; });
+    expect_never_slower("shared memory", 1e-12, [](ModelInputs& h) { h.shared_width *= 2; });
 }
 
 TEST(MoreHardware, arithmetic_and_clock_are_never_slower) {
-    expect_never_slower("FLOP", 1e-12, [](Hardware& h) {
-        for (double& rate : h.flop_per_cycle) rate *= 2;
+    expect_never_slower("FLOP", 1e-12, [](ModelInputs& h) {
+        for (FlopPerCycle& rate : h.flop_per_cycle) rate *= 2;
     });
-    expect_never_slower("clock", 1e-12, [](Hardware& h) { h.clock *= 1.1; });
+    expect_never_slower("clock", 1e-12, [](ModelInputs& h) { h.clock *= 1.1; });
 }
 
 TEST(MoreHardware, l2_capacity_is_never_slower) {
     for (const double factor : {1.05, 1.5, 4.0})
-        expect_never_slower("L2", 1e-12, [&](Hardware& h) { h.l2_capacity *= factor; });
+        expect_never_slower("L2", 1e-12, [&](ModelInputs& h) { h.l2_capacity *= factor; });
 }
 
 TEST(MoreHardware, l1_capacity_is_never_slower) {
@@ -160,7 +163,7 @@ TEST(MoreHardware, l1_capacity_is_never_slower) {
 // With the mapping held. The slack is for L1: on more SMs a CTA has fewer neighbours that bring in what it needs.
 TEST(MoreHardware, sms_are_never_slower) {
     for (const double factor : {1.0, 1.1, 2.0, 4.0})
-        expect_never_slower("SMs", 1e-3, [&](Hardware& h) { h.sms = std::floor(h.sms * factor) + 1; });
+        expect_never_slower("SMs", 1e-3, [&](ModelInputs& h) { h.sms = std::floor(h.sms * factor) + 1; });
 }
 
 // The tile that the rule takes for more SMs may be slower for a layer by itself, as a library's choice may; a network
@@ -172,10 +175,10 @@ TEST(MoreHardware, sms_make_no_network_slower_whatever_tiles_are_chosen) {
             const Network network = with_precision(training(*builtin_network(each.name, {.batch = 32})), precision);
             const std::vector<Layer> layers = merged(network.layers);
             for (const std::string& id : kGpus) {
-                double before = 0, after = 0;
+                Seconds before, after;
                 Machine more = machine(id);
                 more.sm.sms->value *= 2;
-                const Hardware h = hardware(machine(id)), twice = hardware(more);
+                const ModelInputs h = *model_inputs(machine(id)), twice = *model_inputs(more);
                 for (const Layer& layer : layers) {
                     if (precision == Precision::fp16 && layer.pass == Pass::wgrad) continue;
                     before += layer.repeat * predict(layer, machine(id), h).time;

@@ -1,5 +1,5 @@
 // Every address of an operand's loads, one by one: what the closed forms of geometry.hpp are held against. Slow and
-// plain on purpose (shared/reference/delta.md, section 2.7); shares nothing with them but the description of the walk.
+// plain on purpose; shares nothing with them but the description of the walk.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct SectorCounts {
 };
 
 // The byte address of pixel m and reduction index k of an input stored image, channel, row, column; -1 in the padding.
-inline std::int64_t address(const delta_detail::Walk& w, std::int64_t m, std::int64_t k, std::int64_t element) {
+inline std::int64_t address(const delta_detail::SlidingWindow& w, std::int64_t m, std::int64_t k,
+                            std::int64_t element) {
     const std::int64_t column = m % w.columns, row = m / w.columns % w.rows, image = m / (w.columns * w.rows);
     const std::int64_t tap_w = k % w.taps_w, tap_h = k / w.taps_w % w.taps_h, channel = k / (w.taps_w * w.taps_h);
     const std::int64_t y = row * w.stride_h - w.pad_h + tap_h * w.dilation_h;
@@ -30,7 +31,7 @@ inline std::int64_t address(const delta_detail::Walk& w, std::int64_t m, std::in
 }
 
 // A warp takes 32 pixels side by side at one k, as cuDNN's NCHW kernels do.
-inline SectorCounts enumerate_pixels(const delta_detail::Walk& w, const Tile& tile, std::int64_t element) {
+inline SectorCounts enumerate_pixels(const delta_detail::SlidingWindow& w, const Tile& tile, std::int64_t element) {
     const auto images = static_cast<std::int64_t>(w.images), channels = static_cast<std::int64_t>(w.channels);
     const std::int64_t pixels = images * w.rows * w.columns, reduction = channels * w.taps_h * w.taps_w;
     SectorCounts counts;

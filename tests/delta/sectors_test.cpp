@@ -43,58 +43,58 @@ TEST(Sectors, are_the_mean_over_all_starts) {
             }
 }
 
-Operand pixels_of(const Convolution& v, std::int32_t k = 8) {
-    return pixel_operand(forward_walk(v), {}, {128, 64, k}, 1, 4);
+OperandAccess pixels_of(const Convolution& v, std::int32_t k = 8) {
+    return pixel_operand(forward_window(v), {}, {128, 64, k}, 1, 4);
 }
 
 TEST(PixelLoads, of_an_aligned_1x1_are_four_sectors_for_32_floats) {
-    const Operand o = pixels_of(square(1, 16, 32, 64, 1));
+    const OperandAccess o = pixels_of(square(1, 16, 32, 64, 1));
     EXPECT_DOUBLE_EQ(o.elements, 32 * 32 * 16);
-    EXPECT_DOUBLE_EQ(o.l1_factor, 1);
-    EXPECT_DOUBLE_EQ(o.step_factor, 1);
-    EXPECT_DOUBLE_EQ(o.kept_factor, 1);
+    EXPECT_DOUBLE_EQ(o.overfetch_request, 1);
+    EXPECT_DOUBLE_EQ(o.overfetch_step, 1);
+    EXPECT_DOUBLE_EQ(o.overfetch_cta, 1);
 }
 
 TEST(PixelLoads, of_an_odd_image_begin_anywhere) {
     // Planes of 33 x 33 floats begin at any multiple of 4 bytes: 4.875 sectors where one run holds the request.
-    const Operand o = pixels_of(square(1, 16, 33, 64, 1));
-    EXPECT_GT(o.l1_factor, 4.875 / 4);
-    EXPECT_LT(o.l1_factor, 1.03 * 4.875 / 4);  // 1 in 34 requests ends at the image
+    const OperandAccess o = pixels_of(square(1, 16, 33, 64, 1));
+    EXPECT_GT(o.overfetch_request, 4.875 / 4);
+    EXPECT_LT(o.overfetch_request, 1.03 * 4.875 / 4);  // 1 in 34 requests ends at the image
 }
 
 TEST(PixelLoads, with_stride_2_take_every_other_float_of_their_sectors) {
-    const Operand o = pixels_of(square(1, 16, 64, 64, 1, 0, 2));
-    EXPECT_DOUBLE_EQ(o.l1_factor, 2);  // 32 of 64 columns: 8 sectors for 128 bytes
+    const OperandAccess o = pixels_of(square(1, 16, 64, 64, 1, 0, 2));
+    EXPECT_DOUBLE_EQ(o.overfetch_request, 2);  // 32 of 64 columns: 8 sectors for 128 bytes
 }
 
 TEST(PixelLoads, with_stride_8_take_a_sector_each) {
-    EXPECT_DOUBLE_EQ(pixels_of(square(1, 16, 256, 64, 1, 0, 8)).l1_factor, 8);
+    EXPECT_DOUBLE_EQ(pixels_of(square(1, 16, 256, 64, 1, 0, 8)).overfetch_request, 8);
 }
 
 TEST(PixelLoads, of_a_3x3_leave_out_the_padding) {
-    const Operand o = pixels_of(square(1, 1, 32, 64, 3, 1));
+    const OperandAccess o = pixels_of(square(1, 1, 32, 64, 3, 1));
     EXPECT_DOUBLE_EQ(o.elements, 94.0 * 94);  // of 96 x 96: a row and a column of taps miss one pixel each side
     // Taps left and right of the middle cross into one more sector, or lose the one that lies outside.
-    EXPECT_GE(o.l1_factor, 1);
-    EXPECT_LT(o.l1_factor, 1.25);
+    EXPECT_GE(o.overfetch_request, 1);
+    EXPECT_LT(o.overfetch_request, 1.25);
     // A whole reduction reads the tile's 4 rows and one on each side, 24 sectors; one more at each end if it began
     // within a row.
     const double asked = 128 * 9 * (94.0 / 96) * 4;
-    EXPECT_GE(o.kept_factor * asked, 24 * 32);
-    EXPECT_LE(o.kept_factor * asked, 26 * 32 + 1e-9);
-    EXPECT_GT(o.step_factor, o.kept_factor);
+    EXPECT_GE(o.overfetch_cta * asked, 24 * 32);
+    EXPECT_LE(o.overfetch_cta * asked, 26 * 32 + 1e-9);
+    EXPECT_GT(o.overfetch_step, o.overfetch_cta);
 }
 
 struct Case {
     std::string what;
-    Walk walk;
+    SlidingWindow walk;
 };
 
 std::vector<Case> many_walks() {
     std::vector<Case> cases;
     const auto add = [&](const std::string& what, const Convolution& v, Pass pass = Pass::fwd) {
         cases.push_back({what + " of " + std::to_string(v.h) + 'x' + std::to_string(v.w),
-                         pass == Pass::fwd ? forward_walk(v) : gradient_walk(v)});
+                         pass == Pass::fwd ? forward_window(v) : gradient_window(v)});
     };
     for (const std::int64_t size : {7, 14, 28, 56}) {
         const std::int64_t n = size < 20 ? 32 : 2;
@@ -143,12 +143,12 @@ TEST(PixelLoads, agree_with_every_address_written_out) {
     const std::vector<Case> cases = many_walks();
     for (const Case& c : cases) {
         const SectorCounts exact = enumerate_pixels(c.walk, tile, 4);
-        const Operand o = pixel_operand(c.walk, {}, tile, 1, 4);
+        const OperandAccess o = pixel_operand(c.walk, {}, tile, 1, 4);
         EXPECT_NEAR(o.elements / exact.elements, 1, 1e-12) << c.what;
         const double bytes = o.elements * 4;
-        const double request = bytes * o.l1_factor / (32 * exact.requests) - 1,
-                     step = bytes * o.step_factor / (32 * exact.steps) - 1,
-                     kept = bytes * o.kept_factor / (32 * exact.kept) - 1;
+        const double request = bytes * o.overfetch_request / (32 * exact.requests) - 1,
+                     step = bytes * o.overfetch_step / (32 * exact.steps) - 1,
+                     kept = bytes * o.overfetch_cta / (32 * exact.kept) - 1;
         EXPECT_LT(std::abs(request), 0.21) << c.what;
         EXPECT_LT(std::abs(step), 0.31) << c.what;
         EXPECT_LT(std::abs(kept), 0.25) << c.what;
@@ -166,10 +166,10 @@ TEST(PixelLoads, of_layers_with_long_rows_agree_within_a_few_per_cent) {
     for (const Case& c : many_walks()) {
         if (c.walk.columns < 28 || c.walk.stride_h > 1 || c.walk.pad_w > 1) continue;
         const SectorCounts exact = enumerate_pixels(c.walk, {128, 64, 8}, 4);
-        const Operand o = pixel_operand(c.walk, {}, {128, 64, 8}, 1, 4);
-        EXPECT_NEAR(o.elements * 4 * o.l1_factor / (32 * exact.requests), 1, 0.025) << c.what;
-        EXPECT_NEAR(o.elements * 4 * o.step_factor / (32 * exact.steps), 1, 0.055) << c.what;
-        EXPECT_NEAR(o.elements * 4 * o.kept_factor / (32 * exact.kept), 1, 0.065) << c.what;
+        const OperandAccess o = pixel_operand(c.walk, {}, {128, 64, 8}, 1, 4);
+        EXPECT_NEAR(o.elements * 4 * o.overfetch_request / (32 * exact.requests), 1, 0.025) << c.what;
+        EXPECT_NEAR(o.elements * 4 * o.overfetch_step / (32 * exact.steps), 1, 0.055) << c.what;
+        EXPECT_NEAR(o.elements * 4 * o.overfetch_cta / (32 * exact.kept), 1, 0.065) << c.what;
     }
 }
 
@@ -180,24 +180,24 @@ TEST(Filters, stored_along_k_are_read_by_runs_of_their_k_step) {
     ASSERT_EQ(m.b.run(), 8);
     const Grid g = grid(*kernel_view(layer), m);
     const Geometry geometry_of = geometry(layer, m, g);
-    EXPECT_DOUBLE_EQ(geometry_of.b.l1_factor, 1);
+    EXPECT_DOUBLE_EQ(geometry_of.b.overfetch_request, 1);
     EXPECT_DOUBLE_EQ(geometry_of.b.elements, 64.0 * 64 * static_cast<double>(g.rows));
-    EXPECT_DOUBLE_EQ(geometry_of.b.unique, 64.0 * 64 * 4);
+    EXPECT_EQ(geometry_of.b.unique, Bytes{64.0 * 64 * 4});
 }
 
 TEST(Filters, of_odd_length_begin_anywhere) {
     // 3 channels of 7x7: rows of 147 floats, so that 8 floats begin at any multiple of 4 bytes.
     const Layer layer = layer_of(square(8, 3, 112, 64, 7, 3, 2));
     const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
-    EXPECT_DOUBLE_EQ(geometry(layer, m, grid(*kernel_view(layer), m)).b.l1_factor, 1.875);
+    EXPECT_DOUBLE_EQ(geometry(layer, m, grid(*kernel_view(layer), m)).b.overfetch_request, 1.875);
 }
 
 TEST(StridedInputs, are_touched_with_the_columns_that_are_skipped_and_without_the_rows) {
     const Layer layer = layer_of(square(8, 64, 56, 128, 1, 0, 2));
     const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
-    const Walk w = forward_walk(std::get<Convolution>(layer.op));
+    const SlidingWindow w = forward_window(std::get<Convolution>(layer.op));
     const SectorCounts exact = enumerate_pixels(w, {128, 64, 8}, 4);
-    const double unique = geometry(layer, m, grid(*kernel_view(layer), m)).a.unique;
+    const double unique = geometry(layer, m, grid(*kernel_view(layer), m)).a.unique.value();
     EXPECT_NEAR(unique / (32.0 * static_cast<double>(exact.touched.size())), 1, 0.02);
 }
 

@@ -57,7 +57,7 @@ protected:
                                        {"a little more", "", test::only(Resource::dram_bandwidth, 1.1)}};
         Workload work = test::workload("alexnet", 8);
         work.add(*builtin_network("vgg16", {1, 128}), 2);
-        c_ = exploration_report(DesignEvaluator(v100(), hardware(v100()), work), default_costs(), more);
+        c_ = exploration_report(DesignEvaluator(v100(), *model_inputs(v100()), work), default_costs(), more);
     }
     ExplorationReport c_;
 };

@@ -42,7 +42,7 @@ double share_of(const LayerTime& layer, Resource r) {
 TEST(Explore, ScalingNothingGivesExactlyOne) {
     for (const auto& network : builtin_networks())
         for (const Tiles tiles : {Tiles::rule, Tiles::fastest}) {
-            const DesignEvaluator e(titan(), hardware(titan()), workload(network.name), tiles);
+            const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name), tiles);
             EXPECT_EQ(e.evaluate({}).time / time_of(e, {}), 1.0) << network.name;
             EXPECT_TRUE(std::isfinite(time_of(e, {}))) << network.name;
         }
@@ -51,7 +51,7 @@ TEST(Explore, ScalingNothingGivesExactlyOne) {
 TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
     for (const char* gpu : {"titan-xp", "v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm"}) {
         const Machine& machine = *find_in_catalogue(gpu);
-        const Hardware h = hardware(machine);
+        const ModelInputs h = *model_inputs(machine);
         for (const auto& network : builtin_networks()) {
             Workload w;
             w.add(training(*builtin_network(network.name, {16, 128})));
@@ -71,7 +71,7 @@ TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
 
 TEST(Explore, ExposedTimesAreNotNegativeAndSumUpToTheTime) {
     for (const auto& network : builtin_networks()) {
-        const DesignEvaluator e(titan(), hardware(titan()), workload(network.name));
+        const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name));
         for (const LayerTime& layer : e.evaluate({}).layers) {
             double sum = 0;
             for (const double part : layer.exposed) {
@@ -96,8 +96,9 @@ Workload whole_waves() {
 
 // All rates times k, or the clock and the memory with it: k times as fast where nothing waits for a latency or launch.
 TEST(Explore, ScalingEverythingByKGivesKWithoutLatencyAndLaunch) {
-    Hardware h = hardware(titan());
-    h.launch = h.l1_latency = h.l2_latency = h.dram_latency = 0;
+    ModelInputs h = *model_inputs(titan());
+    h.launch = {};
+    h.l1_latency = h.l2_latency = h.dram_latency = {};
     const DesignEvaluator e(titan(), h, whole_waves(), Tiles::rule);
     const double start = time_of(e, {});
     for (const double k : {1.25, 1.5, 1.9}) {  // beyond 2 a warp's own pace binds, which is a latency
@@ -123,7 +124,7 @@ protected:
         const Machine& machine = *find_in_catalogue(GetParam().gpu);
         Workload w;
         w.add(with_precision(*builtin_network(network, {32, 128}), GetParam().precision), 1);
-        return {machine, hardware(machine), w, Tiles::rule};
+        return {machine, *model_inputs(machine), w, Tiles::rule};
     }
 };
 // Copies through registers, and asynchronous ones to Tensor Cores, whose prologue overlaps in another way.
@@ -174,7 +175,7 @@ TEST_P(Amdahl, ABandwidthGivesAtMostAmdahlsSpeedUp) {
 
 TEST(Explore, MoreOfARateIsNeverSlower) {
     for (const auto& network : builtin_networks()) {
-        const DesignEvaluator e(titan(), hardware(titan()), workload(network.name));
+        const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name));
         for (const Resource r : {Resource::macs, Resource::clock, Resource::shared_bandwidth, Resource::l1_bandwidth,
                                  Resource::l2_bandwidth, Resource::dram_bandwidth}) {
             double before = time_of(e, {});
@@ -189,9 +190,9 @@ TEST(Explore, MoreOfARateIsNeverSlower) {
 
 TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
     // Whose L2 is known by its width. One that was measured as a rate, at no known clock, stays where it is for
-    // `hardware`, but is scaled here: L2 runs with the SMs.
-    const Hardware start = hardware(titan(), Frequency{1e9});
-    const Hardware a = scaled(start, only(Resource::clock, 1.25)), b = hardware(titan(), Frequency{1.25e9});
+    // `model_inputs`, but is scaled here: L2 runs with the SMs.
+    const ModelInputs start = *model_inputs(titan(), Frequency{1e9});
+    const ModelInputs a = scaled(start, only(Resource::clock, 1.25)), b = *model_inputs(titan(), Frequency{1.25e9});
     EXPECT_EQ(a.clock, b.clock);
     EXPECT_NEAR(a.l2_bandwidth / b.l2_bandwidth, 1, 1e-12);
     EXPECT_NEAR(a.l1_width / b.l1_width, 1, 1e-12);
@@ -200,8 +201,8 @@ TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
 
 TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
     const Machine &p100 = *find_in_catalogue("p100-pcie-16gb"), &v100 = *find_in_catalogue("v100-pcie-32gb");
-    const Hardware a = hardware(p100), b = hardware(v100);
-    const Hardware there = scaled(a, factors_between(p100, a, v100, b));
+    const ModelInputs a = *model_inputs(p100), b = *model_inputs(v100);
+    const ModelInputs there = scaled(a, factors_between(p100, a, v100, b));
     EXPECT_EQ(there.sms, b.sms);
     EXPECT_NEAR(there.clock / b.clock, 1, 1e-12);
     EXPECT_NEAR(there.schedulers / b.schedulers, 1, 1e-12);
@@ -214,7 +215,7 @@ TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
 }
 
 TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
-    const DesignEvaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
+    const DesignEvaluator e(titan(), *model_inputs(titan()), workload("resnet152", 256, true));
     const auto largest = [&](const Factors& f) {
         int area = 0;
         for (const LayerTime& l : e.evaluate(f).layers) area = std::max(area, l.tile.m * l.tile.n);
@@ -228,7 +229,7 @@ TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
 }
 
 TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
-    const DesignEvaluator e(titan(), hardware(titan()), workload("resnet50", 16, true), Tiles::rule);
+    const DesignEvaluator e(titan(), *model_inputs(titan()), workload("resnet50", 16, true), Tiles::rule);
     const auto bytes = [&](const Factors& f) {
         double sum = 0;
         for (const LayerTime& l : e.evaluate(f).layers) sum += l.dram_bytes;
@@ -238,7 +239,7 @@ TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
 }
 
 TEST(Explore, ADesignWithTooFewRegistersForAnyTileTakesForeverAndIsNotFound) {
-    const DesignEvaluator e(titan(), hardware(titan()), workload("vgg16", 8));
+    const DesignEvaluator e(titan(), *model_inputs(titan()), workload("vgg16", 8));
     EXPECT_TRUE(std::isinf(time_of(e, only(Resource::registers, 0.01))));
 }
 

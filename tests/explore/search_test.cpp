@@ -13,10 +13,10 @@ using namespace gambrel;
 using namespace gambrel::test;
 
 struct Case {
-    DesignEvaluator evaluator{titan(), hardware(titan()), workload("alexnet", 64)};
+    DesignEvaluator evaluator{titan(), *model_inputs(titan()), workload("alexnet", 64)};
     Space space;
     explicit Case(std::string_view vary = "sms=1:4,macs=1:2,l2.bandwidth=1:4,l2.capacity={1,2,4},dram.bandwidth=1:4")
-        : space(*parse_space(vary, titan(), hardware(titan()))) {}
+        : space(*parse_space(vary, titan(), *model_inputs(titan()))) {}
     [[nodiscard]] Exploration explore(SearchOptions options) const {
         return {evaluator, space, default_costs(), std::move(options)};
     }
@@ -176,7 +176,7 @@ TEST(Checkpoint, CutOffOrForeignTextIsRefused) {
 }
 
 TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
-    const DesignEvaluator e(titan(), hardware(titan()), workload("vgg16", 64, true), Tiles::rule);
+    const DesignEvaluator e(titan(), *model_inputs(titan()), workload("vgg16", 64, true), Tiles::rule);
     for (const Sensitivity& s : sensitivities(e)) {
         if (s.resource == Resource::sms) continue;  // waves make steps
         EXPECT_GE(s.elasticity, -1e-9) << name(s.resource);
@@ -188,7 +188,7 @@ TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
 }
 
 TEST(ExplorationReport, OptionsOfTheStudyGoFromComputeAloneToBalanced) {
-    const DesignEvaluator e(titan(), hardware(titan()), workload("resnet152", 256, true));
+    const DesignEvaluator e(titan(), *model_inputs(titan()), workload("resnet152", 256, true));
     const auto options = proposed_designs();
     const ExplorationReport c = exploration_report(e, default_costs(), options);
     ASSERT_EQ(c.designs.size(), 10u);

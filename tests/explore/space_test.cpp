@@ -13,7 +13,7 @@ using namespace gambrel::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Result<Space> space(std::string_view text) { return parse_space(text, titan(), hardware(titan())); }
+Result<Space> space(std::string_view text) { return parse_space(text, titan(), *model_inputs(titan())); }
 
 TEST(Space, ARangeWithAStepAListAndASingleValue) {
     const auto s = space("macs=1:4:0.5, l2.capacity={4,1,2,2},clock=1.5");
@@ -38,14 +38,14 @@ TEST(Space, AmountsWithUnitsAreFactorsOfTheStart) {
     ASSERT_TRUE(s) << to_text(s.error());
     EXPECT_THAT(s->axes[0].values, ElementsAre(1, 2));
     EXPECT_THAT(s->axes[1].values, ElementsAre(1, 1.5));
-    EXPECT_NEAR(s->axes[2].values[0], 1e12 / hardware(titan()).dram_bandwidth, 1e-12);
+    EXPECT_NEAR(s->axes[2].values[0], 1e12 / model_inputs(titan())->dram_bandwidth.value(), 1e-12);
 }
 
 TEST(Space, SmsAreWholeSoNearFactorsAreOneDesign) {
     const auto s = space("sms={1,1.01,1.5}");
     ASSERT_TRUE(s);
     EXPECT_THAT(s->axes[0].values, ElementsAre(1, 1.5));
-    EXPECT_EQ(scaled(hardware(titan()), only(Resource::sms, 1.26)).sms, 38);
+    EXPECT_EQ(scaled(*model_inputs(titan()), only(Resource::sms, 1.26)).sms, 38);
 }
 
 TEST(Space, EveryIndexIsADesignOfItsOwn) {
@@ -75,7 +75,7 @@ TEST(Space, FaultsNameTheEntryWhatWasFoundAndWhatWasExpectedAllAtOnce) {
 }
 
 TEST(Limit, HoldsForCostSpeedTimeAndResources) {
-    const auto l = parse_limits("cost<=2.0,speedup>=1.5,sms<=60SM,time<=2ms", titan(), hardware(titan()));
+    const auto l = parse_limits("cost<=2.0,speedup>=1.5,sms<=60SM,time<=2ms", titan(), *model_inputs(titan()));
     ASSERT_TRUE(l) << to_text(l.error());
     const auto all = [&](const Factors& f, double cost, double time) {
         for (const Limit& limit : *l)
@@ -87,7 +87,7 @@ TEST(Limit, HoldsForCostSpeedTimeAndResources) {
     EXPECT_FALSE(all({}, 2.01, 2e-3));
     EXPECT_FALSE(all({}, 2, 2.1e-3));
     for (const char* wrong : {"cost<2", "cost", "price<=2", "cost<=x", "time<=2", "cost<=-1"})
-        EXPECT_FALSE(parse_limits(wrong, titan(), hardware(titan()))) << wrong;
+        EXPECT_FALSE(parse_limits(wrong, titan(), *model_inputs(titan()))) << wrong;
 }
 
 TEST(Costs, TheStartCostsOneAndEveryResourceCosts) {

@@ -77,7 +77,7 @@ TEST(MachineFile, a_number_without_source_is_refused) {
     EXPECT_THAT(faults(toy("", R"(, "capacity": {"value": "16 GB", "origin": "datasheet", "cite": ""})")),
                 Contains(HasSubstr("memory.levels[0].capacity.cite")));
     EXPECT_THAT(faults(toy("", R"(, "capacity": {"value": "16 GB", "origin": "modelled", "cite": "x"})")),
-                Contains(AllOf(HasSubstr("origin"), HasSubstr("\"modelled\" is no origin"))));
+                Contains(AllOf(HasSubstr("origin"), HasSubstr("\"modelled\" is not an origin"))));
 }
 
 TEST(MachineFile, all_faults_are_told_at_once) {
@@ -88,7 +88,7 @@ TEST(MachineFile, all_faults_are_told_at_once) {
     for (const char* place :
          {"toy.json: schema: ", "toy.json: name: missing", "toy.json: compute_capability: \"eight\"",
           "toy.json: clocks.boost.value: \"1 GB/s\"", "toy.json: sm.count.value: \"many\"",
-          "toy.json: sm.lains: unknown field", "toy.json: memory.levels[0].name: \"L9\" is no level",
+          "toy.json: sm.lains: unknown field", "toy.json: memory.levels[0].name: \"L9\" is not a level",
           "toy.json: memory.levels[0].widht: unknown field", "toy.json: memory.levels[1].scope: \"chip\"",
           "toy.json: memory.levels[2]: 7 is not an object"})
         EXPECT_THAT(all, Contains(HasSubstr(place)));

@@ -1,4 +1,4 @@
-// What a kernel's name says of how it runs: names that profilers really printed, and text that is no kernel's name.
+// What a kernel's name says of how it runs: names that profilers really printed, and text that is not one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gambrel/mapping.hpp>

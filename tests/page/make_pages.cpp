@@ -166,7 +166,7 @@ Measurement measured() {
 
 ExplorationReport explored() {
     const Machine& machine = *find_in_catalogue("v100");
-    const Hardware base = hardware(machine);
+    const ModelInputs base = *model_inputs(machine);
     Workload work;
     work.add(*builtin_network("alexnet", {8, 128}));
     work.add(*builtin_network("vgg16", {1, 128}));

@@ -1,10 +1,9 @@
-// The intervals that predictions carry, learned again from the rows: the table in src/delta/names.cpp stays true.
+// The intervals that predictions carry, learned again from the rows: data/model/intervals.json stays true.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "validate/measured.hpp"
-#include "delta/intervals.hpp"
 
 namespace gambrel {
 namespace {
@@ -58,7 +57,7 @@ TEST_F(Intervals, hold_four_of_five_measured_rows_of_each_regime) {
         if (regime == Regime::streaming) continue;  // no rows
         const std::vector<Weighted> all = ratios(regime);
         ASSERT_GT(all.size(), 1000U) << name(regime);
-        const delta_detail::TimeInterval table = delta_detail::time_interval(regime);
+        const TimeInterval table = time_interval(regime);
         EXPECT_NEAR(table.low / percentile(all, 0.1), 1, 0.02) << name(regime);
         EXPECT_NEAR(table.high / percentile(all, 0.9), 1, 0.02) << name(regime);
     }

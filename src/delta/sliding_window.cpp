@@ -35,7 +35,7 @@ struct Block {
 
 // Rows with less than a sector between them are one run of memory, an image long: with stride 1 whatever the padding,
 // as pixels that fall into it leave holes; with a stride where the rows of taps fill what it skips.
-bool joined(const Walk& w, const Block& block, double element) {
+bool joined(const SlidingWindow& w, const Block& block, double element) {
     const auto pitch = static_cast<double>(w.in_w), stride = static_cast<double>(w.stride_w);
     const bool rows = block.length >= static_cast<double>(w.columns);
     const double filled = rows ? (block.taps_h - 1) * static_cast<double>(w.dilation_h) * pitch : 0;
@@ -47,7 +47,7 @@ bool joined(const Walk& w, const Block& block, double element) {
 }
 
 // Distinct input rows over rows x taps, where taps of neighbouring output rows meet.
-double row_overlap(double rows, double taps, const Walk& w) {
+double row_overlap(double rows, double taps, const SlidingWindow& w) {
     const auto sh = static_cast<double>(w.stride_h), dh = static_cast<double>(w.dilation_h);
     const double all = rows * taps;
     double distinct = all;
@@ -59,7 +59,7 @@ double row_overlap(double rows, double taps, const Walk& w) {
 }
 
 // The bytes that the starts of a block's runs are multiples of, up to 32.
-std::int64_t grain(const Walk& w, const Block& block, std::int64_t row, double element) {
+std::int64_t grain(const SlidingWindow& w, const Block& block, std::int64_t row, double element) {
     const auto e = static_cast<std::int64_t>(element);
     std::int64_t g = std::gcd<std::int64_t>(32, w.in_h * w.in_w * e);
     const bool linear = w.taps_h == 1 && w.stride_h == 1 && w.stride_w == 1 && w.columns == w.in_w;
@@ -69,7 +69,7 @@ std::int64_t grain(const Walk& w, const Block& block, std::int64_t row, double e
 }
 
 // Bytes of sectors that a block touches, over those that it asks for, without its padding.
-double touched(const Walk& w, const Block& block, double element, double in_row) {
+double touched(const SlidingWindow& w, const Block& block, double element, double in_row) {
     const bool run = joined(w, block, element);
     const std::int64_t row = run ? w.rows * w.columns : w.columns;
     const double parts = pieces(block.length, row);
@@ -110,7 +110,7 @@ double sectors(double length, double grain, double offset) {
     return (std::ceil((offset + length) / grain) * grain + kSector - grain) / kSector;
 }
 
-Walk forward_walk(const Convolution& v) {
+SlidingWindow forward_window(const Convolution& v) {
     const std::int64_t channels = v.c / v.groups;
     return {static_cast<double>(v.n),
             static_cast<double>(channels),
@@ -130,9 +130,9 @@ Walk forward_walk(const Convolution& v) {
 
 // A gradient of the input is a convolution of the output's gradient with the turned filter. Of a strided layer only
 // each stride-th tap reaches a given pixel.
-Walk gradient_walk(const Convolution& v) {
+SlidingWindow gradient_window(const Convolution& v) {
     const std::int64_t channels = v.k / v.groups;
-    Walk w{static_cast<double>(v.n), static_cast<double>(channels), v.h, v.w, v.p(), v.q(), v.r, v.s};
+    SlidingWindow w{static_cast<double>(v.n), static_cast<double>(channels), v.h, v.w, v.p(), v.q(), v.r, v.s};
     w.dilation_h = v.dilation_h;
     w.dilation_w = v.dilation_w;
     w.pad_h = v.dilation_h * (v.r - 1) - v.pad_top;
@@ -149,28 +149,32 @@ Walk gradient_walk(const Convolution& v) {
     return w;
 }
 
-double valid_rows(const Walk& w) { return valid(w.rows, w.in_h, w.taps_h, w.stride_h, w.dilation_h, w.pad_h); }
-double valid_columns(const Walk& w) { return valid(w.columns, w.in_w, w.taps_w, w.stride_w, w.dilation_w, w.pad_w); }
+double valid_rows(const SlidingWindow& w) { return valid(w.rows, w.in_h, w.taps_h, w.stride_h, w.dilation_h, w.pad_h); }
+double valid_columns(const SlidingWindow& w) {
+    return valid(w.columns, w.in_w, w.taps_w, w.stride_w, w.dilation_w, w.pad_w);
+}
 
-Operand pixel_operand(const Walk& w, const WarpLoad& load, const Tile& tile, double columns, double element) {
+OperandAccess pixel_operand(const SlidingWindow& w, const WarpLoad& load, const Tile& tile, double columns,
+                            double element) {
     const double in_row = valid_columns(w), in_image = valid_rows(w), taps = static_cast<double>(w.taps_w);
     const double pixels = w.images * static_cast<double>(w.rows * w.columns);
     const double reduction = w.channels * static_cast<double>(w.taps_h * w.taps_w);
-    Operand o;
+    OperandAccess o;
     o.elements = pixels * reduction * columns * in_row * in_image;
+    if (o.elements <= 0) return o;  // every tap of every pixel lies in the padding
     const double request = load.run(), side = tile.m;
-    o.l1_factor = touched(w, {request, 1, 1}, element, in_row);
-    o.step_factor = o.kept_factor = touched(w, {side, 1, 1}, element, in_row);
+    o.overfetch_request = touched(w, {request, 1, 1}, element, in_row);
+    o.overfetch_step = o.overfetch_cta = touched(w, {side, 1, 1}, element, in_row);
     if (w.taps_h * w.taps_w > 1) {
         const auto down = static_cast<double>(w.taps_h);
-        o.kept_factor = touched(w, {side, taps, down}, element, in_row);
+        o.overfetch_cta = touched(w, {side, taps, down}, element, in_row);
         // A k-step begins anywhere in a row of taps, so it meets (k + taps - 1) / taps rows; and anywhere in a channel.
         const double met = (tile.k + taps - 1) / taps, channels = 1 + (tile.k - 1) / (taps * down);
         const Block step{side, tile.k / met, std::clamp(met / channels, 1.0, down)};
-        o.step_factor = std::min(o.step_factor, touched(w, step, element, in_row));
+        o.overfetch_step = std::min(o.overfetch_step, touched(w, step, element, in_row));
     }
-    o.l1_factor = std::max(o.l1_factor, o.step_factor);
-    o.step_factor = std::max(o.step_factor, o.kept_factor);
+    o.overfetch_step = std::max(o.overfetch_step, o.overfetch_cta);
+    o.overfetch_request = std::max(o.overfetch_request, o.overfetch_step);
     return o;
 }
 

@@ -1,0 +1,177 @@
+// The terms of a prediction, line by line, from the functions that compute them.
+#include <fmt/format.h>
+
+#include "delta/levels.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace delta_detail;
+using Line = ExplainedLine;
+using Combine = Line::Combine;
+using Operands = std::vector<Line::Operand>;
+
+class Lines {
+public:
+    void given(std::string name, std::string meaning, Line::Value value) {
+        lines.push_back({std::move(name), std::move(meaning), Combine::given, {}, value});
+    }
+    void product(std::string name, std::string meaning, Operands operands, Line::Value value) {
+        lines.push_back({std::move(name), std::move(meaning), Combine::product, std::move(operands), value});
+    }
+    Seconds sum(std::string name, std::string meaning, const Operands& operands) {
+        Seconds total;
+        for (const Line::Operand& o : operands) total += std::get<Seconds>(o.value);
+        lines.push_back({std::move(name), std::move(meaning), Combine::sum, operands, total});
+        return total;
+    }
+    Seconds maximum(std::string name, std::string meaning, const Operands& operands) {
+        Seconds most;
+        for (const Line::Operand& o : operands) most = std::max(most, std::get<Seconds>(o.value));
+        lines.push_back({std::move(name), std::move(meaning), Combine::maximum, operands, most});
+        return most;
+    }
+    std::vector<Line> lines;
+};
+
+double count(std::int64_t n) { return static_cast<double>(n); }
+
+void grid_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
+    out.product("CTAs", "rows x columns x batch x parts of k",
+                {{"rows", count(p.grid.rows)},
+                 {"columns", count(p.grid.columns)},
+                 {"batch", count(p.grid.batch)},
+                 {"parts", count(p.grid.split_k)}},
+                count(p.grid.ctas()));
+    out.given("steps", "k-steps of a CTA, ceil(K / parts / k)", count(p.grid.k_steps));
+    out.given("CTAs per SM", "that fit", count(p.occupancy.ctas_per_sm));
+    out.product("waves", "CTAs / (CTAs per SM x SMs), of one group",
+                {{"CTAs", count(c.grid.ctas())},
+                 {"CTAs per SM", count(std::max(1, p.occupancy.ctas_per_sm)), true},
+                 {"SMs", c.gpu.sms, true}},
+                p.terms.waves);
+}
+
+// Bytes of an operand at a level as what is asked for times what is moved for each byte of it.
+void operand_line(const char* level, const char* operand, const OperandAccess& o, const Geometry& g, double groups,
+                  Bytes bytes, Lines& out) {
+    const Bytes asked = o.elements * g.element * groups;
+    const std::string name = fmt::format("{} bytes of {}", level, operand);
+    if (asked <= Bytes{}) return out.given(name, "nothing is asked for; the operand counts once", bytes);
+    out.product(name, "elements x size x bytes moved for each",
+                {{"elements", o.elements * groups}, {"size", g.element}, {"moved for each", bytes / asked}}, bytes);
+}
+
+void traffic_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
+    const Geometry& g = c.geometry;
+    const double groups = c.layer.groups;
+    const auto level = [&](const char* name, const OperandTraffic& t) {
+        operand_line(name, "A", g.a, g, groups, t.a, out);
+        operand_line(name, "B", g.b, g, groups, t.b, out);
+        out.given(fmt::format("{} bytes of C", name), "outputs written, with partial sums", t.c);
+    };
+    level("L1", p.traffic.l1);
+    level("L2", p.traffic.l2);
+    const auto dram = [&](const char* name, Bytes unique, Bytes bytes) {
+        if (unique <= Bytes{}) return out.given(name, "nothing is read", bytes);
+        out.product(name, "size of the operand x reads", {{"size", unique}, {"reads", bytes / unique}}, bytes);
+    };
+    dram("DRAM bytes of A", g.a.unique * groups, p.traffic.dram.a);
+    dram("DRAM bytes of B", g.b.unique * groups, p.traffic.dram.b);
+    out.given("DRAM bytes of C", "written once, or streamed partial sums", p.traffic.dram.c);
+    out.given("shared bytes", "stores of tiles and fragments of every warp", p.traffic.shared.total());
+}
+
+void rate_lines(const Prediction& p, const ModelInputs& h, Lines& out) {
+    const auto rate = [&](const char* name, Bytes bytes, Bandwidth bandwidth, Seconds result) {
+        out.product(name, "bytes / bandwidth", {{"bytes", bytes}, {"bandwidth", bandwidth, true}}, result);
+    };
+    rate("t L1", p.traffic.l1.total(), h.l1_width_of_all() * h.clock, p.terms[Term::l1]);
+    rate("t L2", p.traffic.l2.total(), h.l2_bandwidth, p.terms[Term::l2]);
+    // Without what an uneven last wave reads again while DRAM is idle.
+    rate("t DRAM", p.traffic.dram.total() - p.traffic.dram_uneven.total(), h.dram_bandwidth, p.terms[Term::dram]);
+}
+
+void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
+    const TimeTerms& t = p.terms;
+    const ModelInputs& h = c.gpu;
+    const CtaWork work = work_of(c);
+    const Waves w = waves_of(c);
+    const double in_turn = (w.full * w.per_sm + w.gathered) * c.layer.groups;
+    const auto pace = [&](const char* name, Cycles cycles, Seconds result) {
+        // A slot-powered board that falls to its lower clock takes longer than its clock says.
+        const double slowed = cycles > Cycles{} ? result / (in_turn * cycles / h.clock) : 1;
+        out.product(name, "CTAs of the busiest SM x cycles of each / clock x slow-down",
+                    {{"CTAs", in_turn}, {"cycles", cycles}, {"clock", h.clock, true}, {"slow-down", slowed}}, result);
+    };
+    pace("t compute", work.compute, t[Term::compute]);
+    pace("t issue", work.issue, t[Term::issue]);
+    pace("t shared", work.shared, t[Term::shared]);
+    out.given("busy", "waves of the longest of compute, issue, shared and one CTA's own latency", t[Term::latency]);
+    rate_lines(p, h, out);
+    const Seconds memory =
+        out.maximum("memory", "the slowest level", {{"L1", t[Term::l1]}, {"L2", t[Term::l2]}, {"DRAM", t[Term::dram]}});
+    const Seconds around = out.sum("around", "first tiles and outputs that no other CTA hides",
+                                   {{"prologue", t.prologue}, {"epilogue", t.epilogue}});
+    Seconds kernel;
+    if (c.mapping.a.asynchronous) {
+        const Seconds latency = c.layer.groups * (h.dram_latency + h.l2_latency) / h.clock;
+        const Seconds busy =
+            out.sum("busy and around", "one after the other", {{"busy", t[Term::latency]}, {"around", around}});
+        const Seconds queued = out.sum("memory and latency", "asynchronous copies hide the rest",
+                                       {{"memory", memory}, {"latency", latency}});
+        kernel = out.maximum("kernel", "the longer", {{"busy and around", busy}, {"memory and latency", queued}});
+    } else {
+        const Seconds longer =
+            out.maximum("longer", "of busy and memory", {{"busy", t[Term::latency]}, {"memory", memory}});
+        kernel = out.sum("kernel", "longer + around", {{"longer", longer}, {"around", around}});
+    }
+    const Seconds call = call_overhead(c);
+    if (c.layer.groups > 1) {
+        kernel = out.maximum("kernels", "each group takes at least a launch",
+                             {{"kernel", kernel}, {"launches", t[Term::launch] - call}});
+        out.sum("time", "kernels + call", {{"kernels", kernel}, {"call", call}});
+    } else {
+        out.sum("time", "kernel + launches + call",
+                {{"kernel", kernel}, {"launches", t[Term::launch] - call}, {"call", call}});
+    }
+}
+
+void streaming_lines(const Prediction& p, const ModelInputs& h, Lines& out) {
+    const TimeTerms& t = p.terms;
+    out.given("bytes", "every operand once", p.traffic.dram.total());
+    rate_lines(p, h, out);
+    const Seconds longest =
+        out.maximum("longest", "of compute and the levels",
+                    {{"compute", t[Term::compute]}, {"L1", t[Term::l1]}, {"L2", t[Term::l2]}, {"DRAM", t[Term::dram]}});
+    out.sum("time", "longest + launch + latency of DRAM",
+            {{"longest", longest}, {"launch", t[Term::launch]}, {"latency", t.prologue}});
+}
+
+}  // namespace
+
+std::vector<ExplainedLine> explain(const Layer& layer, const Prediction& p, const ModelInputs& inputs) {
+    Lines out;
+    out.given("FLOP", "2 for each multiply-add", p.flop);
+    const PreparedLayer prepared = prepare(layer, p.mapping);
+    if (p.mapping.family != KernelFamily::tiled) {
+        streaming_lines(p, inputs, out);
+        return out.lines;
+    }
+    const TiledLaunch c(prepared, p.occupancy, inputs);
+    grid_lines(c, p, out);
+    if (p.model == Model::gambrel) {
+        traffic_lines(c, p, out);
+        time_lines(c, p, out);
+        return out.lines;
+    }
+    for (const auto& [name, t] :
+         {std::pair{"L1 bytes", p.traffic.l1}, {"L2 bytes", p.traffic.l2}, {"DRAM bytes", p.traffic.dram}})
+        out.given(name, "the paper's equations (docs/model.md)", t.total());
+    for (const Term term : {Term::compute, Term::shared, Term::l1, Term::l2, Term::dram, Term::latency})
+        out.given(fmt::format("t {}", name(term)), "the paper's equations (docs/model.md)", p.terms[term]);
+    out.given("time", "the longest, with prologue and epilogue of all turns", p.time);
+    return out.lines;
+}
+
+}  // namespace gambrel

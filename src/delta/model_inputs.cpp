@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cmath>
+
+#include <gambrel/delta.hpp>
+
+namespace gambrel {
+namespace {
+
+// Boards whose base clock is less than half of boost (T4, L4: 70 and 72 W) cannot feed boost under load, and fall
+// towards base while it lasts.
+bool slot_powered(const Clocks& clocks) {
+    return clocks.boost && clocks.base && clocks.base->value < calibration().slot_powered * clocks.boost->value;
+}
+Frequency sustained_clock(const Machine& machine) {
+    const Clocks& clocks = machine.clocks;
+    if (!slot_powered(clocks)) return Frequency{needed(machine, Needed::clock)};
+    const double mean = std::sqrt(clocks.base->value.value() * clocks.boost->value.value());
+    return Frequency{calibration().sustained_clock * mean};
+}
+
+// The same ceiling that verdicts are judged by, of one SM and cycle.
+FlopPerCycle rate_of(const Machine& machine, Pipe pipe, const ModelInputs& in, Roofs roofs) {
+    const Arithmetic& a = machine.pipes[pipe];
+    if (a.dense && !(roofs == Roofs::measured && a.measured)) return a.dense->value;
+    const auto ceiling = compute_ceiling(machine, pipe, in.clock, roofs);
+    return ceiling ? ceiling->value / in.clock / in.sms : FlopPerCycle{};
+}
+
+}  // namespace
+
+Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency> clock, Roofs roofs) {
+    if (Errors missing = missing_numbers(machine, clock.has_value()); !missing.empty())
+        return tl::unexpected(std::move(missing));
+    ModelInputs in;
+    in.architecture = &architecture_of(machine);
+    in.calibration = &calibration();
+    in.clock = clock.value_or(sustained_clock(machine));
+    if (!clock && slot_powered(machine.clocks)) in.clock_long = calibration().long_clock * in.clock;
+    in.sms = needed(machine, Needed::sms);
+    in.schedulers = needed(machine, Needed::schedulers);
+    for (const Pipe pipe : all_pipes()) in.flop_per_cycle[pipe] = rate_of(machine, pipe, in, roofs);
+    const auto width = [&](Level level, Needed otherwise) {
+        const auto ceiling = memory_ceiling(machine, level, in.clock, roofs);
+        const double per_sm = in.clock.value() * in.sms;
+        return BytesPerCycle{ceiling ? ceiling->value.value() / per_sm : needed(machine, otherwise)};
+    };
+    in.shared_width = width(Level::shared, Needed::shared_width);
+    in.l1_width = width(Level::l1, Needed::l1_width);
+    const auto bandwidth = [&](Level level, Needed otherwise) {
+        const auto ceiling = memory_ceiling(machine, level, in.clock, roofs);
+        return ceiling ? ceiling->value : Bandwidth{needed(machine, otherwise)};
+    };
+    in.dram_bandwidth = bandwidth(Level::dram, Needed::dram_bandwidth);
+    if (roofs == Roofs::measured && !machine.find(Level::dram)->measured) in.dram_bandwidth *= calibration().dram_reach;
+    in.l2_bandwidth = bandwidth(Level::l2, Needed::l2_bandwidth);
+    in.l1_latency = Cycles{needed(machine, Needed::l1_latency)};
+    in.l2_latency = Cycles{needed(machine, Needed::l2_latency)};
+    in.dram_latency = Cycles{needed(machine, Needed::dram_latency)};
+    in.l2_capacity = Bytes{needed(machine, Needed::l2_capacity)};
+    const MemoryLevel* l2 = machine.find(Level::l2);
+    const bool copies = l2->partitions && l2->partitions->value >= 2 && in.architecture->l2_partitions_keep_copies;
+    if (copies) in.l2_copies = 2;
+    in.launch = calibration().launch;
+    return in;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,239 @@
+// JSON to Architecture, and which one a machine has.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <gambrel/machine.hpp>
+
+#include "base/embedded.hpp"
+#include "machine/json_fields.hpp"
+
+namespace gambrel {
+namespace {
+
+using machine_detail::Fields;
+using nlohmann::json;
+
+// One section of the file. Its numbers are plain, because the section cites their source.
+class Section {
+public:
+    Section(const json& object, const std::string& path, Errors& errors) : fields_(object, path, errors) {
+        if (const std::string cite = fields_.text("cite", true); cite.empty())
+            fields_.fault("cite", "is empty; say where the numbers of this section come from");
+    }
+    double number(const std::string& key, double least, double most) {
+        const json* field = fields_.any(key, true);
+        if (!field) return 0;
+        const double value = field->is_number() ? field->get<double>() : std::nan("");
+        if (!(value >= least && value <= most))
+            fields_.fault(key, fmt::format("expected a number from {} to {}", least, most));
+        return value;
+    }
+    std::int32_t count(const std::string& key, std::int32_t least, std::int32_t most, bool required = true) {
+        const json* field = fields_.any(key, required);
+        if (!field) return 0;
+        if (!field->is_number_integer() || *field < least || *field > most) {
+            fields_.fault(key, fmt::format("expected a whole number from {} to {}", least, most));
+            return 0;
+        }
+        return field->get<std::int32_t>();
+    }
+    bool flag(const std::string& key) {
+        const json* field = fields_.any(key, true);
+        if (field && !field->is_boolean()) fields_.fault(key, "expected true or false");
+        return field && field->is_boolean() && field->get<bool>();
+    }
+    template <class Q>
+    Q quantity(const std::string& key) {
+        return parsed<Q>(key, fields_.text(key, true));
+    }
+    template <class Q>
+    std::vector<Q> quantities(const std::string& key) {
+        std::vector<Q> out;
+        for (const std::string& text : fields_.texts(key)) out.push_back(parsed<Q>(key, text));
+        if (!std::is_sorted(out.begin(), out.end())) fields_.fault(key, "expected rising values");
+        return out;
+    }
+    Tile tile(const std::string& key) { return tile_from(key, fields_.text(key, true)); }
+    std::vector<Tile> tiles(const std::string& key) {
+        std::vector<Tile> out;
+        for (const std::string& text : fields_.texts(key)) out.push_back(tile_from(key, text));
+        if (out.empty()) fields_.fault(key, "expected at least one tile such as \"128x64x32\"");
+        return out;
+    }
+    void finish() { fields_.finish(); }
+
+private:
+    template <class Q>
+    Q parsed(const std::string& key, const std::string& text) {
+        const auto value = parse_quantity<Q>(text);
+        if (value && value->value() >= 0) return *value;
+        fields_.fault(key, value ? fmt::format("\"{}\" is negative", text) : value.error());
+        return {};
+    }
+    Tile tile_from(const std::string& key, const std::string& text) {
+        Tile t;
+        const char *at = text.data(), *const end = at + text.size();
+        for (std::int32_t* side : {&t.m, &t.n, &t.k}) {
+            const auto [next, fault] = std::from_chars(at, end, *side);
+            const bool last = side == &t.k;
+            if (fault != std::errc{} || *side < 1 || *side > 1024 ||
+                (last ? next != end : next == end || *next != 'x')) {
+                fields_.fault(key, fmt::format("\"{}\" is not a tile such as \"128x64x32\"", text));
+                return {};
+            }
+            at = next + 1;
+        }
+        return t;
+    }
+    Fields fields_;
+};
+
+void read_sm(Section s, Architecture& a) {
+    a.schedulers = s.number("schedulers", 1, 64);
+    a.max_warps = s.number("max_warps", 1, 1024);
+    a.max_ctas = s.number("max_ctas", 1, 1024);
+    a.registers = s.quantity<Bytes>("registers");
+    a.shared_memory = s.quantity<Bytes>("shared_memory");
+    a.shared_memory_per_cta = s.quantity<Bytes>("shared_memory_per_cta");
+    a.shared_width = s.quantity<BytesPerCycle>("shared_width");
+    a.l1_width = s.quantity<BytesPerCycle>("l1_width");
+    s.finish();
+}
+
+void read_allocation(Section s, Architecture& a) {
+    a.registers_per_thread = s.count("registers_per_thread", 1, 1024);
+    a.register_granularity = s.count("register_granularity", 1, 64);
+    a.shared_memory_granularity = s.quantity<Bytes>("shared_memory_granularity");
+    a.shared_memory_reserved = s.quantity<Bytes>("shared_memory_reserved");
+    s.finish();
+}
+
+void read_l1(Section s, Architecture& a) {
+    a.l1_capacity = s.quantity<Bytes>("capacity");
+    a.l1_holds_shared_memory = s.flag("holds_shared_memory");
+    a.carve_outs = s.quantities<Bytes>("carve_outs");
+    a.l1_keeps_global_loads = s.flag("keeps_global_loads");
+    s.finish();
+}
+
+void read_cuda_cores(Section s, Architecture& a) {
+    a.gemm_tiles = s.tiles("gemm");
+    a.convolution_tile = s.tile("convolution");
+    a.narrow_convolution_tile = s.tile("convolution_narrow");
+    a.narrow_up_to_filters = s.count("narrow_up_to_filters", 0, 1 << 20);
+    a.filter_gradient_tile = s.tile("filter_gradient");
+    s.finish();
+}
+
+MatrixUnits matrix_units(Section s) {
+    MatrixUnits m;
+    m.reach = s.number("reach", 0.01, 1);
+    m.asynchronous_copies = s.flag("asynchronous_copies");
+    m.operands_from_shared_memory = s.flag("operands_from_shared_memory");
+    m.stages = s.count("stages", 1, 16);
+    m.k_step = s.quantity<Bytes>("k_step");
+    m.outputs_per_thread = s.count("outputs_per_thread", 1, 256);
+    m.threads = s.count("threads", 32, 1024, false);
+    m.producer_threads = s.count("producer_threads", 0, 1024, false);
+    m.registers = s.count("registers", 16, 1024, false);
+    m.tiles = s.tiles("tiles");
+    s.finish();
+    return m;
+}
+
+std::vector<ComputeCapability> capabilities(Fields& root) {
+    std::vector<ComputeCapability> out;
+    for (const std::string& text : root.texts("compute_capabilities"))
+        if (const auto cc = parse_compute_capability(text))
+            out.push_back(*cc);
+        else
+            root.fault("compute_capabilities", fmt::format("\"{}\" is not of the form \"8.6\"", text));
+    if (out.empty()) root.fault("compute_capabilities", "expected at least one, such as \"8.6\"");
+    return out;
+}
+
+struct Builtin {
+    std::vector<Architecture> all;
+    Builtin() {
+        for (const auto& [name, text] : embedded("architectures")) {
+            auto parsed = parse_architecture(text, fmt::format("data/architectures/{}.json", name));
+            // Data of the build itself, which the tests load: a fault here is an internal error.
+            if (!parsed) throw std::logic_error(to_text(parsed.error()));
+            all.push_back(std::move(*parsed));
+        }
+        std::sort(all.begin(), all.end(),
+                  [](const auto& a, const auto& b) { return a.covers.front() < b.covers.front(); });
+    }
+};
+
+const Builtin& builtin() {
+    static const Builtin instance;
+    return instance;
+}
+
+}  // namespace
+
+Result<Architecture> parse_architecture(std::string_view text, std::string_view source_name) {
+    const std::string source = std::string(source_name) + ": ";
+    json document;
+    try {
+        document = json::parse(text);
+    } catch (const json::exception& e) {
+        return failure(std::string(source_name), fmt::format("not JSON: {}", e.what()));
+    }
+    Errors errors;
+    Architecture a;
+    Fields root(document, source, errors);
+    if (const auto* schema = root.any("schema", true); schema && *schema != 1)
+        root.fault("schema", "expected 1, the version that this gambrel reads");
+    a.id = root.text("id", true);
+    a.name = root.text("name", true);
+    a.covers = capabilities(root);
+    const auto section = [&](const char* key, auto&& read) {
+        if (const json* object = root.object(key, true)) read(Section(*object, source + key, errors), a);
+    };
+    section("sm", read_sm);
+    section("allocation", read_allocation);
+    section("l1", read_l1);
+    section("l2", [](Section s, Architecture& to) {
+        to.l2_partitions_keep_copies = s.flag("partitions_keep_copies");
+        s.finish();
+    });
+    section("issue", [](Section s, Architecture& to) {
+        to.issue_slots = s.number("slots_per_instruction", 0.1, 10);
+        s.finish();
+    });
+    section("cuda_cores", read_cuda_cores);
+    if (const json* object = root.object("matrix"))
+        a.matrix = matrix_units(Section(*object, source + "matrix", errors));
+    section("host", [](Section s, Architecture& to) {
+        to.gemm_call = s.quantity<Seconds>("gemm_call");
+        to.convolution_call = s.quantity<Seconds>("convolution_call");
+        s.finish();
+    });
+    root.finish();
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+    return a;
+}
+
+std::span<const Architecture> architectures() { return builtin().all; }
+
+const Architecture& architecture_of(const Machine& machine) {
+    if (machine.own_architecture) return *machine.own_architecture;
+    const std::vector<Architecture>& all = builtin().all;
+    if (!machine.compute_capability) return all.back();
+    const Architecture* found = &all.front();
+    ComputeCapability nearest{0, 0};
+    for (const Architecture& a : all)
+        for (const ComputeCapability& cc : a.covers)
+            if (cc <= *machine.compute_capability && cc >= nearest) {
+                nearest = cc;
+                found = &a;
+            }
+    return *found;
+}
+
+}  // namespace gambrel

@@ -1,0 +1,69 @@
+// Every line of an explanation is recomputed from its own operands, and the last one is the predicted time.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+double base(const ExplainedLine::Value& value) {
+    return std::visit(
+        [](auto v) {
+            if constexpr (std::is_same_v<decltype(v), double>)
+                return v;
+            else
+                return v.value();
+        },
+        value);
+}
+
+double recomputed(const ExplainedLine& line) {
+    double result = line.combine == ExplainedLine::Combine::product ? 1 : 0;
+    for (const ExplainedLine::Operand& o : line.operands) {
+        const double v = base(o.value);
+        if (line.combine == ExplainedLine::Combine::product) result = o.divides ? result / v : result * v;
+        if (line.combine == ExplainedLine::Combine::sum) result += v;
+        if (line.combine == ExplainedLine::Combine::maximum) result = std::max(result, v);
+    }
+    return result;
+}
+
+void expect_true_lines(const Layer& layer, const Machine& gpu) {
+    const ModelInputs in = *model_inputs(gpu);
+    const Prediction p = predict(layer, gpu, in);
+    const auto lines = explain(layer, p, in);
+    ASSERT_FALSE(lines.empty());
+    for (const ExplainedLine& line : lines) {
+        if (line.combine == ExplainedLine::Combine::given) continue;
+        ASSERT_NEAR(recomputed(line), base(line.result), 1e-9 * std::abs(base(line.result)) + 1e-18)
+            << line.name << " of " << layer.name << " on " << gpu.id;
+    }
+    ASSERT_EQ(lines.back().name, "time");
+    ASSERT_NEAR(base(lines.back().result) / p.time.value(), 1, 1e-9) << layer.name << " on " << gpu.id;
+}
+
+TEST(Explanations, are_true_line_by_line_and_end_with_the_time) {
+    for (const char* id : {"k80", "t4", "v100-sxm2-16gb", "a100-sxm4-80gb", "h100-sxm"})
+        for (const Precision precision : {Precision::fp32, Precision::fp16})
+            for (const Layer& layer : in_precision(all_layers(), precision))
+                ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine(id)));
+}
+
+TEST(Explanations, of_groups_in_turn_and_timed_calls_are_true) {
+    Convolution v = square(64, 128, 28, 128, 3, 1);
+    v.groups = 4;
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
+    ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine("v100-sxm2-16gb")));
+    layer = convolution_layer();
+    layer.hints.kernels = 2;
+    ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine("v100-sxm2-16gb")));
+}
+
+}  // namespace
+}  // namespace gambrel
