@@ -8,12 +8,13 @@
 #include <gambrel/machine.hpp>
 
 #include "base/embedded.hpp"
-#include "machine/json_fields.hpp"
+#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace gambrel {
 namespace {
 
-using machine_detail::Fields;
+using base_detail::Fields;
 using nlohmann::json;
 
 // One section of the file. Its numbers are plain, because the section cites their source.
@@ -178,15 +179,11 @@ const Builtin& builtin() {
 
 Result<Architecture> parse_architecture(std::string_view text, std::string_view source_name) {
     const std::string source = std::string(source_name) + ": ";
-    json document;
-    try {
-        document = json::parse(text);
-    } catch (const json::exception& e) {
-        return failure(std::string(source_name), fmt::format("not JSON: {}", e.what()));
-    }
+    const auto document = base_detail::parse_json(text, std::string(source_name));
+    if (!document) return tl::unexpected(document.error());
     Errors errors;
     Architecture a;
-    Fields root(document, source, errors);
+    Fields root(*document, source, errors);
     if (const auto* schema = root.any("schema", true); schema && *schema != 1)
         root.fault("schema", "expected 1, the version that this gambrel reads");
     a.id = root.text("id", true);

@@ -66,7 +66,7 @@ TEST(Estimator, estimates_outlive_the_estimator_that_made_them) {
     estimator.reset();
     ASSERT_TRUE(e);
     EXPECT_EQ(e->on->machine.name, v100().name);
-    EXPECT_GT(e->on->inputs.clock, 0);
+    EXPECT_GT(e->on->inputs.clock, Frequency{});
 }
 
 TEST(Estimator, refuses_what_cannot_be) {
