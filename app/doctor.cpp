@@ -7,7 +7,7 @@
 #include "app/command.hpp"
 #include "app/ncu_tool.hpp"
 #include "app/output.hpp"
-#include "app/ranks.hpp"
+#include "app/mpi_world.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -23,7 +23,7 @@ Finding ncu() {
 }
 
 Finding mpi() {
-    if (!Ranks::built_with_mpi())
+    if (!MpiWorld::built_with_mpi())
         return {Health::missing, "MPI", "this gambrel was built without it",
                 "mpirun gambrel measure is as many single runs",
                 "apt install libopenmpi-dev openmpi-bin, then build again"};

@@ -7,8 +7,10 @@
 
 #include "app/command.hpp"
 #include "app/explore_output.hpp"
-#include "app/explore_run.hpp"
+#include "app/interrupt.hpp"
+#include "app/mpi_world.hpp"
 #include "app/network_flags.hpp"
+#include "app/progress.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -17,11 +19,11 @@ struct Flags {
     NetworkFlags network;
     MachineFlags machine;
     ExploreOutput output;
-    RunFlags run;
     std::vector<std::string> vary, limit;
-    std::string costs, target, search = "auto", tiles = "fastest", map, pass_weights;
+    std::string costs, target, search = "auto", tiles = "fastest", map, pass_weights, designs, resume;
     std::uint64_t samples = 100'000, seed = 1, restarts = 64;
     std::size_t points = kRangePoints;
+    int threads = 0;
     bool convolutions = false;
 };
 
@@ -64,14 +66,6 @@ Result<std::vector<Named>> weighted(const std::string& text, const std::string& 
     return all;
 }
 
-Network of_table(const LayerSet& layers) {
-    Network network;
-    network.name = layers.title;
-    for (const LayerRow& row : layers.table->rows)
-        network.layers.insert(network.layers.end(), row.layers.begin(), row.layers.end());
-    return network;
-}
-
 Result<Workload> workload_of(const Flags& flags, Errors& notes) {
     const auto names = weighted(flags.network.network, "NETWORK");
     if (!names) return tl::unexpected(names.error());
@@ -86,9 +80,8 @@ Result<Workload> workload_of(const Flags& flags, Errors& notes) {
         one.network = named.name;
         const auto layers = layers_of(one);
         if (!layers) return tl::unexpected(layers.error());
-        const LayerSet& set = **layers;
-        notes.insert(notes.end(), set.notes.begin(), set.notes.end());
-        all.add(set.network ? *set.network : of_table(set), named.weight, flags.convolutions);
+        notes.insert(notes.end(), (*layers)->notes.begin(), (*layers)->notes.end());
+        all.add(**layers, named.weight, flags.convolutions);
     }
     for (auto& item : all.items)
         for (const Named& pass : *passes)
@@ -108,84 +101,71 @@ Result<std::vector<Resource>> map_of(const std::string& text) {
     return std::vector<Resource>{*x, *y};
 }
 
-struct ExploreRequest {
-    Machine machine;
-    ModelInputs hardware;
-    Space space;
-    CostTable costs;
-    SearchOptions options;
-    std::vector<Resource> map;
-};
-
-void collect(Errors& all, const Errors& some) { all.insert(all.end(), some.begin(), some.end()); }
-
-Result<ExploreRequest> request_of(const Flags& flags) {
-    const auto chosen = estimator_of(flags.machine);
-    if (!chosen) return tl::unexpected(chosen.error());
-    if (!chosen->machine)
+Result<ExploreRequest> request_of(const Flags& flags, Errors& notes) {
+    const auto start = estimator_of(flags.machine);
+    if (!start) return tl::unexpected(start.error());
+    if (!start->machine)
         return failure("--machine",
                        "which GPU to start from? a name of `gambrel machines`, such as v100, or a machine file");
-    const auto inputs = model_inputs(*chosen->machine, chosen->clock, chosen->roofs);
+    ExploreRequest r;
+    r.machine = *start->machine;
+    const auto inputs = model_inputs(r.machine, start->clock, start->roofs);
     if (!inputs) return tl::unexpected(inputs.error());
-    ExploreRequest q{*chosen->machine, *inputs, {}, default_costs(), {}, {}};
+    r.hardware = *inputs;
     Errors wrong = faults(flags.output);
     const auto take = [&](auto&& result, auto& into) {
         if (result)
             into = std::move(*result);
         else
-            collect(wrong, result.error());
+            wrong.insert(wrong.end(), result.error().begin(), result.error().end());
     };
     if (!flags.vary.empty())
-        take(parse_space(joined(flags.vary), q.machine, q.hardware, "--vary", flags.points), q.space);
-    take(parse_limits(joined(flags.limit), q.machine, q.hardware), q.options.limits);
-    if (!flags.costs.empty()) take(load_costs(flags.costs), q.costs);
-    if (!flags.target.empty()) take(positive(flags.target, "--target"), q.options.target);
-    take(map_of(flags.map), q.map);
-    if (flags.vary.empty() && !(flags.target.empty() && flags.run.designs.empty() && flags.run.resume.empty()))
+        take(parse_space(joined(flags.vary), r.machine, r.hardware, "--vary", flags.points), r.space);
+    take(parse_limits(joined(flags.limit), r.machine, r.hardware), r.search.limits);
+    if (!flags.costs.empty()) take(load_costs(flags.costs), r.costs);
+    if (!flags.target.empty()) take(positive(flags.target, "--target"), r.search.target);
+    take(map_of(flags.map), r.map);
+    if (flags.vary.empty() && !(flags.target.empty() && flags.designs.empty() && flags.resume.empty()))
         wrong.push_back({"--vary", "what may be scaled? such as --vary sms=1:4,l2.bandwidth=1:4,dram.bandwidth=1:4"});
-    q.options.search = *search_from(flags.search);
-    q.options.samples = flags.samples;
-    q.options.seed = flags.seed;
-    q.options.restarts = flags.restarts;
+    take(workload_of(flags, notes), r.workload);
     if (!wrong.empty()) return tl::unexpected(std::move(wrong));
-    return q;
+    r.tiles = flags.tiles == "rule" ? Tiles::rule : Tiles::fastest;
+    r.search.search = *search_from(flags.search);
+    r.search.samples = flags.samples;
+    r.search.seed = flags.seed;
+    r.search.restarts = flags.restarts;
+    r.designs = flags.designs;
+    r.resume = flags.resume;
+    r.threads = flags.threads;
+    r.inputs = flags.output.output.inputs;
+    r.force = flags.output.output.force;
+    return r;
 }
 
 int run(const Flags& flags) {
-    const auto q = request_of(flags);
-    if (!q) return bad_input(q.error());
+    MpiWorld world;
     Errors notes;
-    auto work = workload_of(flags, notes);
-    if (!work) return bad_input(work.error());
-    const DesignEvaluator evaluator(q->machine, q->hardware, std::move(*work),
-                                    flags.tiles == "rule" ? Tiles::rule : Tiles::fastest);
-    if (q->space.axes.empty()) {
-        if (!flags.output.output.quiet) print_notes(notes);
-        ExplorationReport c = exploration_report(evaluator, q->costs, std::span<const ProposedDesign>{});
-        add_map(c, evaluator, q->space, q->map);
-        return emit(c, flags.output);
+    auto request = request_of(flags, notes);
+    if (!request) {
+        // The other ranks wait to compare what they were asked.
+        disagreement(world, "explore, with errors in its command line");
+        return bad_input(request.error());
     }
-    const World world;
-    const Exploration exploration(evaluator, q->space, q->costs, q->options);
-    if (world.rank() != 0) {
-        if (world.agreed(true)) world.share(exploration, nullptr, flags.run);
-        return kDone;
-    }
-    if (!flags.output.output.quiet) print_notes(notes);
-    Recorder recorder(exploration, flags.run);
-    const auto opened = recorder.open();
-    if (!world.agreed(opened.has_value())) return bad_input(opened.error());
-    world.share(exploration, &recorder, flags.run);
-    const auto closed = recorder.close();
-    if (!closed) return bad_input(closed.error());
-    if (!*closed)
+    const bool first = world.rank() == 0, quiet = flags.output.output.quiet || !first;
+    if (!quiet) print_notes(notes);
+    const InterruptGuard guard;
+    request->stop = InterruptGuard::asked;
+    std::optional<ProgressBar> bar(quiet);
+    request->progress = [&](double fraction, std::string_view doing) { bar->show(fraction, doing); };
+    const auto report = explore(*request, world);
+    bar.reset();
+    if (!report) return first ? bad_input(report.error()) : kBadInput;
+    if (!first) return kDone;
+    if (report->partial)
         say(fmt::format("note: ended early; what follows is of the designs looked at so far{}",
-                        flags.run.resume.empty() ? "" : ", and the same command goes on from there"));
-    ExplorationReport c = exploration_report(exploration, recorder.result());
-    add_map(c, evaluator, q->space, q->map);
-    const int status = emit(c, flags.output);
-    const bool reached = !q->options.target || recorder.result().cheapest;
-    return status != kDone ? status : reached && recorder.result().kept > 0 ? kDone : kNo;
+                        flags.resume.empty() ? "" : ", and the same command goes on from there"));
+    const int status = emit(*report, flags.output);
+    return status != kDone ? status : found_what_was_asked(*report) ? kDone : kNo;
 }
 
 }  // namespace
@@ -208,11 +188,12 @@ Action setup_explore(CLI::App& command) {
     command.add_option("--map", flags->map);
     command.add_option("--pass-weights", flags->pass_weights);
     command.add_flag("--convolutions", flags->convolutions);
-    command.add_option("--designs", flags->run.designs);
-    command.add_option("--resume", flags->run.resume);
-    command.add_option("--threads", flags->run.threads)->check(CLI::Range(1, 4096));
+    command.add_option("--designs", flags->designs);
+    command.add_option("--resume", flags->resume);
+    command.add_option("--threads", flags->threads)->check(CLI::Range(1, 4096));
     return [flags] {
-        flags->run.quiet = flags->output.output.quiet;
+        flags->output.output.inputs = {flags->network.network, flags->network.layers, flags->machine.machine,
+                                       flags->costs};
         return run(*flags);
     };
 }

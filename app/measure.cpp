@@ -10,9 +10,9 @@
 
 #include "app/command.hpp"
 #include "app/interrupt.hpp"
+#include "app/mpi_world.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/ranks.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -134,7 +134,7 @@ bool write_all(const Measurement& m, const Flags& flags) {
 }
 
 // Every rank sends its result; rank 0 tells them all. The machine file then has the medians over the ranks.
-int run_ranks(const Ranks& ranks, const Flags& flags, const MeasureOptions& options) {
+int run_ranks(MpiWorld& ranks, const Flags& flags, const MeasureOptions& options) {
     const auto result = measured(ranks.filled(flags.device), options, flags.quiet || ranks.rank() != 0);
     RankResult mine{ranks.rank(), result ? "" : to_text(result.error().front()), result ? *result : Measurement{}};
     std::vector<RankResult> all;
@@ -161,7 +161,8 @@ int run(const Flags& flags) {
     if (!flags.import.empty()) return import_ert(flags);
     const auto options = options_of(flags);
     if (!options) return bad_input(options.error());
-    const Ranks ranks;
+    MpiWorld ranks;
+    if (const Errors different = disagreement(ranks, "measure"); !different.empty()) return bad_input(different);
     if (ranks.size() > 1) return run_ranks(ranks, flags, *options);
     const auto result = measured(ranks.filled(flags.device), *options, flags.quiet);
     if (!result) return bad_input(result.error());

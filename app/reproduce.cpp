@@ -99,23 +99,25 @@ int reproduce_deepcam(const Flags& flags) {
     });
 }
 
-// The paper's scaling study: where its options lead on the convolutions of ResNet-152.
+// The paper's scaling study: where its designs lead on the convolutions of ResNet-152.
 int reproduce_scaling(const Flags& flags) {
     const Machine& titan = *find_in_catalogue("titan-xp");
     const auto network = builtin_network("resnet152", {.batch = 256});
     if (!network) return bad_input(network.error());
-    gambrel::Workload work;
-    work.add(*network, 1, true);
-    const DesignEvaluator evaluator(titan, *model_inputs(titan), std::move(work));
-    const auto options = proposed_designs();
+    ExploreRequest request;
+    request.machine = titan;
+    request.hardware = *model_inputs(titan);
+    request.workload.add(*network, 1, true);
+    request.proposed = proposed_designs();
     ExploreOutput output;
     output.output = flags.output;
     output.chart = "designs";
     if (!flags.path.empty()) output.output.files = {flags.path};
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
-    ExplorationReport c = exploration_report(evaluator, default_costs(), options);
-    c.title = "resnet152, batch 256, convolutions";
-    return emit(c, output);
+    auto report = explore(request);
+    if (!report) return bad_input(report.error());
+    report->title = "resnet152, batch 256, convolutions";
+    return emit(*report, output);
 }
 
 // Scales one GPU by factors to another's resources, and compares the predicted speed-up with the measured one.

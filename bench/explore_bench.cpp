@@ -1,4 +1,4 @@
-// How many (design, layer) evaluations a second: the mapping chosen anew among all tiles that fit (fastest), or the
+// How many (design, layer) evaluations a second: the mapping chosen again among all tiles that fit (fastest), or the
 // library's one (rule); and the same through run_parts on one and on two threads, whose ratio is what sharing costs.
 #include <benchmark/benchmark.h>
 

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <gambrel/base.hpp>
-#include <gambrel/delta.hpp>
+#include <gambrel/estimate.hpp>
 #include <gambrel/roofline.hpp>
 
 namespace gambrel {
@@ -50,13 +50,9 @@ struct Factors : std::array<double, kResources> {
     double operator[](Resource r) const { return array::operator[](static_cast<std::size_t>(r)); }
 };
 
-// What a factor of 1 is: 30 SMs, 3 MiB, 547 GB/s.
+// What a factor of 1 is, as the datasheet counts it: 30 SMs, 3 MiB, 547 GB/s.
 double base_value(const Machine& machine, const ModelInputs& hardware, Resource resource);
 std::string amount_text(Resource resource, double amount);  // "45", "6 MiB", "820 GB/s"
-// The numbers of a design, without a machine. SMs are whole.
-ModelInputs scaled(ModelInputs hardware, const Factors& factors);
-// What mapping asks of a machine, as the design has it: SMs, registers, shared memory. All else is the start's.
-Machine with_room(Machine machine, const Factors& factors);
 
 struct Axis {
     Resource resource = Resource::sms;
@@ -100,7 +96,7 @@ const CostTable& default_costs();
 Result<CostTable> parse_costs(std::string_view json, const std::string& source);
 Result<CostTable> load_costs(const std::string& path);
 
-// What is to be run: layers of several networks, each layer once with its repeats.
+// The layers of one or several networks, each layer once with the number of its runs.
 struct Workload {
     struct Item {
         Layer layer;
@@ -110,58 +106,26 @@ struct Workload {
     std::vector<std::string> networks;
     std::vector<Item> items;
     void add(const Network& network, double weight = 1, bool convolutions_only = false);
+    void add(const LayerSet& layers, double weight = 1, bool convolutions_only = false);
 };
 
-// rule: the tile that the library is thought to take, which knows no larger ones. fastest: the known or larger tile
-// that fits the design and is predicted fastest.
+// rule: the tile that the library would take. fastest: the tile that is predicted fastest among those that fit the
+// design, which may be larger than any that the library has.
 enum class Tiles : std::uint8_t { rule, fastest };
 
 struct LayerTime {
     double time = 0;  // s of one run
     Term bound = Term::compute;
-    std::array<double, kTerms> exposed{};  // of the time, by what it waits for; sums up to it
+    std::array<double, kTerms> exposed{};  // s, by what the time waits for; sums up to it
     Tile tile;
     std::int32_t ctas_per_sm = 0;
     double l1_bytes = 0, l2_bytes = 0, dram_bytes = 0;
 };
 struct WorkloadTime {
     double time = 0;                       // s, by weight; infinite if a layer fits on no SM
-    std::array<double, kTerms> exposed{};  // of it
-    std::vector<double> network_time;      // of one run of each network
+    std::array<double, kTerms> exposed{};  // s, by weight
+    std::vector<double> network_time;      // s of one run of each network
     std::vector<LayerTime> layers;
-};
-
-// Fills itself in as it meets designs with another number of SMs; safe to use from several threads, each with its own
-// Scratch.
-class DesignEvaluator {
-public:
-    class Scratch {
-    public:
-        ~Scratch();
-        Scratch(Scratch&&) noexcept;
-
-    private:
-        friend class DesignEvaluator;
-        struct State;
-        explicit Scratch(std::unique_ptr<State> state);
-        std::unique_ptr<State> state_;
-    };
-    DesignEvaluator(const Machine& machine, const ModelInputs& hardware, Workload workload,
-                    Tiles tiles = Tiles::fastest);
-    ~DesignEvaluator();
-    DesignEvaluator(DesignEvaluator&&) noexcept;
-
-    [[nodiscard]] Scratch scratch() const;
-    // Weighted time, nothing allocated.
-    double time(const Factors& factors, Scratch& scratch) const;
-    [[nodiscard]] WorkloadTime evaluate(const Factors& factors) const;
-    [[nodiscard]] const Workload& workload() const;
-    [[nodiscard]] const Machine& machine() const;
-    [[nodiscard]] const ModelInputs& hardware() const;
-
-private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
 };
 
 // ln(speed-up) over ln(factor), for the network and for each layer: 1 where time follows the resource, 0 where it does
@@ -171,13 +135,6 @@ struct Sensitivity {
     double elasticity = 0;  // at a tenth more
     double doubled = 1;     // speed-up at twice as much
     std::vector<double> layers;
-};
-std::vector<Sensitivity> sensitivities(const DesignEvaluator& evaluator, const Factors& at = {});
-
-struct Design {
-    std::uint64_t index = 0;  // in the space
-    double cost = 1, time = 0;
-    bool operator==(const Design&) const = default;
 };
 
 enum class Search : std::uint8_t { automatic, grid, random, guided };
@@ -193,12 +150,11 @@ struct SearchOptions {
     std::uint64_t restarts = 64;   // of a guided search
 };
 
-// Speed-up over two resources, the others as in `around`: rows of the second, columns of the first.
+// Speed-up over two resources: rows of the second, columns of the first.
 struct ResourceMap {
     Axis x, y;
     std::vector<double> speedup;  // y.values.size() rows of x.values.size()
 };
-ResourceMap resource_map(const DesignEvaluator& evaluator, const Axis& x, const Axis& y, const Factors& around = {});
 
 // A design that somebody proposes, as opposed to one that a search found.
 struct ProposedDesign {
@@ -209,7 +165,7 @@ struct ProposedDesign {
 std::vector<ProposedDesign> proposed_designs();
 
 struct EvaluatedDesign {
-    std::string name, what;  // "start", "fastest", "option 3"
+    std::string name, what;  // "start", "fastest", "cheapest", or the proposed name
     Factors factors;
     double cost = 1, speedup = 1;
     WorkloadTime timing;
@@ -220,7 +176,11 @@ struct ExplorationReport {
     Machine base;
     ModelInputs hardware;
     Workload workload;
-    std::string search;  // "grid of 5,760 designs"; empty if none was made
+    // Seconds of the start with the library's tiles, as `gambrel predict` reports it. With Tiles::fastest the start in
+    // `designs` may be faster: its tiles are chosen as those of every other design.
+    double library_time = 0;
+    std::string search;    // "grid"; empty if none was made
+    bool partial = false;  // the search was stopped before its end
     std::uint64_t space = 0, evaluated = 0, kept = 0;
     std::optional<double> target;
     std::vector<EvaluatedDesign> designs;  // the start first
@@ -229,24 +189,66 @@ struct ExplorationReport {
     std::optional<ResourceMap> map;
 };
 
-EvaluatedDesign evaluated_design(const DesignEvaluator& evaluator, const CostTable& costs, std::string name,
-                                 std::string what, const Factors& factors, double base_time);
-// Of designs that were thought of.
-ExplorationReport exploration_report(const DesignEvaluator& evaluator, const CostTable& costs,
-                                     std::span<const ProposedDesign> proposed);
-// The two resources that `map` names, else the two that matter most to the start.
-void add_map(ExplorationReport& report, const DesignEvaluator& evaluator, const Space& space,
-             std::span<const Resource> resources);
+// The processes that share a run, such as the ranks of mpirun. This class itself is a run of one process. Messages from
+// one rank to another arrive in the order in which they were sent. One thread of a process uses its World.
+class World {
+public:
+    struct Message {
+        int from = 0;
+        std::string text;
+    };
+    World() = default;
+    virtual ~World() = default;
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
 
-// Rows that were measured on two GPUs: how many times as fast the second was, and what is predicted of a design that is
-// the first with factors to the second's numbers of resources.
+    [[nodiscard]] virtual int rank() const { return 0; }
+    [[nodiscard]] virtual int size() const { return 1; }
+    [[nodiscard]] virtual int ranks_on_node() const { return 1; }
+    // All ranks call gather and broadcast together. Rank 0 gets the texts of all ranks in order, the others nothing.
+    virtual std::vector<std::string> gather(std::string_view mine) { return {std::string(mine)}; }
+    // The text of rank 0, on every rank.
+    virtual std::string broadcast(std::string_view text) { return std::string(text); }
+    virtual void send(int /*to*/, std::string_view /*text*/) {}
+    virtual std::string receive(int /*from*/) { return {}; }            // waits
+    virtual std::optional<Message> received() { return std::nullopt; }  // from any rank, if one has arrived
+};
+// The same on every rank: empty if all ranks gave the same text, else an error with two that differ. What ranks were
+// asked to do is compared with it before they wait for each other.
+Errors disagreement(World& world, std::string_view mine);
+
+struct ExploreRequest {
+    Machine machine;  // the start
+    ModelInputs hardware;
+    Workload workload;
+    Tiles tiles = Tiles::fastest;
+    CostTable costs = default_costs();
+    Space space;  // what may be scaled; without axes there is no search
+    SearchOptions search;
+    std::vector<ProposedDesign> proposed;  // evaluated beside the start if there is no search
+    std::vector<Resource> map;             // two resources; empty: the two that matter most among those varied
+    std::string designs;                   // a CSV file for every design within the limits; empty: none
+    std::string resume;                    // the checkpoint, from which the search resumes if it exists; empty: none
+    std::vector<std::string> inputs;       // files that `designs` and `resume` must not replace
+    bool force = false;                    // they may replace files that gambrel did not write
+    int threads = 0;                       // 0: all cores, shared between the ranks of a node
+    std::function<bool()> stop;            // asked often; true ends the search and makes the report partial
+    std::function<void(double fraction, std::string_view doing)> progress;
+};
+// All ranks of the world share the work. They must be given the same request, and get the same report.
+Result<ExplorationReport> explore(const ExploreRequest& request, World& world);
+Result<ExplorationReport> explore(const ExploreRequest& request);  // in this process alone
+
+// One layer measured on two GPUs: the measured speed-up of the second over the first, and the predicted ones. "The
+// design" is the first GPU with the factors that give it the second's resources.
 struct RatioRow {
     std::string gpu, layer, op;
     double measured = 1;
-    double predicted = 1;      // by the kernels that each GPU ran, and the second's host and pairing of instructions
-    double factors_alone = 1;  // with the first's
-    double by_rule = 1;        // as predicted, by the kernels of the first GPU alone
-    double as_itself = 1;      // by the model of the second GPU's own machine
+    double predicted =
+        1;  // the design with the kernel that the second GPU ran, its host and its pairing of instructions
+    double factors_alone = 1;  // the same with the host and the pairing of the first GPU
+    double by_rule = 1;        // as `predicted`, with the kernel that the first GPU ran
+    double as_itself = 1;      // the second GPU's own machine instead of the design
 };
 struct RatioProof {
     std::string from;
@@ -261,10 +263,11 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
 Machine design_machine(const Machine& machine, const Factors& factors);
 // One row for each layer, amounts of all its runs.
 Analysis design_analysis(const ExplorationReport& report, const EvaluatedDesign& design);
-// The design that a reader is led to: the cheapest that reaches the target, else the fastest. Null: only the start is
-// known.
+// The cheapest design that reaches the target, else the fastest. Null: only the start is known.
 const EvaluatedDesign* recommended_design(const ExplorationReport& report);
-// Of each network of the workload, from those of its layers.
+// False if a search kept no design, or a target was given and none reaches it.
+bool found_what_was_asked(const ExplorationReport& report);
+// The elasticity of each network of the workload, from those of its layers.
 std::vector<double> network_elasticities(const ExplorationReport& report, const Sensitivity& sensitivity);
 
 }  // namespace gambrel

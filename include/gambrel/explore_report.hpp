@@ -26,10 +26,6 @@ std::string explore_json(const ExplorationReport& report);
 // One row per design: those of the text, then the front.
 std::string explore_csv(const ExplorationReport& report);
 
-// A row of the file that a long search writes as it goes, and its heading.
-std::string design_heading(const Space& space);
-std::string design_line(const Space& space, const Design& design, double base_time);
-
 std::string proof_text(const RatioProof& proof, const TextStyle& style);
 std::string proof_csv(const RatioProof& proof);
 

@@ -1,6 +1,6 @@
 // A layer's bytes at every memory level by simulating every address: warps' requests through sectored L1s, L2 and DRAM,
-// with CTAs scheduled as a GPU does. Invariant: the result depends on layer, machine, mapping and seed alone, never on
-// threads. Counts bytes, not cycles; shares no line with the closed-form model, whose judge it is.
+// with CTAs scheduled as on a GPU. Invariant: the result depends on layer, machine, mapping and seed alone, never on
+// threads. Counts bytes, not cycles; shares no code with the closed-form model, which is tested against it.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace gambrel {
 
 struct SimulationOptions {
-    unsigned threads = 0;  // 0: as many as the machine has
+    unsigned threads = 0;  // 0: one for each core
     std::uint64_t seed = 1;
     bool warm = false;  // L2 holds what a first run of the same layer left there; else it is empty
     // Simulate the start and this many windows of CTAs instead of all and scale up; 0: all. A window is a few waves
@@ -28,7 +28,7 @@ struct SimulationOptions {
     std::function<void(double fraction)> progress = {};  // called now and then from the calling thread
 };
 
-// Of one tensor, or of all.
+// Traffic of one tensor, or of all.
 struct SimulatedTraffic {
     Bytes l1_read, l1_written;
     Bytes l2_read, l2_written;

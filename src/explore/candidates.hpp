@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include <gambrel/explore.hpp>
+#include "explore/evaluator.hpp"
 
 namespace gambrel::explore_detail {
 

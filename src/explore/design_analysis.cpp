@@ -1,4 +1,4 @@
-#include <gambrel/explore.hpp>
+#include "explore/evaluator.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ void scale(Fact<Q>& fact, double factor) {
     fact = Sourced<Q>{fact->value * factor, Origin::assumed, fmt::format("a design: x{:.4g}", factor)};
 }
 
-// A ceiling at a known clock is carried to the design's clock by whoever asks; one without follows here.
+// A ceiling at a known clock is carried to the design's clock by its users; one without a clock is scaled here.
 template <class Q>
 void scale(std::optional<AtClock<Q>>& ceiling, double factor, double clock) {
     if (!ceiling) return;
@@ -113,8 +113,13 @@ const EvaluatedDesign* recommended_design(const ExplorationReport& c) {
                               [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
 }
 
+bool found_what_was_asked(const ExplorationReport& c) {
+    if (c.search.empty()) return true;
+    return c.kept > 0 && (!c.target || c.designs.back().name == "cheapest");
+}
+
 std::vector<double> network_elasticities(const ExplorationReport& c, const Sensitivity& s) {
-    // Layers tell ln(speed-up) over ln(factor) at a tenth more; times add up, their logarithms do not.
+    // Layers have ln(speed-up) over ln(factor) at a tenth more; times add up, their logarithms do not.
     constexpr double kTenth = 1.1;
     std::vector<double> before(c.workload.networks.size()), after(before);
     for (std::size_t i = 0; i < s.layers.size(); ++i) {

@@ -124,6 +124,15 @@ WorkloadTime DesignEvaluator::evaluate(const Factors& f) const {
     return a;
 }
 
+void Workload::add(const LayerSet& layers, double weight, bool convolutions_only) {
+    if (layers.network) return add(*layers.network, weight, convolutions_only);
+    Network rows;
+    rows.name = layers.title;
+    for (const LayerRow& row : layers.table->rows)
+        rows.layers.insert(rows.layers.end(), row.layers.begin(), row.layers.end());
+    add(rows, weight, convolutions_only);
+}
+
 void Workload::add(const Network& network, double weight, bool convolutions_only) {
     const std::size_t number = networks.size();
     networks.push_back(network.name);

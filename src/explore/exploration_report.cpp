@@ -1,4 +1,4 @@
-#include "explore/search.hpp"
+#include "explore/exploration_report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,9 @@ ExplorationReport begun(const DesignEvaluator& evaluator) {
     c.hardware = evaluator.hardware();
     c.workload = evaluator.workload();
     for (const std::string& network : c.workload.networks) c.title += (c.title.empty() ? "" : " + ") + network;
+    const DesignEvaluator library(c.base, c.hardware, c.workload, Tiles::rule);
+    auto scratch = library.scratch();
+    c.library_time = library.time({}, scratch);
     c.sensitivities = sensitivities(evaluator);
     return c;
 }
@@ -24,14 +27,14 @@ double base_time_of(const DesignEvaluator& evaluator) {
     return evaluator.time({}, scratch);
 }
 
-}  // namespace
-
 EvaluatedDesign evaluated_design(const DesignEvaluator& evaluator, const CostTable& costs, std::string name,
                                  std::string what, const Factors& factors, double base_time) {
     EvaluatedDesign d{std::move(name), std::move(what), factors, costs(factors), 1, evaluator.evaluate(factors)};
     d.speedup = base_time / d.timing.time;
     return d;
 }
+
+}  // namespace
 
 ExplorationReport exploration_report(const DesignEvaluator& evaluator, const CostTable& costs,
                                      std::span<const ProposedDesign> proposed) {

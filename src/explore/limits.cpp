@@ -25,7 +25,7 @@ tl::expected<Limit, std::string> limit_from(std::string_view text, const Machine
                                             const ModelInputs& hardware) {
     const auto sign = text.find_first_of("<>");
     if (sign == std::string_view::npos || sign + 1 >= text.size() || text[sign + 1] != '=')
-        return tl::unexpected(std::string("has no \"<=\" and no \">=\"; write a limit such as cost<=2.0"));
+        return tl::unexpected(std::string("has neither \"<=\" nor \">=\"; write a limit such as cost<=2.0"));
     const std::string_view what = trimmed(text.substr(0, sign)), value = trimmed(text.substr(sign + 2));
     Limit limit;
     limit.at_most = text[sign] == '<';
@@ -39,7 +39,8 @@ tl::expected<Limit, std::string> limit_from(std::string_view text, const Machine
     if (what == "cost" || what == "speedup") {
         limit.what = what == "cost" ? Limit::What::cost : Limit::What::speedup;
         const auto number = plain_number(value);
-        if (!number) return tl::unexpected(fmt::format("\"{}\" is no positive number, such as 2.0", value));
+        if (!number)
+            return tl::unexpected(fmt::format("\"{}\" is not a positive number; write one such as 2.0", value));
         limit.value = *number;
         return limit;
     }

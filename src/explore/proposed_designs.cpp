@@ -13,8 +13,8 @@ Factors factors(std::initializer_list<std::pair<Resource, double>> list) {
 
 }  // namespace
 
-// DeLTA (arXiv 1904.01691) shows nine options; its table was not at hand, so these are ours, after its description:
-// from compute alone through bandwidth alone to balanced ones with larger tiles. docs/cli/reproduce.md says so.
+// DeLTA (arXiv 1904.01691) shows nine options. These follow its description, not its table: from compute alone through
+// bandwidth alone to balanced designs with larger tiles. docs/cli/reproduce.md says so.
 std::vector<ProposedDesign> proposed_designs() {
     return {
         {"1", "2x SMs, nothing else", factors({{R::sms, 2}})},

@@ -4,7 +4,8 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <gambrel/explore.hpp>
+
+#include "explore/evaluator.hpp"
 
 namespace gambrel {
 namespace {
@@ -59,6 +60,7 @@ Factors factors_between(const Machine& from, const ModelInputs& a, const Machine
     f[Resource::l1_bandwidth] /= per_sm_second(b) / per_sm_second(a);
     f[Resource::l2_bandwidth] /= f[Resource::clock];
     f[Resource::schedulers] /= f[Resource::macs];
+    f[Resource::l2_capacity] = b.usable_l2() / a.usable_l2();  // what the model uses: the halves of one may be copies
     return f;
 }
 
@@ -81,8 +83,8 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
         const ModelInputs b = *model_inputs(second);
         const Factors f = factors_between(*first, a, second, b);
         const ModelInputs design = scaled(a, f);
-        // What a framework's call costs its host is no resource of a GPU; and that two instructions issue together
-        // comes and goes with the schedulers.
+        // The host's time for a framework's call is not a resource of the GPU, and whether two instructions issue
+        // together depends on the schedulers: both are those of the second GPU.
         ModelInputs hosted = design;
         hosted.architecture = b.architecture;
         const Machine built = with_room(*first, f);

@@ -2,7 +2,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <gambrel/explore.hpp>
+
+#include "explore/evaluator.hpp"
 
 namespace gambrel {
 namespace {

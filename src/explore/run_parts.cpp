@@ -23,7 +23,7 @@ void run_parts(const Exploration& exploration, PartRange range, int threads, boo
     // Asked for more threads than cores, TBB would give fewer and say so on stderr.
     const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(cores));
     tbb::task_arena arena(cores);
-    // Not keyed by std::thread: a scratch holds a copy of the machine, and lives as long as the run.
+    // A scratch holds a copy of the machine and lives as long as the run.
     tbb::enumerable_thread_specific<DesignEvaluator::Scratch> scratches(
         [&] { return exploration.evaluator().scratch(); });
     std::uint64_t next = range.first;

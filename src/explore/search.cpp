@@ -9,7 +9,7 @@
 namespace gambrel {
 namespace {
 
-constexpr std::uint64_t kPart = 512;   // designs of a part: some milliseconds, so that a kill loses little
+constexpr std::uint64_t kPart = 512;   // designs of a part: a few milliseconds, so that a kill loses little
 constexpr std::uint64_t kRounds = 12;  // of coordinate descent; it ends earlier where nothing improves
 constexpr std::array<std::string_view, 4> kNames = {"auto", "grid", "random", "guided"};
 
@@ -54,12 +54,19 @@ Exploration::Exploration(const DesignEvaluator& evaluator, const Space& space, c
     base_time_ = evaluator_.time({}, scratch);
 }
 
-std::uint64_t Exploration::designs() const {
-    if (search_ == Search::grid) return space_.size();
-    if (search_ == Search::random) return options_.samples;
-    std::uint64_t round = 0;
-    for (const Axis& axis : space_.axes) round += axis.values.size();
-    return options_.restarts * kRounds * round;
+std::optional<std::uint64_t> Exploration::designs_before(std::uint64_t part) const {
+    if (search_ == Search::guided) return std::nullopt;
+    return std::min(part * kPart, search_ == Search::grid ? space_.size() : options_.samples);
+}
+
+bool Exploration::within_limits(const Factors& factors, const Design& d) const {
+    return std::isfinite(d.time) &&
+           std::all_of(options_.limits.begin(), options_.limits.end(),
+                       [&](const Limit& limit) { return limit.holds(factors, d.cost, d.time, base_time_); });
+}
+
+bool Exploration::reaches_target(const Design& d) const {
+    return options_.target && base_time_ / d.time >= *options_.target * (1 - 1e-12);
 }
 
 // One part at work: looks at designs, keeps what it finds.
@@ -73,10 +80,8 @@ struct Exploration::SearchPart {
         const Factors f = e.space_.at(index);
         const Design d{index, e.costs_(f), e.evaluator_.time(f, scratch)};
         ++part.result.evaluated;
-        if (!std::isfinite(d.time)) return d;
-        for (const Limit& limit : e.options_.limits)
-            if (!limit.holds(f, d.cost, d.time, e.base_time_)) return d;
-        part.result.add(d, e.options_.target && e.base_time_ / d.time >= *e.options_.target * (1 - 1e-12));
+        if (!e.within_limits(f, d)) return d;
+        part.result.add(d, e.reaches_target(d));
         if (keep) part.designs.push_back(d);
         return d;
     }

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <gambrel/explore.hpp>
+#include "explore/evaluator.hpp"
 
 namespace gambrel {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace explore_detail;
 
-constexpr std::size_t kMostValues = 10'000;  // of an axis: more is a slip, and must not take all memory
+constexpr std::size_t kMostValues = 10'000;  // of an axis: more is a mistake, and must not take all memory
 constexpr double kMostDesigns = 9e18;        // an index is 63 bits
 
 struct Reader {

@@ -29,7 +29,7 @@ tl::expected<double, std::string> counted(std::string_view text, std::string_vie
     if (number.ends_with(unit)) number = trimmed(number.substr(0, number.size() - unit.size()));
     const auto value = number == text ? std::nullopt : whole_number_text(number);
     if (value) return *value;
-    return tl::unexpected(fmt::format("\"{}\" is no factor and no number of them; write 1.5 or \"60 {}\"", text, unit));
+    return tl::unexpected(fmt::format("\"{}\" is not a factor or a count; write 1.5 or \"60 {}\"", text, unit));
 }
 
 tl::expected<double, std::string> amount_of(Resource resource, std::string_view text) {
@@ -109,7 +109,7 @@ tl::expected<double, std::string> factor_from(std::string_view text, Resource re
 std::string unknown_resource(std::string_view found) {
     std::vector<std::string> names;
     for (const Resource r : all_resources()) names.emplace_back(name(r));
-    return fmt::format("\"{}\" is no resource; expected one of {}{}", found, fmt::join(names, ", "),
+    return fmt::format("\"{}\" is not a resource; expected one of {}{}", found, fmt::join(names, ", "),
                        did_you_mean(found, names));
 }
 

@@ -1,4 +1,4 @@
-// Words of the small languages of --vary and --limit: splitting, and amounts as factors. Knows no space and no limit.
+// The syntax that --vary and --limit share: lists, and amounts as factors. Knows no space and no limit.
 #pragma once
 
 #include <string>

@@ -56,10 +56,11 @@ Json design_json(const ExplorationReport& c, const EvaluatedDesign& d) {
             {"layers", layers_json(c, d)}};
 }
 
-std::string csv_row(const std::string& kind, const EvaluatedDesign& d, bool terms) {
+std::string csv_row(const std::string& kind, const EvaluatedDesign& d, bool terms, bool partial) {
     std::vector<std::string> cells{kind, csv_field(d.name), exact(d.cost), exact(d.speedup), exact(d.timing.time)};
     for (const double f : d.factors) cells.push_back(exact(f));
     for (const double part : d.timing.exposed) cells.push_back(terms ? exact(part) : "");
+    cells.emplace_back(partial ? "1" : "0");
     return csv_line(cells);
 }
 
@@ -75,7 +76,8 @@ std::string explore_json(const ExplorationReport& c) {
     Json start = Json::object();
     for (const Resource r : all_resources()) start[std::string(name(r))] = base_value(c.base, c.hardware, r);
     out["start"] = start;
-    out["search"] = {{"kind", c.search}, {"space", c.space}, {"evaluated", c.evaluated}, {"kept", c.kept}};
+    out["search"] = {{"kind", c.search}, {"space", c.space}, {"evaluated", c.evaluated}, {"kept", c.kept}, {"partial", c.partial}};
+    out["library_tiles_time_s"] = c.library_time;
     out["target_speedup"] = c.target ? Json(*c.target) : Json(nullptr);
     out["designs"] = Json::array();
     for (const EvaluatedDesign& d : c.designs) out["designs"].push_back(design_json(c, d));
@@ -104,23 +106,11 @@ std::string explore_csv(const ExplorationReport& c) {
     std::vector<std::string> heading{"kind", "name", "cost", "speedup", "time_s"};
     for (const Resource r : all_resources()) heading.emplace_back(name(r));
     for (std::size_t t = 0; t < kTerms; ++t) heading.push_back(fmt::format("{}_s", name(static_cast<Term>(t))));
+    heading.emplace_back("partial");
     std::string out = csv_line(heading);
-    for (const EvaluatedDesign& d : c.designs) out += csv_row("design", d, true);
-    for (const EvaluatedDesign& d : c.front) out += csv_row("front", d, false);
+    for (const EvaluatedDesign& d : c.designs) out += csv_row("design", d, true, c.partial);
+    for (const EvaluatedDesign& d : c.front) out += csv_row("front", d, false, c.partial);
     return out;
-}
-
-std::string design_heading(const Space& space) {
-    std::string out = "index,cost,speedup,time_s";
-    for (const Axis& axis : space.axes) out += fmt::format(",{}", name(axis.resource));
-    return out + "\n";
-}
-
-std::string design_line(const Space& space, const Design& d, double base_time) {
-    std::string out = fmt::format("{},{},{},{}", d.index, exact(d.cost), exact(base_time / d.time), exact(d.time));
-    const Factors f = space.at(d.index);
-    for (const Axis& axis : space.axes) out += fmt::format(",{}", exact(f[axis.resource]));
-    return out + "\n";
 }
 
 }  // namespace gambrel

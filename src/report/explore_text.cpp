@@ -145,8 +145,14 @@ std::string explore_text(const ExplorationReport& c, const TextStyle& style) {
         out += heading(fmt::format("{} search: {} of {} designs looked at, {} within the limits", c.search,
                                    count_text(c.evaluated), count_text(c.space), count_text(c.kept)),
                        style);
+    if (c.partial) out += heading("Partial: the search was stopped before its end.", style);
     out += "\n";
     add_designs(out, c, style);
+    if (const double start = c.designs.front().timing.time; std::fabs(start - c.library_time) > 1e-9 * start)
+        out += heading(fmt::format("Start: {} with the fastest tile of each layer, chosen as for every design; {} with the "
+                                   "library's tiles, as `gambrel predict` reports (--tiles rule).",
+                                   to_text(Seconds{start}), to_text(Seconds{c.library_time})),
+                       style);
     if (c.target && (c.designs.size() < 2 || c.designs.back().name != "cheapest"))
         out += heading(fmt::format("No design that was looked at is {:g} times as fast within the limits.", *c.target),
                        style);

@@ -108,7 +108,7 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
     }
 }
 
-// Those of one kind, which stand together: what is counted stays in registers meanwhile.
+// All accesses of one kind, which follow each other, so that the counters stay in registers.
 const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const {
     const std::uint64_t kind = at->kind();
     const Action action = at->action();
@@ -120,7 +120,7 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
         missed += bits(sectors);
         sm.misses[spread % kSlices].emplace_back(line, sectors, action);
     };
-    // missing(line, hash, sectors) are those that L1 has not.
+    // missing(line, hash, sectors): those that L1 does not hold.
     const auto each = [&](auto missing) {
         for (; at != end && at->kind() == kind; ++at) {
             const std::uint64_t line = at->line(), hash = mixed(line);

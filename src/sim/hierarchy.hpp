@@ -1,6 +1,6 @@
-// L1 of every SM, the slices of L2 and the DRAM behind them. Events go in in order of time, a batch at a time; SMs work
-// in parallel up to their L1, slices of L2 after that. Invariant: the same counts for any number of threads, because an
-// SM and a slice each see their accesses in one order that only the events give.
+// L1 of every SM, the slices of L2 and the DRAM behind them. Events are given in order of time, a batch at a time; SMs
+// work in parallel up to their L1, slices of L2 after that. Invariant: the same counts for any number of threads,
+// because an SM and a slice each see their accesses in one order that only the events give.
 #pragma once
 
 #include <array>
@@ -70,7 +70,8 @@ public:
         [[nodiscard]] bool has(std::int64_t cta) const { return cta >= first && cta < end; }
     };
     void run(std::span<const Event> events, Counted counted);
-    // Dirty lines go to DRAM and stay, clean; not in order: as L2 drives lines out in the middle of a run.
+    // Writes all dirty lines to DRAM; they stay in L2, clean. counted: as traffic of the counted CTAs. in_order: by
+    // address, as at the end of a kernel; else by set, as L2 evicts lines in the middle of a run.
     void flush(bool counted = true, bool in_order = true);
     void end_kernel();  // L1 does not outlive a kernel
     void clear();       // all caches and counts
@@ -79,7 +80,7 @@ public:
     [[nodiscard]] TensorCounts uncounted() const;  // of L2 and DRAM only
 
 private:
-    // Fixed, so that results do not depend on how many threads share the slices out.
+    // Fixed, so that results do not depend on how many threads share the slices.
     static constexpr unsigned kSlices = 16;
     struct Sm {
         explicit Sm(SectorCache cache) : l1(std::move(cache)) {}
@@ -99,7 +100,8 @@ private:
         std::vector<const Access*> cursor;  // next miss of each SM
         std::array<TensorCounts, 2> counts{};
     };
-    // Of each event, where its misses end among those of its SM: one line of the host's cache for each event.
+    // ends_[event].of[slice]: one past the event's last miss in its SM's list for that slice. One line of the host's
+    // cache for each event.
     struct alignas(64) Ends {
         std::array<std::uint32_t, kSlices> of;
     };
@@ -108,7 +110,7 @@ private:
     void run_slice(Slice& slice, unsigned index, std::span<const Event> events, Counted counted);
     void access_l2(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
     void access_halves(Slice& slice, unsigned partition, Access access, TensorCounts& counts) const;
-    // The sectors that came from DRAM, or would have, were they not overwritten.
+    // The sectors that came from DRAM, or would have if they had not been overwritten.
     unsigned touch_l2(Slice& slice, unsigned partition, Access access, unsigned sectors, TensorCounts& counts) const;
     void write_dram(Slice& slice, std::uint64_t line, unsigned sectors, TensorCounts& counts) const;
     void add_checks(Slice& slice, std::uint64_t line, bool write, TensorCounts& counts) const;

@@ -59,9 +59,9 @@ private:
 };
 
 // The part of a run inside [first, end), renumbered from 0 at `first` of the tile.
-void clip(std::span<const Run> runs, std::int32_t first, std::int32_t end, std::vector<Run>& pieces) {
+void clip(std::span<const AddressRun> runs, std::int32_t first, std::int32_t end, std::vector<AddressRun>& pieces) {
     pieces.clear();
-    for (const Run& run : runs) {
+    for (const AddressRun& run : runs) {
         const std::int32_t from = std::max(run.first, first), to = std::min(run.first + run.count, end);
         if (from >= to) continue;
         const std::int32_t skip = from - run.first;
@@ -91,7 +91,8 @@ Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int6
     return {mirrored ? count - first - some : first, some};
 }
 
-void add_piece(const Operand& operand, std::uint64_t base, const Run& piece, const Point& point, Request& request) {
+void add_piece(const AddressedOperand& operand, std::uint64_t base, const AddressRun& piece, const Point& point,
+               Request& request) {
     std::int64_t first = 0, count = piece.count;
     if (operand.height > 0) {
         const std::int64_t y = piece.y + point.y;
@@ -143,7 +144,7 @@ void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count)
         }
         const bool second = !runs.empty() && runs.back().count == 1 && point.y == runs.back().y;
         if (!runs.empty() && point.y == runs.back().y) {
-            Run& run = runs.back();
+            AddressRun& run = runs.back();
             const Point& before = points[points.size() - 2];
             const std::int64_t step = point.offset - before.offset;
             const std::int32_t x_step = point.x - before.x;
@@ -158,7 +159,7 @@ void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count)
     }
 }
 
-bool Operand::side_is_inner() const {
+bool AddressedOperand::side_is_inner() const {
     const auto stride = [](const Index& index) {
         for (std::size_t d = index.digits.size(); d-- > 0;)
             if (index.digits[d].radix > 1) return std::abs(index.digits[d].offset) + std::abs(index.digits[d].x);
@@ -169,9 +170,9 @@ bool Operand::side_is_inner() const {
     return depth_stride == 0 || side_stride <= depth_stride;
 }
 
-void append_requests(const Operand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
+void append_requests(const AddressedOperand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
                      RequestShape shape, Action action, std::vector<Access>& out) {
-    thread_local std::vector<Run> pieces;
+    thread_local std::vector<AddressRun> pieces;
     const bool side_inner = operand.side_is_inner();
     const Stretch &inner = side_inner ? side : depth, &outer = side_inner ? depth : side;
     const auto inner_size = narrow(static_cast<std::int64_t>(inner.points.size()));
@@ -187,7 +188,7 @@ void append_requests(const Operand& operand, std::int64_t batch, const Stretch& 
             const std::int32_t end = std::min(outer_size, o + outer_step);
             for (std::int32_t p = o; p < end; ++p) {
                 const Point& point = outer.points[static_cast<std::size_t>(p)];
-                for (const Run& piece : pieces) add_piece(operand, base, piece, point, request);
+                for (const AddressRun& piece : pieces) add_piece(operand, base, piece, point, request);
             }
         }
     }

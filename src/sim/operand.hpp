@@ -28,7 +28,7 @@ struct Point {
     std::int32_t y, x;
 };
 // Points in arithmetic progression, all at one y.
-struct Run {
+struct AddressRun {
     std::int32_t first, count;
     std::int64_t offset, step;
     std::int32_t y, x, x_step;
@@ -37,11 +37,11 @@ struct Run {
 // A stretch of an Index: its points and, where they are in progression, its runs.
 struct Stretch {
     std::vector<Point> points;
-    std::vector<Run> runs;
+    std::vector<AddressRun> runs;
     void assign(const Index& index, std::int64_t first, std::int64_t count);
 };
 
-struct Operand {
+struct AddressedOperand {
     Tensor tensor = Tensor::input;
     std::int64_t element = 4;  // bytes
     Index side, depth;
@@ -51,14 +51,14 @@ struct Operand {
     [[nodiscard]] bool side_is_inner() const;  // side is the more contiguous of the two
 };
 
-// What one instruction of a warp covers: so many of the side by so many of the depth.
+// What one instruction of a warp covers, in elements.
 struct RequestShape {
     std::int32_t side = 32, depth = 1;
 };
 
 // Appends what a warp requests, instruction by instruction, to load or store the block side x depth: every sector once
 // for each instruction that touches it.
-void append_requests(const Operand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
+void append_requests(const AddressedOperand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
                      RequestShape shape, Action action, std::vector<Access>& out);
 
 }  // namespace gambrel::sim_detail

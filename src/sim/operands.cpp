@@ -115,14 +115,14 @@ public:
     }
 
 private:
-    [[nodiscard]] Operand image(Tensor tensor, const Index& side, const Index& depth) const {
+    [[nodiscard]] AddressedOperand image(Tensor tensor, const Index& side, const Index& depth) const {
         const bool input = tensor == Tensor::input;
-        Operand o{tensor, element_, side, depth};
+        AddressedOperand o{tensor, element_, side, depth};
         o.batch_offset = input ? v_.c / v_.groups * in_.c : v_.k / v_.groups * out_.c;
         return o;
     }
-    [[nodiscard]] Operand filter(const Index& side, const Index& depth) const {
-        Operand o{Tensor::filter, element_, side, depth};
+    [[nodiscard]] AddressedOperand filter(const Index& side, const Index& depth) const {
+        AddressedOperand o{Tensor::filter, element_, side, depth};
         o.batch_offset = v_.k / v_.groups * filter_.n;
         return o;
     }
@@ -146,7 +146,7 @@ private:
         return pixels(v_.n, v_.p(), v_.q(), {1, out_.n}, {1, out_.h}, {1, out_.w});
     }
     // Without padding every tap of every output is inside, and whole planes become one run.
-    void bound_to_input(Operand& o) const {
+    void bound_to_input(AddressedOperand& o) const {
         if (v_.pad_top + v_.pad_bottom + v_.pad_left + v_.pad_right > 0) {
             o.height = narrow(v_.h);
             o.width = narrow(v_.w);
@@ -154,20 +154,20 @@ private:
         }
         drop_coordinates(o);
     }
-    static void drop_coordinates(Operand& o) {
+    static void drop_coordinates(AddressedOperand& o) {
         for (Index* index : {&o.side, &o.depth}) {
             index->y = index->x = 0;
             for (Digit& digit : index->digits) digit.y = digit.x = 0;
         }
     }
-    [[nodiscard]] Operand gradient(const ClassAxis& y, const ClassAxis& x) const {
+    [[nodiscard]] AddressedOperand gradient(const ClassAxis& y, const ClassAxis& x) const {
         Index side = pixels(v_.n, y.pixels, x.pixels, {1, out_.n}, {1, out_.h, 1, 0}, {1, out_.w, 0, 1});
         side.offset = y.origin * out_.h + x.origin * out_.w;
         side.y = narrow(y.origin);
         side.x = narrow(x.origin);
         const Index depth = taps(v_.k / v_.groups, step_, {1, out_.c}, {y.taps, -y.back * out_.h, -narrow(y.back), 0},
                                  {x.taps, -x.back * out_.w, 0, -narrow(x.back)});
-        Operand o = image(Tensor::output, side, depth);
+        AddressedOperand o = image(Tensor::output, side, depth);
         o.height = narrow(v_.p());
         o.width = narrow(v_.q());
         if (always_inside(y, v_.p()) && always_inside(x, v_.q())) {
@@ -201,7 +201,7 @@ std::vector<Operands> gradient_operands(const Convolution& v, Precision precisio
     const auto element = static_cast<std::int64_t>(element_size(precision).value());
     const ConvolutionOperands all(v, Pass::dgrad, element, layout, std::max<std::int64_t>(1, step));
     std::vector<Operands> reached;
-    std::vector<Operand> zeros;
+    std::vector<AddressedOperand> zeros;
     for (std::int64_t y = 0; y < std::min(v.h, v.stride_h); ++y) {
         for (std::int64_t x = 0; x < std::min(v.w, v.stride_w); ++x) {
             Operands one = all.gradient_class(y, x);
@@ -238,7 +238,7 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
     const Index c_m{{Digit{}, Digit{}, Digit{}, {copies, g.m * g.n}, {g.m, g.n}}};
     const Index c_n = index(g.n, 1);
     const auto make = [&](Tensor tensor, const Index& side, const Index& depth, std::int64_t batch) {
-        Operand o{tensor, element, side, depth};
+        AddressedOperand o{tensor, element, side, depth};
         o.batch_offset = batch;
         return o;
     };
@@ -262,10 +262,10 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
     return result;
 }
 
-std::optional<Operand> bias_operand(const Layer& layer, const GemmView& view) {
+std::optional<AddressedOperand> bias_operand(const Layer& layer, const GemmView& view) {
     if (!layer.bias) return std::nullopt;
-    Operand bias{Tensor::bias, static_cast<std::int64_t>(bias_element_size(layer.precision).value()),
-                 channels(view.n, 1), Index{}};
+    AddressedOperand bias{Tensor::bias, static_cast<std::int64_t>(bias_element_size(layer.precision).value()),
+                          channels(view.n, 1), Index{}};
     bias.batch_offset = std::holds_alternative<Convolution>(layer.op) ? view.n : 0;
     return bias;
 }

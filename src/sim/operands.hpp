@@ -13,10 +13,11 @@ namespace gambrel::sim_detail {
 
 struct Operands {
     GemmView view;
-    Operand a, b;                      // sides m and n; depth k
-    Operand c;                         // side m, depth n
-    std::vector<Operand> zeros = {};   // as c, written beside it: input pixels of a strided dgrad that no tap reaches
-    std::optional<Operand> bias = {};  // side: the channels of c, along n
+    AddressedOperand a, b;  // sides m and n; depth k
+    AddressedOperand c;     // side m, depth n
+    std::vector<AddressedOperand> zeros =
+        {};  // as c, written beside it: input pixels of a strided dgrad that no tap reaches
+    std::optional<AddressedOperand> bias = {};  // side: the channels of c, along n
     std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
@@ -29,6 +30,6 @@ std::vector<Operands> gradient_operands(const Convolution& convolution, Precisio
                                         std::int64_t step = 1);
 Operands operands(const Gemm& gemm, Pass pass, Precision precision);
 // Of the layer whose GEMM is `view`; empty without one. The GEMMs of a batch share it, those of groups do not.
-std::optional<Operand> bias_operand(const Layer& layer, const GemmView& view);
+std::optional<AddressedOperand> bias_operand(const Layer& layer, const GemmView& view);
 
 }  // namespace gambrel::sim_detail

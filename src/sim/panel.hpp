@@ -1,5 +1,5 @@
-// What CTAs of one column ask of B at each step, made once: those of all its rows ask for the same. Invariant: as long
-// as it is not empty it has all of B. It knows no tile; whose requests these are is the caller's business.
+// The requests for B of the CTAs of one column, step by step, made once because the CTAs of all rows make the same
+// ones. Invariant: unless it is empty it has all of B. It knows no tile; the caller knows whose requests these are.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gambrel::sim_detail {
 
 class Panel {
 public:
-    // Beyond this they no longer stay in the host's caches, and to make them costs less than to fetch them.
+    // More do not stay in the host's caches, and making them again is faster than fetching them.
     static constexpr std::size_t kMost = std::size_t{1} << 20U;
 
     [[nodiscard]] bool empty() const { return ends_.empty(); }

@@ -1,11 +1,11 @@
-// f(0) ... f(count - 1) on so many threads, each index once; returns when all are done.
+// f(0) ... f(count - 1) on up to `threads` threads, each index once; returns when all are done. The threads are
+// oneTBB's, which outlive the call: a simulation makes thousands of them.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <thread>
-#include <vector>
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 namespace gambrel::sim_detail {
 
@@ -15,13 +15,9 @@ void parallel_for(std::size_t count, unsigned threads, F f) {
         for (std::size_t i = 0; i < count; ++i) f(i);
         return;
     }
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        for (std::size_t i = next++; i < count; i = next++) f(i);
-    };
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) helpers.emplace_back(work);
-    work();
+    tbb::task_arena arena(static_cast<int>(threads));
+    // One index for each task: an index is one SM or one slice of L2, whose work differs widely.
+    arena.execute([&] { tbb::parallel_for(std::size_t{0}, count, f, tbb::simple_partitioner{}); });
 }
 
 }  // namespace gambrel::sim_detail

@@ -51,7 +51,7 @@ void DepthwiseStream::step(CtaState& state, std::int64_t step, std::vector<Acces
         return;
     }
     // Pixels are the depth here: a warp takes 32 of them, of the gradient once and of the input once for each tap.
-    const auto load = [&](const Operand& operand, Action action) {
+    const auto load = [&](const AddressedOperand& operand, Action action) {
         state.rows.assign(operand.side, 0, operand.side.size());
         state.depth.assign(operand.depth, step * threads_, threads_);
         append_requests(operand, state.batch, state.rows, state.depth, {1, 32}, action, out);
@@ -75,7 +75,7 @@ void DepthwiseStream::close(CtaState& state, std::vector<Access>& out) const {
     }
     append_requests(operands_.c, state.batch, state.rows, state.columns, wgrad ? RequestShape{1, 32} : kAlongSide,
                     Action::write, out);
-    for (const Operand& zeros : operands_.zeros) {
+    for (const AddressedOperand& zeros : operands_.zeros) {
         const std::int64_t tile = state.cta % tiles_, first = tile * threads_;
         state.rows.assign(zeros.side, first, tile + 1 == tiles_ ? zeros.side.size() - first : threads_);
         append_requests(zeros, state.batch, state.rows, state.columns, kAlongSide, Action::write, out);

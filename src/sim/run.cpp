@@ -4,7 +4,7 @@
 #include <cmath>
 #include <thread>
 
-#include "sim/estimate.hpp"
+#include "sim/sampled_estimate.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
@@ -56,7 +56,7 @@ public:
         hierarchy_.clear();
         range(0, head + wave, {0, head});
         hierarchy_.flush(true, false);
-        Estimate estimate(hierarchy_.counts(), hierarchy_.uncounted(), work(0, head), work(head, head + wave));
+        SampledEstimate estimate(hierarchy_.counts(), hierarchy_.uncounted(), work(0, head), work(head, head + wave));
         for (int w = 0; w < windows && !stopped_; ++w) {
             const std::int64_t first = head + (ctas - head - wave) * w / (windows - 1), end = first + wave;
             const std::int64_t after = std::min(ctas, end + wave);
@@ -146,7 +146,7 @@ RunResult run(const AddressStream& stream, const Device& device, const Simulatio
         used.caches.sms = static_cast<std::uint32_t>(std::clamp<std::int64_t>(stream.ctas(), 1, device.caches.sms));
     Runner runner(stream, used, options);
     const std::int64_t wave = std::int64_t{device.caches.sms} * device.ctas_per_sm;
-    // A window is two waves; below that much saving the whole is no dearer and has no error.
+    // A window is two waves. Where little is saved, the whole layer costs hardly more and has no error.
     if (options.sample > 1 && stream.kernels() == 1 && stream.ctas() > 3 * wave * options.sample)
         return runner.sampled(wave, options.sample);
     return runner.all();

@@ -1,6 +1,6 @@
 // When each CTA takes each of its steps, and on which SM. CTAs are dealt in launch order, one to every SM in turn, then
-// to whichever SM ends one; those on one SM share it. Invariant: depends on the seed, never on what the caches did or
-// on threads. docs/simulator.md, "How far CTAs drift", has the mechanism and where its two constants come from.
+// to the SM on which one ends; those on one SM share it. Invariant: depends on the seed, never on what the caches did
+// or on threads. docs/simulator.md, "How far CTAs drift", has the mechanism and where its two constants come from.
 #pragma once
 
 #include <cstdint>

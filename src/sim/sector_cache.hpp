@@ -20,7 +20,7 @@ namespace gambrel::sim_detail {
 class SectorCache {
 public:
     static constexpr unsigned kMostWays = 16;
-    // At least one set of `ways` lines; capacities that are no multiple are rounded down. `ways` is cut to the lines
+    // At least one set of `ways` lines; capacities that are not a multiple are rounded down. `ways` is cut to the lines
     // and to kMostWays.
     SectorCache(std::uint64_t lines, unsigned ways);
 
@@ -69,7 +69,7 @@ private:
     };
 
     [[nodiscard]] std::size_t set_of(std::uint64_t hash) const {
-        // Multiply and shift instead of %: sets are no power of two on most GPUs.
+        // Multiply and shift instead of %: the number of sets is not a power of two on most GPUs.
         return static_cast<std::size_t>((hash >> 32U) * sets_.size() >> 32U);
     }
     static std::uint64_t line_of(const Set& set, unsigned way) {

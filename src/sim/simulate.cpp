@@ -24,7 +24,7 @@ double value(const Fact<T>& fact, double otherwise) {
 
 // docs/simulator.md, "How far CTAs drift".
 Contention contention(const Mapping& mapping) {
-    // Kernels that wait for memory at every step keep together: who is ahead misses L2 and waits, who follows hits.
+    // Kernels that wait for memory at every step stay together: the CTA ahead misses L2 and waits, those behind it hit.
     constexpr Contention kWaiting{.spread = 1, .memory = 20};
     constexpr Contention kIssuing{.spread = 4.3, .memory = 20};
     const bool waits = is_tensor(mapping.pipe) || mapping.stages < 2 || mapping.family != KernelFamily::tiled;

@@ -13,7 +13,7 @@
 
 namespace gambrel::sim_detail {
 
-// What a running CTA keeps between steps; which of it is used is its stream's business.
+// What a running CTA keeps between steps; each stream uses the members that it needs.
 struct CtaState {
     std::int64_t cta = 0;
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;

@@ -18,7 +18,7 @@ RequestShape request_shape(const WarpLoad& load) {
 Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
 
 // Stores run along what is contiguous: 128 bytes an instruction, or 32 elements in runs as short as the mapping says.
-RequestShape store_shape(const Operand& c, std::int32_t store_run) {
+RequestShape store_shape(const AddressedOperand& c, std::int32_t store_run) {
     const bool whole = store_run >= kWarp;
     const std::int32_t run = whole ? static_cast<std::int32_t>(128 / c.element) : std::max(1, store_run);
     const std::int32_t runs = whole ? 1 : kWarp / run;
@@ -28,8 +28,8 @@ RequestShape store_shape(const Operand& c, std::int32_t store_run) {
 constexpr std::int64_t kPartialSum = 4;  // bytes: partial sums are FP32 even of FP16 kernels
 
 // Partial sums are stored as the output is, one copy after the other.
-Operand workspace_of(const Operands& o) {
-    Operand w = o.c;
+AddressedOperand workspace_of(const Operands& o) {
+    AddressedOperand w = o.c;
     w.tensor = Tensor::workspace;
     w.element = std::max(kPartialSum, o.c.element);
     w.batch_offset = 1;  // the caller counts elements: copies of the output, and GEMMs in a copy
@@ -44,7 +44,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
         std::swap(operands_.a, operands_.b);
         std::swap(operands_.view.m, operands_.view.n);
         std::swap(operands_.c.side, operands_.c.depth);
-        for (Operand& zeros : operands_.zeros) std::swap(zeros.side, zeros.depth);
+        for (AddressedOperand& zeros : operands_.zeros) std::swap(zeros.side, zeros.depth);
     }
     const GemmView& view = operands_.view;
     rows_ = ceil_div(view.m, mapping.cta.m);
@@ -179,7 +179,7 @@ void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
     if (at.split == 0) load_bias(state, at, out);
     const Action action = splits_ > 1 ? Action::atomic : Action::write;
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
-    for (const Operand& zeros : operands_.zeros) {
+    for (const AddressedOperand& zeros : operands_.zeros) {
         // They may be a few pixels more than those that taps reach.
         const auto rest = [](const Index& index, std::int64_t tile, std::int64_t tiles, std::int64_t size) {
             return tile + 1 == tiles ? index.size() - tile * size : size;

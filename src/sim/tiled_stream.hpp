@@ -42,7 +42,7 @@ private:
 
     Operands operands_;  // a is of the tile's rows and b of its columns: swapped where the mapping looks transposed
     Mapping mapping_;
-    Operand workspace_;
+    AddressedOperand workspace_;
     std::int64_t rows_, columns_, splits_, steps_;  // steps: of a CTA, at most
     Panel panel_;
     RequestShape load_a_, load_b_, store_;

@@ -1,7 +1,7 @@
 // Is a design on the Roofline what the exploration computed, on a machine whose roofs are the scaled ones?
 #include <gtest/gtest.h>
 
-#include <gambrel/explore.hpp>
+#include "explore/exploration_report.hpp"
 
 #include "explore/toy.hpp"
 
@@ -13,9 +13,11 @@ const Machine& v100() { return *find_in_catalogue("v100"); }
 double roof(const Machine& m, Level level) { return memory_ceiling(m, level)->value.value(); }
 double peak(const Machine& m, Pipe pipe) { return compute_ceiling(m, pipe)->value.value(); }
 
-TEST(DesignMachine, OfFactorsOneIsTheMachineItself) { EXPECT_EQ(to_json(design_machine(v100(), {})), to_json(v100())); }
+TEST(DesignMachine, of_factors_one_is_the_machine_itself) {
+    EXPECT_EQ(to_json(design_machine(v100(), {})), to_json(v100()));
+}
 
-TEST(DesignMachine, EachFactorMovesItsOwnRoofs) {
+TEST(DesignMachine, each_factor_moves_its_own_roofs) {
     const Machine dram = design_machine(v100(), test::only(Resource::dram_bandwidth, 2));
     EXPECT_DOUBLE_EQ(roof(dram, Level::dram), 2 * roof(v100(), Level::dram));
     EXPECT_DOUBLE_EQ(roof(dram, Level::l2), roof(v100(), Level::l2));
@@ -34,7 +36,7 @@ TEST(DesignMachine, EachFactorMovesItsOwnRoofs) {
     EXPECT_DOUBLE_EQ(roof(clock, Level::dram), roof(v100(), Level::dram));
 }
 
-TEST(DesignMachine, MeasuredRoofsMoveWithTheTheoreticalOnes) {
+TEST(DesignMachine, measured_roofs_move_with_the_theoretical_ones) {
     const Machine all = design_machine(v100(), test::only(Resource::dram_bandwidth, 2));
     const auto before = memory_ceiling(v100(), Level::dram, {}, Roofs::measured);
     const auto after = memory_ceiling(all, Level::dram, {}, Roofs::measured);
@@ -42,7 +44,7 @@ TEST(DesignMachine, MeasuredRoofsMoveWithTheTheoreticalOnes) {
     EXPECT_DOUBLE_EQ(after->value.value(), 2 * before->value.value());
 }
 
-TEST(DesignMachine, EveryScaledNumberIsLabelledAssumed) {
+TEST(DesignMachine, every_scaled_number_is_labelled_assumed) {
     const Machine m = design_machine(v100(), test::only(Resource::dram_bandwidth, 2));
     EXPECT_EQ(m.find(Level::dram)->bandwidth->origin, Origin::assumed);
     EXPECT_NE(v100().find(Level::dram)->bandwidth->origin, Origin::assumed);
@@ -62,7 +64,7 @@ protected:
     ExplorationReport c_;
 };
 
-TEST_F(Explored, TheAnalysisOfADesignHasItsTimeAndBytes) {
+TEST_F(Explored, the_analysis_of_a_design_has_its_time_and_bytes) {
     for (const EvaluatedDesign& d : c_.designs) {
         const Analysis a = design_analysis(c_, d);
         ASSERT_EQ(a.rows.size(), c_.workload.items.size());
@@ -75,19 +77,19 @@ TEST_F(Explored, TheAnalysisOfADesignHasItsTimeAndBytes) {
     }
 }
 
-TEST_F(Explored, PointsMoveBecauseTrafficIsComputedAnew) {
+TEST_F(Explored, points_move_because_traffic_is_computed_again) {
     const Analysis a = design_analysis(c_, c_.designs[0]), b = design_analysis(c_, c_.designs[1]);
     EXPECT_LT(b.total.bytes[Level::dram]->value.value(), a.total.bytes[Level::dram]->value.value());
 }
 
-TEST_F(Explored, LeadsToTheFastestOfTheDesignsThoughtOf) {
+TEST_F(Explored, recommends_the_fastest_of_the_proposed_designs) {
     ASSERT_NE(recommended_design(c_), nullptr);
     EXPECT_EQ(recommended_design(c_)->name, "more memory");
     c_.designs.resize(1);
     EXPECT_EQ(recommended_design(c_), nullptr);
 }
 
-TEST_F(Explored, NetworksElasticitiesLieBetweenThoseOfTheirLayersAndAroundTheWhole) {
+TEST_F(Explored, networks_elasticities_lie_between_those_of_their_layers_and_around_the_whole) {
     for (const Sensitivity& s : c_.sensitivities) {
         if (s.resource == Resource::sms) continue;  // SMs are whole: its factor is not quite a tenth
         const auto networks = network_elasticities(c_, s);

@@ -39,7 +39,7 @@ double share_of(const LayerTime& layer, Resource r) {
     return sum / layer.time;
 }
 
-TEST(Explore, ScalingNothingGivesExactlyOne) {
+TEST(Explore, scaling_nothing_gives_exactly_one) {
     for (const auto& network : builtin_networks())
         for (const Tiles tiles : {Tiles::rule, Tiles::fastest}) {
             const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name), tiles);
@@ -48,7 +48,7 @@ TEST(Explore, ScalingNothingGivesExactlyOne) {
         }
 }
 
-TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
+TEST(Explore, the_fast_path_gives_what_predict_gives_to_the_last_bit) {
     for (const char* gpu : {"titan-xp", "v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm"}) {
         const Machine& machine = *find_in_catalogue(gpu);
         const ModelInputs h = *model_inputs(machine);
@@ -69,7 +69,7 @@ TEST(Explore, TheFastPathGivesWhatPredictGivesToTheLastBit) {
     }
 }
 
-TEST(Explore, ExposedTimesAreNotNegativeAndSumUpToTheTime) {
+TEST(Explore, exposed_times_are_not_negative_and_sum_up_to_the_time) {
     for (const auto& network : builtin_networks()) {
         const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name));
         for (const LayerTime& layer : e.evaluate({}).layers) {
@@ -95,7 +95,7 @@ Workload whole_waves() {
 }
 
 // All rates times k, or the clock and the memory with it: k times as fast where nothing waits for a latency or launch.
-TEST(Explore, ScalingEverythingByKGivesKWithoutLatencyAndLaunch) {
+TEST(Explore, scaling_everything_by_k_gives_k_without_latency_and_launch) {
     ModelInputs h = *model_inputs(titan());
     h.launch = {};
     h.l1_latency = h.l2_latency = h.dram_latency = {};
@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Gpus, Amdahl,
                                         : std::string(run.param.gpu).substr(0, 4);
                          });
 
-TEST_P(Amdahl, OneResourceAloneGivesAtMostTheShareOfItsBottleneck) {
+TEST_P(Amdahl, one_resource_alone_gives_at_most_the_share_of_its_bottleneck) {
     for (const auto& network : builtin_networks())
         for (const Resource r : all_resources()) {
             const DesignEvaluator e = evaluator(network.name);
@@ -156,7 +156,7 @@ TEST_P(Amdahl, OneResourceAloneGivesAtMostTheShareOfItsBottleneck) {
 }
 
 // Rates divide their own term: the time falls to no less than 1 - share + share / k.
-TEST_P(Amdahl, ABandwidthGivesAtMostAmdahlsSpeedUp) {
+TEST_P(Amdahl, a_bandwidth_gives_at_most_amdahls_speed_up) {
     for (const auto& network : builtin_networks())
         for (const Resource r :
              {Resource::shared_bandwidth, Resource::l1_bandwidth, Resource::l2_bandwidth, Resource::dram_bandwidth}) {
@@ -173,7 +173,7 @@ TEST_P(Amdahl, ABandwidthGivesAtMostAmdahlsSpeedUp) {
         }
 }
 
-TEST(Explore, MoreOfARateIsNeverSlower) {
+TEST(Explore, more_of_a_rate_is_never_slower) {
     for (const auto& network : builtin_networks()) {
         const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name));
         for (const Resource r : {Resource::macs, Resource::clock, Resource::shared_bandwidth, Resource::l1_bandwidth,
@@ -188,7 +188,7 @@ TEST(Explore, MoreOfARateIsNeverSlower) {
     }
 }
 
-TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
+TEST(Explore, a_higher_clock_is_the_machine_at_that_clock) {
     // Whose L2 is known by its width. One that was measured as a rate, at no known clock, stays where it is for
     // `model_inputs`, but is scaled here: L2 runs with the SMs.
     const ModelInputs start = *model_inputs(titan(), Frequency{1e9});
@@ -199,7 +199,7 @@ TEST(Explore, AHigherClockIsTheMachineAtThatClock) {
     EXPECT_NEAR(a.dram_bandwidth / b.dram_bandwidth, 1, 1e-12);
 }
 
-TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
+TEST(Explore, factors_between_two_machines_lead_from_one_to_the_other) {
     const Machine &p100 = *find_in_catalogue("p100-pcie-16gb"), &v100 = *find_in_catalogue("v100-pcie-32gb");
     const ModelInputs a = *model_inputs(p100), b = *model_inputs(v100);
     const ModelInputs there = scaled(a, factors_between(p100, a, v100, b));
@@ -214,7 +214,7 @@ TEST(Explore, FactorsBetweenTwoMachinesLeadFromOneToTheOther) {
     EXPECT_NEAR(there.dram_bandwidth / b.dram_bandwidth, 1, 1e-12);
 }
 
-TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
+TEST(Explore, a_larger_tile_is_taken_where_registers_and_shared_memory_allow_it) {
     const DesignEvaluator e(titan(), *model_inputs(titan()), workload("resnet152", 256, true));
     const auto largest = [&](const Factors& f) {
         int area = 0;
@@ -228,7 +228,7 @@ TEST(Explore, ALargerTileIsTakenWhereRegistersAndSharedMemoryAllowIt) {
     EXPECT_LT(time_of(e, roomy), time_of(e, hungry));
 }
 
-TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
+TEST(Explore, a_larger_l2_moves_fewer_bytes_from_dram) {
     const DesignEvaluator e(titan(), *model_inputs(titan()), workload("resnet50", 16, true), Tiles::rule);
     const auto bytes = [&](const Factors& f) {
         double sum = 0;
@@ -238,7 +238,7 @@ TEST(Explore, ALargerL2MovesFewerBytesFromDram) {
     EXPECT_LT(bytes(only(Resource::l2_capacity, 16)), 0.95 * bytes({}));
 }
 
-TEST(Explore, ADesignWithTooFewRegistersForAnyTileTakesForeverAndIsNotFound) {
+TEST(Explore, a_design_with_too_few_registers_for_any_tile_takes_forever_and_is_not_found) {
     const DesignEvaluator e(titan(), *model_inputs(titan()), workload("vgg16", 8));
     EXPECT_TRUE(std::isinf(time_of(e, only(Resource::registers, 0.01))));
 }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "explore/search.hpp"
+#include "explore/exploration_report.hpp"
 
 #include "explore/toy.hpp"
 
@@ -45,7 +45,7 @@ std::string text_of(const Sweep& r) {
     return text;
 }
 
-TEST(Exploration, ThreadsDoNotChangeAByteOfAnySearch) {
+TEST(Exploration, threads_do_not_change_a_byte_of_any_search) {
     const Case c;
     for (const Search s : {Search::grid, Search::random, Search::guided}) {
         SearchOptions options;
@@ -61,7 +61,7 @@ TEST(Exploration, ThreadsDoNotChangeAByteOfAnySearch) {
     }
 }
 
-TEST(Exploration, AnotherSeedIsAnotherSample) {
+TEST(Exploration, another_seed_is_another_sample) {
     const Case c;
     SearchOptions options;
     options.search = Search::random;
@@ -71,7 +71,7 @@ TEST(Exploration, AnotherSeedIsAnotherSample) {
     EXPECT_NE(one, text_of(run(c.explore(options), 1)));
 }
 
-TEST(Exploration, TheFrontOfAGridIsThatOfAllItsDesigns) {
+TEST(Exploration, the_front_of_a_grid_is_that_of_all_its_designs) {
     const Case c("sms={1,2,3,4},l2.bandwidth={1,2,4},dram.bandwidth={1,1.5,2,3}");
     const Exploration e = c.explore({});
     EXPECT_EQ(e.search(), Search::grid);
@@ -91,7 +91,7 @@ TEST(Exploration, TheFrontOfAGridIsThatOfAllItsDesigns) {
     EXPECT_EQ(r.result.best->time, fastest);
 }
 
-TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
+TEST(Exploration, limits_and_target_hold_for_what_is_found) {
     const Case c;
     SearchOptions options;
     options.limits = {cost_at_most(1.8)};
@@ -110,7 +110,7 @@ TEST(Exploration, LimitsAndTargetHoldForWhatIsFound) {
     EXPECT_LT(r.result.kept, r.result.evaluated);
 }
 
-TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
+TEST(Exploration, guided_finds_nearly_what_the_whole_grid_holds) {
     const Case c;
     SearchOptions options;
     options.limits = {cost_at_most(2)};
@@ -123,7 +123,7 @@ TEST(Exploration, GuidedFindsNearlyWhatTheWholeGridHolds) {
     EXPECT_LE(guided.result.best->time, grid.result.best->time * 1.02);
 }
 
-TEST(Exploration, AHugeSpaceIsSearchedWithoutBeingHeld) {
+TEST(Exploration, a_huge_space_is_searched_without_being_held) {
     const Case c(
         "sms=1:4:0.1,macs=1:4:0.25,l2.bandwidth=1:4:0.05,l2.capacity=1:8:0.1,dram.bandwidth=1:4:0.05,clock=1:2:0.1");
     EXPECT_GT(c.space.size(), 1'000'000'000u);
@@ -136,7 +136,7 @@ TEST(Exploration, AHugeSpaceIsSearchedWithoutBeingHeld) {
     EXPECT_LT(r.result.evaluated, 100'000u);
 }
 
-TEST(Exploration, ASearchGoesOnFromItsCheckpointAsIfNeverStopped) {
+TEST(Exploration, a_search_resumes_from_its_checkpoint_as_if_it_had_never_stopped) {
     const Case c;
     SearchOptions options;
     options.samples = 5000;
@@ -157,7 +157,7 @@ TEST(Exploration, ASearchGoesOnFromItsCheckpointAsIfNeverStopped) {
     EXPECT_EQ(to_text(Checkpoint{0, 0, 0, found}), to_text(Checkpoint{0, 0, 0, whole.result}));
 }
 
-TEST(Exploration, AFingerprintTellsQuestionsApart) {
+TEST(Exploration, a_fingerprint_distinguishes_requests) {
     const Case c, other("sms=1:4");
     SearchOptions options;
     const auto print = c.explore(options).fingerprint();
@@ -167,15 +167,50 @@ TEST(Exploration, AFingerprintTellsQuestionsApart) {
     EXPECT_NE(print, c.explore(options).fingerprint());
 }
 
-TEST(Checkpoint, CutOffOrForeignTextIsRefused) {
-    const std::string good = to_text(Checkpoint{1, 2, 3, {}});
-    EXPECT_TRUE(checkpoint_from(good, "f"));
-    for (std::size_t n = 0; n + 1 < good.size(); ++n) EXPECT_FALSE(checkpoint_from(good.substr(0, n), "f")) << n;
-    EXPECT_FALSE(checkpoint_from("gambrel-explore-checkpoint-1\nbest 1 nan 2\nend\n", "f"));
-    EXPECT_FALSE(checkpoint_from("gambrel-explore-checkpoint-1\nwhat 1\nend\n", "f"));
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    const auto at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
-TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
+TEST(Checkpoint, cut_off_changed_or_foreign_text_is_refused) {
+    const std::string good = to_text(Checkpoint{1, 2, 3, {}});
+    EXPECT_TRUE(checkpoint_from(good, "f"));
+    for (std::size_t n = 0; n < good.size(); ++n) EXPECT_FALSE(checkpoint_from(good.substr(0, n), "f")) << n;
+    EXPECT_FALSE(checkpoint_from(replaced(good, "next 2", "next 9"), "f"));
+    EXPECT_FALSE(checkpoint_from(good + "x", "f"));
+    EXPECT_FALSE(checkpoint_from("{}", "f"));
+}
+
+// Numbers whose checksum is right, in a file that no search of this request can have written.
+TEST(Checkpoint, numbers_that_the_search_cannot_have_found_are_refused) {
+    const Case c;
+    SearchOptions options;
+    options.target = 1.2;
+    const Exploration e = c.explore(options);
+    Checkpoint good{e.fingerprint(), 3, 0, {}};
+    run_parts(e, {0, 3}, 1, false,
+              [&](std::uint64_t, const Exploration::Part& p) { return good.result.merge(p.result), true; });
+    ASSERT_TRUE(good.result.best && good.result.cheapest);
+    EXPECT_TRUE(faults(good, e, "f").empty()) << to_text(faults(good, e, "f"));
+    const auto refused = [&](auto change) {
+        Checkpoint lie = good;
+        change(lie);
+        return !faults(lie, e, "f").empty();
+    };
+    EXPECT_TRUE(refused([&](Checkpoint& l) { l.next = e.parts() + 1; }));
+    EXPECT_TRUE(refused([&](Checkpoint& l) { l.next = 2; }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.evaluated += 1; }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.kept = l.result.evaluated + 1; }));
+    EXPECT_TRUE(refused([&](Checkpoint& l) { l.result.bins[0].index = c.space.size(); }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.bins[0].time /= 2; }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.bins[0].cost /= 2; }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.best->time /= 2; }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.cheapest->index += 1; }));
+    EXPECT_TRUE(refused([](Checkpoint& l) { l.result.best.reset(); }));
+}
+
+TEST(Sensitivity, elasticities_of_rates_are_from_zero_to_one_and_the_bottleneck_leads) {
     const DesignEvaluator e(titan(), *model_inputs(titan()), workload("vgg16", 64, true), Tiles::rule);
     for (const Sensitivity& s : sensitivities(e)) {
         if (s.resource == Resource::sms) continue;  // waves make steps
@@ -187,7 +222,7 @@ TEST(Sensitivity, ElasticitiesOfRatesAreFromZeroToOneAndTheBottleneckLeads) {
     }
 }
 
-TEST(ExplorationReport, OptionsOfTheStudyGoFromComputeAloneToBalanced) {
+TEST(ExplorationReport, designs_of_the_study_go_from_compute_alone_to_balanced) {
     const DesignEvaluator e(titan(), *model_inputs(titan()), workload("resnet152", 256, true));
     const auto options = proposed_designs();
     const ExplorationReport c = exploration_report(e, default_costs(), options);

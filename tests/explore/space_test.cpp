@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 Result<Space> space(std::string_view text) { return parse_space(text, titan(), *model_inputs(titan())); }
 
-TEST(Space, ARangeWithAStepAListAndASingleValue) {
+TEST(Space, a_range_with_a_step_a_list_and_a_single_value) {
     const auto s = space("macs=1:4:0.5, l2.capacity={4,1,2,2},clock=1.5");
     ASSERT_TRUE(s);
     EXPECT_THAT(s->axes[0].values, ElementsAre(1, 1.5, 2, 2.5, 3, 3.5, 4));
@@ -24,7 +24,7 @@ TEST(Space, ARangeWithAStepAListAndASingleValue) {
     EXPECT_EQ(s->size(), 21u);
 }
 
-TEST(Space, ARangeWithoutAStepRisesByOneFactorAndHoldsTheStart) {
+TEST(Space, a_range_without_a_step_rises_by_one_factor_and_holds_the_start) {
     const auto s = space("l2.capacity=1:8,clock=0.8:1.5");
     ASSERT_TRUE(s);
     EXPECT_EQ(s->axes[0].values.size(), kRangePoints);
@@ -33,7 +33,7 @@ TEST(Space, ARangeWithoutAStepRisesByOneFactorAndHoldsTheStart) {
     EXPECT_THAT(s->axes[1].values, testing::Contains(1.0));
 }
 
-TEST(Space, AmountsWithUnitsAreFactorsOfTheStart) {
+TEST(Space, amounts_with_units_are_factors_of_the_start) {
     const auto s = space("l2.capacity={3MiB,6 MiB},sms={30SM,45 SM},dram.bandwidth=1TB/s");
     ASSERT_TRUE(s) << to_text(s.error());
     EXPECT_THAT(s->axes[0].values, ElementsAre(1, 2));
@@ -41,14 +41,14 @@ TEST(Space, AmountsWithUnitsAreFactorsOfTheStart) {
     EXPECT_NEAR(s->axes[2].values[0], 1e12 / model_inputs(titan())->dram_bandwidth.value(), 1e-12);
 }
 
-TEST(Space, SmsAreWholeSoNearFactorsAreOneDesign) {
+TEST(Space, sms_are_whole_so_near_factors_are_one_design) {
     const auto s = space("sms={1,1.01,1.5}");
     ASSERT_TRUE(s);
     EXPECT_THAT(s->axes[0].values, ElementsAre(1, 1.5));
     EXPECT_EQ(scaled(*model_inputs(titan()), only(Resource::sms, 1.26)).sms, 38);
 }
 
-TEST(Space, EveryIndexIsADesignOfItsOwn) {
+TEST(Space, every_index_is_a_design_of_its_own) {
     const auto s = space("macs={1,2},registers={1,2,3},clock={1,2}");
     ASSERT_TRUE(s);
     std::set<std::array<double, kResources>> seen;
@@ -58,7 +58,7 @@ TEST(Space, EveryIndexIsADesignOfItsOwn) {
     EXPECT_EQ(s->at(1)[Resource::macs], 1);
 }
 
-TEST(Space, FaultsNameTheEntryWhatWasFoundAndWhatWasExpectedAllAtOnce) {
+TEST(Space, faults_name_the_entry_what_was_found_and_what_was_expected_all_at_once) {
     const auto s = space("l2.bandwith=1:2,sms=4:1,macs=two,clock=1:2:0,shared={1,registers=-1");
     ASSERT_FALSE(s);
     const std::string text = to_text(s.error());
@@ -74,7 +74,7 @@ TEST(Space, FaultsNameTheEntryWhatWasFoundAndWhatWasExpectedAllAtOnce) {
     EXPECT_FALSE(space("macs=1:1e6:1e-6"));
 }
 
-TEST(Limit, HoldsForCostSpeedTimeAndResources) {
+TEST(Limit, holds_for_cost_speed_time_and_resources) {
     const auto l = parse_limits("cost<=2.0,speedup>=1.5,sms<=60SM,time<=2ms", titan(), *model_inputs(titan()));
     ASSERT_TRUE(l) << to_text(l.error());
     const auto all = [&](const Factors& f, double cost, double time) {
@@ -90,12 +90,12 @@ TEST(Limit, HoldsForCostSpeedTimeAndResources) {
         EXPECT_FALSE(parse_limits(wrong, titan(), *model_inputs(titan()))) << wrong;
 }
 
-TEST(Costs, TheStartCostsOneAndEveryResourceCosts) {
+TEST(Costs, the_start_costs_one_and_every_resource_costs) {
     EXPECT_NEAR(default_costs()({}), 1, 1e-9);
     for (const Resource r : all_resources()) EXPECT_GT(default_costs()(only(r, 2)), 1.0) << name(r);
 }
 
-TEST(Costs, ATableOfTheUsersReplacesItAndItsFaultsAreTold) {
+TEST(Costs, a_table_of_the_user_replaces_it_and_its_faults_are_reported) {
     const auto table = parse_costs(
         R"({"schema":"gambrel-costs-1","note":"","items":[{"what":"a","share":0.5,"scales_with":{"sms":2},"cite":"me"},
             {"what":"b","share":0.5,"scales_with":{},"cite":"me"}]})",

@@ -1,7 +1,7 @@
 // A machine and layers whose answers one can follow, and the built-in networks.
 #pragma once
 
-#include <gambrel/explore.hpp>
+#include "explore/evaluator.hpp"
 
 namespace gambrel::test {
 

@@ -4,10 +4,10 @@
 #include <fstream>
 #include <string>
 
+#include <gambrel/explore.hpp>
 #include <gambrel/page.hpp>
 #include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
-#include "explore/search.hpp"
 
 #include "report/sample.hpp"
 
@@ -165,23 +165,15 @@ Measurement measured() {
 }
 
 ExplorationReport explored() {
-    const Machine& machine = *find_in_catalogue("v100");
-    const ModelInputs base = *model_inputs(machine);
-    Workload work;
-    work.add(*builtin_network("alexnet", {8, 128}));
-    work.add(*builtin_network("vgg16", {1, 128}));
-    work.items[0].layer.name = "<img src=x onerror='window.hacked = 8'>";
-    const DesignEvaluator evaluator(machine, base, work);
-    const Space space = *parse_space("sms=1:2,dram.bandwidth=1:2,l2.capacity={1,2}", machine, base);
-    SearchOptions options;
-    options.target = 1.15;
-    const Exploration exploration(evaluator, space, default_costs(), options);
-    SearchResult found;
-    run_parts(exploration, {0, exploration.parts()}, 1, false,
-              [&](std::uint64_t, const Exploration::Part& part) { return found.merge(part.result), true; });
-    ExplorationReport c = exploration_report(exploration, found);
-    add_map(c, evaluator, space, {});
-    return c;
+    ExploreRequest request;
+    request.machine = *find_in_catalogue("v100");
+    request.hardware = *model_inputs(request.machine);
+    request.workload.add(*builtin_network("alexnet", {8, 128}));
+    request.workload.add(*builtin_network("vgg16", {1, 128}));
+    request.workload.items[0].layer.name = "<img src=x onerror='window.hacked = 8'>";
+    request.space = *parse_space("sms=1:2,dram.bandwidth=1:2,l2.capacity={1,2}", request.machine, request.hardware);
+    request.search.target = 1.15;
+    return *explore(request);
 }
 
 // As `gambrel report` does: views of other pages, with an overview.

@@ -96,16 +96,16 @@ private:
     std::unique_ptr<MeasuredTable> table_;
 };
 
-TEST_F(Accuracy, Fp32ForwardIsNearTheCounters) { expect_below("fp32", Pass::fwd, {0.03, 0.05, 0.10, 12}); }
-TEST_F(Accuracy, Fp32DgradIsNearTheCounters) { expect_below("fp32", Pass::dgrad, {0.06, 0.08, 0.15, 10}); }
-TEST_F(Accuracy, Fp32WgradIsNearTheCounters) { expect_below("fp32", Pass::wgrad, {0.06, 0.08, 0.15, 9}); }
-TEST_F(Accuracy, Fp16TensorCoreForwardIsNearTheCounters) {
+TEST_F(Accuracy, fp32_forward_is_near_the_counters) { expect_below("fp32", Pass::fwd, {0.03, 0.05, 0.10, 12}); }
+TEST_F(Accuracy, fp32_dgrad_is_near_the_counters) { expect_below("fp32", Pass::dgrad, {0.06, 0.08, 0.15, 10}); }
+TEST_F(Accuracy, fp32_wgrad_is_near_the_counters) { expect_below("fp32", Pass::wgrad, {0.06, 0.08, 0.15, 9}); }
+TEST_F(Accuracy, fp16_tensor_core_forward_is_near_the_counters) {
     expect_below("fp16_mixed", Pass::fwd, {0.10, 0.10, 0.15, 12});
 }
-TEST_F(Accuracy, Fp16TensorCoreDgradIsNearTheCounters) {
+TEST_F(Accuracy, fp16_tensor_core_dgrad_is_near_the_counters) {
     expect_below("fp16_mixed", Pass::dgrad, {0.10, 0.10, 0.15, 13});
 }
-TEST_F(Accuracy, Fp16TensorCoreWgradIsNearTheCounters) {
+TEST_F(Accuracy, fp16_tensor_core_wgrad_is_near_the_counters) {
     expect_below("fp16_mixed", Pass::wgrad, {0.10, 0.10, 0.15, 12});
 }
 

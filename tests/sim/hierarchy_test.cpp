@@ -42,7 +42,7 @@ Counts after(const std::vector<Access>& accesses, const std::vector<std::uint32_
     return all_after(accesses, sms, shape)[0];
 }
 
-TEST(Hierarchy, HalfOfL2KeepsCopiesUntilTheOtherHalfWrites) {
+TEST(Hierarchy, half_of_l2_keeps_copies_until_the_other_half_writes) {
     std::uint64_t line = 0;
     while ((mixed(line) >> 31U & 1U) != 0) ++line;  // at home in the half of SM 0
     const CacheShape shape{.sms = 2, .l1_lines = 0, .l2_lines = 4096, .partitions = 2};
@@ -60,7 +60,7 @@ TEST(Hierarchy, HalfOfL2KeepsCopiesUntilTheOtherHalfWrites) {
     EXPECT_EQ(counts.l2_write, 1U);
 }
 
-TEST(Hierarchy, AtomicReadsWhatIsMissingAndAWriteDoesNot) {
+TEST(Hierarchy, atomic_reads_what_is_missing_and_a_write_does_not) {
     const CacheShape shape{.sms = 1, .l1_lines = 0, .l2_lines = 4096};
     EXPECT_EQ(after({Access{5, 0x7, Action::atomic}}, {0}, shape).dram_read, 3U);
     EXPECT_EQ(after({Access{5, 0x7, Action::write}}, {0}, shape).dram_read, 0U);
@@ -68,7 +68,7 @@ TEST(Hierarchy, AtomicReadsWhatIsMissingAndAWriteDoesNot) {
 }
 
 // Two bytes for each sector: 16 lines have 128 bytes of check bits, and four lines share a sector of them.
-TEST(Hierarchy, CheckBitsThatLieInTheSameMemoryMoveBesideTheData) {
+TEST(Hierarchy, check_bits_that_lie_in_the_same_memory_move_beside_the_data) {
     const CacheShape ecc{.sms = 1, .l1_lines = 0, .l2_lines = 4096, .ecc_lines = 16};
     const auto checks = [](const std::vector<Access>& accesses, CacheShape shape) {
         return all_after(accesses, std::vector<std::uint32_t>(accesses.size(), 0), shape,
@@ -101,7 +101,7 @@ TEST(Hierarchy, CheckBitsThatLieInTheSameMemoryMoveBesideTheData) {
     EXPECT_EQ(checks(read, hbm).dram_read + checks(written, hbm).dram_write, 0U);
 }
 
-TEST(Hierarchy, FewCheckBitsAreKeptForTheNextAccess) {
+TEST(Hierarchy, few_check_bits_are_kept_for_the_next_access) {
     const CacheShape ecc{.sms = 1, .l1_lines = 0, .l2_lines = 4096, .ecc_lines = 16};
     const auto reads_of = [&](std::uint64_t groups) {
         // A line of each group, then the next one of each.
@@ -116,7 +116,7 @@ TEST(Hierarchy, FewCheckBitsAreKeptForTheNextAccess) {
     EXPECT_EQ(reads_of(4096), 2U * 4096);
 }
 
-TEST(Hierarchy, LoadThatL1DoesNotKeepIsMergedWithinItsStepOnly) {
+TEST(Hierarchy, load_that_l1_does_not_keep_is_merged_within_its_step_only) {
     const CacheShape shape{.sms = 1, .l1_lines = 64, .l2_lines = 4096};
     const Access load{5, 0x3, Action::read_step};
     const Counts counts = after({load, load}, {0, 0}, shape);
@@ -126,7 +126,7 @@ TEST(Hierarchy, LoadThatL1DoesNotKeepIsMergedWithinItsStepOnly) {
     EXPECT_EQ(after({kept, kept}, {0, 0}, shape).l1_hit, 2U);
 }
 
-TEST(Hierarchy, MissesThatTakeAnEmptyWayAreCountedApart) {
+TEST(Hierarchy, misses_that_take_an_empty_way_are_counted_apart) {
     // One line in each cache: only the first miss finds it empty.
     const CacheShape shape{.sms = 1, .l1_lines = 1, .l2_lines = 16, .l2_ways = 1};
     std::uint64_t other = 6;  // in the same slice of L2, which then has one set
@@ -138,7 +138,7 @@ TEST(Hierarchy, MissesThatTakeAnEmptyWayAreCountedApart) {
     EXPECT_EQ(counts.dram_read, 6U);
 }
 
-TEST(Schedule, CtasOfOneSmShareItsThroughput) {
+TEST(Schedule, ctas_of_one_sm_share_its_throughput) {
     // CTAs 0 and 2 on SM 0, CTA 1 alone on SM 1: it is done when the others are half way.
     const Script script(std::vector<Access>(3), 10);
     Schedule schedule(script, {.sms = 2, .ctas_per_sm = 2}, {.spread = 0}, 1, 0, 3);
@@ -154,7 +154,7 @@ TEST(Schedule, CtasOfOneSmShareItsThroughput) {
     EXPECT_LE(steps, 6);
 }
 
-TEST(Schedule, NextCtaGoesWhereOneEnds) {
+TEST(Schedule, next_cta_goes_where_one_ends) {
     const Script script(std::vector<Access>(5), 2);
     Schedule schedule(script, {.sms = 2, .ctas_per_sm = 2}, {.spread = 0}, 1, 0, 5);
     std::vector<Event> events;

@@ -51,7 +51,7 @@ private:
     std::map<std::uint64_t, std::list<Line>> lists_;
 };
 
-TEST(SectorCache, EqualsTheNaiveCacheOnRandomStreams) {
+TEST(SectorCache, equals_the_naive_cache_on_random_streams) {
     std::mt19937_64 random(7);
     for (const auto& [lines, ways] : {std::pair{64U, 16U}, {96U, 3U}, {8U, 8U}, {512U, 7U}, {1U, 1U}}) {
         SectorCache cache(lines, ways);
@@ -79,7 +79,7 @@ TEST(SectorCache, EqualsTheNaiveCacheOnRandomStreams) {
     }
 }
 
-TEST(SectorCache, OfMoreWaysNeverMissesMore) {
+TEST(SectorCache, of_more_ways_never_misses_more) {
     std::mt19937_64 random(11);
     std::vector<std::uint64_t> stream(60000);
     for (std::uint64_t& line : stream) line = random() % (random() % 3 == 0 ? 4000 : 300);
@@ -93,7 +93,7 @@ TEST(SectorCache, OfMoreWaysNeverMissesMore) {
     }
 }
 
-TEST(SectorCache, GivesBackEveryDirtySectorOnce) {
+TEST(SectorCache, gives_back_every_dirty_sector_once) {
     SectorCache cache(32, 4);
     std::uint64_t written = 0, back = 0;
     for (int i = 0; i < 5000; ++i) {

@@ -28,7 +28,7 @@ Simulation simulated(const Layer& l, const SimulationOptions& options = {}, cons
     return result.value_or(Simulation{});
 }
 
-TEST(Simulate, LayerThatFitsInL2MovesItsCompulsoryBytesOnly) {
+TEST(Simulate, layer_that_fits_in_l2_moves_its_compulsory_bytes_only) {
     const Convolution v{.n = 2,
                         .c = 64,
                         .h = 28,
@@ -51,7 +51,7 @@ TEST(Simulate, LayerThatFitsInL2MovesItsCompulsoryBytesOnly) {
     }
 }
 
-TEST(Simulate, StreamingAndDepthwiseLayersMoveTheirCompulsoryBytes) {
+TEST(Simulate, streaming_and_depthwise_layers_move_their_compulsory_bytes) {
     Layer relu;
     relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
     EXPECT_EQ(simulated(relu).total().dram(), compulsory_bytes(relu).read + compulsory_bytes(relu).written);
@@ -75,7 +75,7 @@ TEST(Simulate, StreamingAndDepthwiseLayersMoveTheirCompulsoryBytes) {
     }
 }
 
-TEST(Simulate, BiasIsReadOnceFromDramAndByEveryCtaBefore) {
+TEST(Simulate, bias_is_read_once_from_dram_and_by_every_cta_before) {
     const Convolution v{.n = 2, .c = 64, .h = 32, .w = 32, .k = 256};
     Layer l = layer(v);
     const Simulation without = simulated(l);
@@ -100,7 +100,7 @@ TEST(Simulate, BiasIsReadOnceFromDramAndByEveryCtaBefore) {
     }
 }
 
-TEST(Simulate, BiasOfGroupsDepthwiseAndTransposedLayersIsReadWhole) {
+TEST(Simulate, bias_of_groups_depthwise_and_transposed_layers_is_read_whole) {
     const Convolution grouped{.n = 2, .c = 64, .h = 16, .w = 16, .k = 128, .groups = 2};
     const Convolution depthwise{.n = 2, .c = 64, .h = 16, .w = 16, .k = 64, .groups = 64};
     const Convolution transposed{
@@ -117,7 +117,7 @@ TEST(Simulate, BiasOfGroupsDepthwiseAndTransposedLayersIsReadWhole) {
 }
 
 // A sixteenth of what a layer streams in, where the catalogue says that check bits lie in the same memory.
-TEST(Simulate, EccOfGddrMovesCheckBitsAndThatOfHbmNone) {
+TEST(Simulate, ecc_of_gddr_moves_check_bits_and_that_of_hbm_none) {
     Layer relu;
     relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
     const OperandBytes once = compulsory_bytes(relu);
@@ -154,7 +154,7 @@ private:
     std::int64_t rounds_;
 };
 
-TEST(Simulate, OneLineMoreThanTheCacheHitsNothingUnderLru) {
+TEST(Simulate, one_line_more_than_the_cache_hits_nothing_under_lru) {
     // An L1 of one set, so that hashing does not blur the edge.
     Device device;
     device.caches = {.sms = 1, .l1_lines = 16, .l1_ways = 16, .l2_lines = 4096};
@@ -188,7 +188,7 @@ private:
     std::int64_t kernels_;
 };
 
-TEST(Simulate, L1DoesNotOutliveAKernelAndL2Does) {
+TEST(Simulate, l1_does_not_outlive_a_kernel_and_l2_does) {
     Device device;
     device.caches = {.sms = 1, .l1_lines = 16, .l2_lines = 4096};
     const Counts one = sim_detail::run(Twice(1), device, {.threads = 1}).counts[0];
@@ -201,7 +201,7 @@ TEST(Simulate, L1DoesNotOutliveAKernelAndL2Does) {
     EXPECT_EQ(two.dram_read, 4U);
 }
 
-TEST(Simulate, ZerosOfAStridedDgradAreWrittenOnceBesideTheGradients) {
+TEST(Simulate, zeros_of_a_strided_dgrad_are_written_once_beside_the_gradients) {
     // Far more than L2 holds: a sector whose halves were written at different times would be written twice.
     const Layer l = layer({.n = 4, .c = 64, .h = 96, .w = 144, .k = 32, .stride_h = 2, .stride_w = 2}, Pass::dgrad);
     const Simulation s = simulated(l);
@@ -209,7 +209,7 @@ TEST(Simulate, ZerosOfAStridedDgradAreWrittenOnceBesideTheGradients) {
     EXPECT_EQ(s.input.dram_read, Bytes{});
 }
 
-TEST(Simulate, TotalsAreConservedBetweenLevels) {
+TEST(Simulate, totals_are_conserved_between_levels) {
     const Convolution v{.n = 8,
                         .c = 96,
                         .h = 30,
@@ -236,7 +236,7 @@ TEST(Simulate, TotalsAreConservedBetweenLevels) {
     }
 }
 
-TEST(Simulate, SameResultForAnyNumberOfThreads) {
+TEST(Simulate, same_result_for_any_number_of_threads) {
     const Layer l = layer({.n = 4, .c = 128, .h = 56, .w = 56, .k = 256});
     const Simulation one = simulated(l, {.threads = 1}), three = simulated(l, {.threads = 3});
     EXPECT_EQ(one.total().l1(), three.total().l1());
@@ -245,7 +245,7 @@ TEST(Simulate, SameResultForAnyNumberOfThreads) {
     EXPECT_EQ(one.input.l2_hits, three.input.l2_hits);
 }
 
-TEST(Simulate, WarmCachesReadLessFromDram) {
+TEST(Simulate, warm_caches_read_less_from_dram) {
     const Layer l = layer({.n = 1, .c = 64, .h = 32, .w = 32, .k = 64});
     const Simulation cold = simulated(l), warm = simulated(l, {.warm = true});
     EXPECT_EQ(cold.input.dram_read, compulsory_bytes(l).input);
@@ -254,14 +254,14 @@ TEST(Simulate, WarmCachesReadLessFromDram) {
     EXPECT_EQ(warm.output.dram_written, compulsory_bytes(l).output);
 }
 
-TEST(Simulate, WhatAFirstRunLeftDirtyIsNotOfTheSecond) {
+TEST(Simulate, what_a_first_run_left_dirty_is_not_of_the_second) {
     // More than L2 holds: the second run drives out lines that the first has written.
     Layer relu;
     relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
     EXPECT_EQ(simulated(relu, {.warm = true}).output.dram_written, compulsory_bytes(relu).written);
 }
 
-TEST(Simulate, TensorsOfAStreamingLayerShareNoLine) {
+TEST(Simulate, tensors_of_a_streaming_layer_share_no_line) {
     Layer sum;
     sum.op = Streaming{.read = {25, 25, 0, 0}, .written = 25};  // 100 bytes each: four sectors
     const Simulation s = simulated(sum);
@@ -311,7 +311,7 @@ std::vector<Layer> layers_to_sample() {
     return layers;
 }
 
-TEST(Simulate, SampleIsWithinTheBoundItStates) {
+TEST(Simulate, sample_is_within_the_bound_it_states) {
     int sampled = 0, tight = 0;
     for (const std::uint64_t l2_lines : {1024U, 6000U}) {
         for (const Layer& l : layers_to_sample()) {
@@ -346,7 +346,7 @@ TEST(Simulate, SampleIsWithinTheBoundItStates) {
     EXPECT_GE(tight, 6);  // a bound that always says 100 % is worth nothing
 }
 
-TEST(Simulate, StopGivesWhatWasDoneAndSaysSo) {
+TEST(Simulate, stop_gives_what_was_done_and_says_so) {
     std::stop_source source;
     SimulationOptions options;
     options.stop = source.get_token();
@@ -364,7 +364,7 @@ TEST(Simulate, StopGivesWhatWasDoneAndSaysSo) {
 }
 
 // Copies for the other half drive out lines that were written: none of these may be lost.
-TEST(Simulate, HalvesOfL2WriteAllThatWasWritten) {
+TEST(Simulate, halves_of_l2_write_all_that_was_written) {
     Layer relu;
     relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 24, 0, 0, 0}, .written = 1 << 24};
     const Simulation s = simulated(relu, {}, *find_in_catalogue("a100-sxm4-40gb"));
@@ -372,7 +372,7 @@ TEST(Simulate, HalvesOfL2WriteAllThatWasWritten) {
     EXPECT_EQ(s.input.dram_read, compulsory_bytes(relu).read);
 }
 
-TEST(Simulate, PartitionsOfL2HoldCopiesAndPassThemOn) {
+TEST(Simulate, partitions_of_l2_hold_copies_and_pass_them_on) {
     const Layer l = layer({.n = 8, .c = 64, .h = 56, .w = 56, .k = 64});
     EXPECT_EQ(simulated(l).total().l2_fabric, Bytes{});
     const Simulation a100 = simulated(l, {}, *find_in_catalogue("a100-sxm4-40gb"));
@@ -381,7 +381,7 @@ TEST(Simulate, PartitionsOfL2HoldCopiesAndPassThemOn) {
     EXPECT_EQ(a100.input.dram_read, compulsory_bytes(l).input);
 }
 
-TEST(Simulate, CtaThatDoesNotFitIsAnErrorWithNumbers) {
+TEST(Simulate, cta_that_does_not_fit_is_an_error_with_numbers) {
     const Layer l = layer({.n = 1, .c = 32, .h = 14, .w = 14, .k = 32});
     Mapping mapping = mapping_for(l, v100());
     mapping.shared_memory = Bytes{200.0 * 1024};

@@ -51,7 +51,7 @@ std::map<Tensor, std::uint64_t> requested(const Layer& l, const Mapping& mapping
     return sectors;
 }
 
-TEST(Stream, OneAlignedWarpLoadIsFourSectors) {
+TEST(Stream, one_aligned_warp_load_is_four_sectors) {
     // 32 pixels of one channel, one filter: 128 bytes in, one weight, 128 bytes out.
     const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 32, .k = 1}), tile(32, 1, 1));
     EXPECT_EQ(sectors.at(Tensor::input), 4U);
@@ -59,18 +59,18 @@ TEST(Stream, OneAlignedWarpLoadIsFourSectors) {
     EXPECT_EQ(sectors.at(Tensor::output), 4U);
 }
 
-TEST(Stream, MisalignedWarpLoadIsFiveSectors) {
+TEST(Stream, misaligned_warp_load_is_five_sectors) {
     // Rows of 33 input pixels, 2 taps beside each other: the second tap begins 4 bytes further on.
     const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 33, .k = 1, .r = 1, .s = 2}), tile(32, 1, 1));
     EXPECT_EQ(sectors.at(Tensor::input), 4U + 5U);
 }
 
-TEST(Stream, StrideTwoTouchesTwiceTheSectors) {
+TEST(Stream, stride_two_touches_twice_the_sectors) {
     const auto sectors = requested(layer({.n = 1, .c = 1, .h = 1, .w = 64, .k = 1, .stride_w = 2}), tile(32, 1, 1));
     EXPECT_EQ(sectors.at(Tensor::input), 8U);  // 63 floats from the first to the last
 }
 
-TEST(Stream, PaddingHasNoAddress) {
+TEST(Stream, padding_has_no_address) {
     // 3x3, pad 1 on a row of 32: only the middle row of taps exists. Left tap: pixels 0..30, 4 sectors; middle 4;
     // right 4.
     const auto sectors = requested(layer({.n = 1,
@@ -88,7 +88,7 @@ TEST(Stream, PaddingHasNoAddress) {
     EXPECT_EQ(sectors.at(Tensor::input), 12U);
 }
 
-TEST(Stream, FilterLoadsOfFourTakeHalfASectorTwice) {
+TEST(Stream, filter_loads_of_four_take_half_a_sector_twice) {
     // 4 filters of 8 weights each. 8 lanes along k: one sector a filter. 4 along k: two requests, each the same sector.
     const Layer l = layer({.n = 1, .c = 8, .h = 1, .w = 1, .k = 4});
     Mapping mapping = tile(32, 4, 8);
@@ -97,7 +97,7 @@ TEST(Stream, FilterLoadsOfFourTakeHalfASectorTwice) {
     EXPECT_EQ(requested(l, mapping).at(Tensor::filter), 8U);
 }
 
-TEST(Stream, AtomicsOfOneElementTakeASectorEach) {
+TEST(Stream, atomics_of_one_element_take_a_sector_each) {
     const Layer l = layer({.n = 2, .c = 8, .h = 4, .w = 8, .k = 4}, Pass::wgrad);
     Mapping mapping = tile(4, 8, 8);
     mapping.split_k = 2;
@@ -113,7 +113,7 @@ TEST(Stream, AtomicsOfOneElementTakeASectorEach) {
     EXPECT_EQ(sectors.at(Tensor::filter), 4U);
 }
 
-TEST(Stream, BandsWalkThroughSuperColumns) {
+TEST(Stream, bands_walk_through_super_columns) {
     const Layer l = layer({.n = 1, .c = 1, .h = 1, .w = 3, .k = 5});
     Mapping mapping = tile(1, 1, 1);
     mapping.band = 2;
@@ -161,7 +161,7 @@ Touched touched(const Convolution& v, std::int64_t element, Layout layout) {
     return t;
 }
 
-TEST(Stream, PartsOfASplitAddUpByAtomicsUnlessThereIsAWorkspace) {
+TEST(Stream, parts_of_a_split_add_up_by_atomics_unless_there_is_a_workspace) {
     Mapping mapping = tile(32, 8, 8);
     mapping.split_k = 2;
     const auto actions = [&] {
@@ -179,7 +179,7 @@ TEST(Stream, PartsOfASplitAddUpByAtomicsUnlessThereIsAWorkspace) {
     EXPECT_EQ(actions(), std::pair(Action::write, Tensor::filter));
 }
 
-TEST(Stream, ChunksOfASplitEndAtImages) {
+TEST(Stream, chunks_of_a_split_end_at_images) {
     // Three images of ten pixels in chunks of at most four.
     const Layer wgrad = layer({.n = 3, .c = 4, .h = 2, .w = 5, .k = 8}, Pass::wgrad);
     Mapping m = tile(32, 8, 8);
@@ -199,7 +199,7 @@ TEST(Stream, ChunksOfASplitEndAtImages) {
     EXPECT_EQ(found, expected);
 }
 
-TEST(Stream, SplitsOfATileAreNeighboursWhereTheMappingSaysSo) {
+TEST(Stream, splits_of_a_tile_are_neighbours_where_the_mapping_says_so) {
     Mapping mapping = tile(32, 8, 8);
     mapping.split_k = 3;
     const Layer l = layer({.n = 1, .c = 16, .h = 8, .w = 16, .k = 64}, Pass::wgrad);
@@ -218,7 +218,7 @@ TEST(Stream, SplitsOfATileAreNeighboursWhereTheMappingSaysSo) {
     EXPECT_EQ(places(false), (Places{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}}));
 }
 
-TEST(Stream, GroupsInTurnAreKernelsOfTheirOwn) {
+TEST(Stream, groups_in_turn_are_kernels_of_their_own) {
     Mapping mapping = tile(32, 8, 8);
     mapping.groups_in_turn = true;
     mapping.split_k = 2;
@@ -233,7 +233,7 @@ TEST(Stream, GroupsInTurnAreKernelsOfTheirOwn) {
     EXPECT_EQ(together.ctas(), stream.ctas());
 }
 
-TEST(Stream, StridedDgradHasTheCtasAndStepsOfTheKernelView) {
+TEST(Stream, strided_dgrad_has_the_ctas_and_steps_of_the_kernel_view) {
     // 1x1 of stride 2: a quarter of the pixels is multiplied, the others are zeros of the same CTAs.
     const Layer l = layer({.n = 2, .c = 64, .h = 32, .w = 32, .k = 40, .stride_h = 2, .stride_w = 2}, Pass::dgrad);
     Mapping mapping = tile(32, 16, 8);
@@ -263,7 +263,7 @@ TEST(Stream, StridedDgradHasTheCtasAndStepsOfTheKernelView) {
     EXPECT_EQ(steps, (std::multiset<std::int64_t>{1, 2, 2, 4}));
 }
 
-TEST(Stream, TouchesWhatTheDefinitionOfConvolutionDoes) {
+TEST(Stream, touches_what_the_definition_of_convolution_does) {
     std::mt19937_64 random(5);
     const auto pick = [&](std::int64_t low, std::int64_t high) {
         return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));

@@ -1,4 +1,4 @@
-#include "sim/estimate.hpp"
+#include "sim/sampled_estimate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,11 +13,11 @@ double student(std::size_t freedom) {
     return freedom < kStudent.size() ? kStudent[freedom] : 3.17;
 }
 
-// At L2 and DRAM windows can agree and be wrong together, because all have their CTAs in step or all in the same place
-// of a column. The most that was seen beyond the rest of the bound over the layers of the test, rounded up.
+// At L2 and DRAM windows can agree and still be wrong, because all have their CTAs in step or all in the same place of
+// a column. The largest error beyond the rest of the bound over the layers of the test, rounded up.
 constexpr double kUnseen = 0.01;
-// Of the check bits that windows write. A margin: streaming layers on T4 and P40 were off by at most 0.3 % of DRAM's
-// bytes, about a thirtieth of these bits.
+// A margin, as a share of the check bits that windows write: streaming layers on T4 and P40 are off by at most 0.3 % of
+// DRAM's bytes, about a thirtieth of these bits.
 constexpr double kUnordered = 0.25;
 
 template <class F>
@@ -31,8 +31,8 @@ std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llr
 
 }  // namespace
 
-Estimate::Window Estimate::window(const TensorCounts& counted, const TensorCounts& others, double work,
-                                  double other_work) {
+SampledEstimate::Window SampledEstimate::window(const TensorCounts& counted, const TensorCounts& others, double work,
+                                                double other_work) {
     Window result{counted, work};
     for (unsigned t = 0; t < kTensors; ++t) {
         const auto written = static_cast<double>(counted[t].dram_write + others[t].dram_write);
@@ -41,14 +41,14 @@ Estimate::Window Estimate::window(const TensorCounts& counted, const TensorCount
     return result;
 }
 
-Estimate::Estimate(const TensorCounts& start, const TensorCounts& others, double work, double other_work)
+SampledEstimate::SampledEstimate(const TensorCounts& start, const TensorCounts& others, double work, double other_work)
     : start_(window(start, others, work, other_work)) {}
 
-void Estimate::add(const TensorCounts& counted, const TensorCounts& others, double work, double other_work) {
+void SampledEstimate::add(const TensorCounts& counted, const TensorCounts& others, double work, double other_work) {
     windows_.push_back(window(counted, others, work, other_work));
 }
 
-TensorCounts Estimate::total(double rest) const {
+TensorCounts SampledEstimate::total(double rest) const {
     TensorCounts result = start_.counts;
     double work = 0;
     for (const Window& window : windows_) work += window.work;
@@ -63,7 +63,7 @@ TensorCounts Estimate::total(double rest) const {
     return result;
 }
 
-SamplingError Estimate::error(double rest) const {
+SamplingError SampledEstimate::error(double rest) const {
     const auto count = static_cast<double>(windows_.size());
     const TensorCounts all = total(rest);
     // `doubtful`: sectors that are counted as misses and may have been hits.

@@ -11,12 +11,11 @@
 
 namespace gambrel::sim_detail {
 
-class Estimate {
+class SampledEstimate {
 public:
-    // `others` are CTAs that ran before or after the counted ones, `work` and `other_work` how much the two do. Which
-    // of them a dirty line is of cannot be known, but all were simulated from clean caches to a flush: what is written
-    // to DRAM is shared out by their work.
-    Estimate(const TensorCounts& start, const TensorCounts& others, double work, double other_work);
+    // `others` are CTAs that ran before or after the counted ones; `work` and `other_work` are how much the two do.
+    // Write-backs cannot be attributed to counted or uncounted CTAs, so they are divided in proportion to work.
+    SampledEstimate(const TensorCounts& start, const TensorCounts& others, double work, double other_work);
     void add(const TensorCounts& counted, const TensorCounts& others, double work, double other_work);
     // `rest`: the work of all CTAs after the start.
     [[nodiscard]] TensorCounts total(double rest) const;
