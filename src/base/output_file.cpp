@@ -155,8 +155,8 @@ Result<void> OutputGuard::check_target(const std::string& path) const {
     if (named_descriptor(path)) return {};
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
-        const std::string folder = folder_of(followed(path));
-        if (errno != ENOENT || ::access(folder.c_str(), W_OK) != 0) return refused(path);
+        if (errno != ENOENT) return refused(path);
+        if (::access(folder_of(followed(path)).c_str(), W_OK) != 0) return refused(path);
         return {};
     }
     if (S_ISDIR(status.st_mode)) return failure(path, "is a folder; give the name of a file");
