@@ -41,6 +41,7 @@ public:
             table = columns_.layout == NcuLayout::wide ? read_wide(*table) : read_rows(*table);
         }
         builder_.finish();
+        if (text_.ends_with(',')) notes_.lose(scanner_.line_number(text_.size()), "the file ends inside this row");
         notes_.finish(profile_);
         return std::move(profile_);
     }
@@ -102,8 +103,6 @@ bool NcuCsv::next_row(const CsvHeader& header, CsvRow& row) {
             continue;
         }
         if (row.fields.size() == 1 && row.fields[0].empty()) continue;
-        if (scanner_.at_end() && text_.back() == ',')
-            notes_.lose(scanner_.line_number(begin), "the file ends inside this row");
         if (is_header(row) || (row.fields.size() >= columns_.fewest_fields && row.fields.size() <= columns_.count))
             return true;
         const std::string what =
