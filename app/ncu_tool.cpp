@@ -105,7 +105,9 @@ Result<TargetGpu> gpu_of_flags(const std::string& machine, const std::string& cc
     }
     if (!cc.empty()) {
         const auto parsed = parse_compute_capability(cc);
-        if (!parsed) return failure("--cc", fmt::format("\"{}\" is not a valid compute capability: expected one such as 8.0", cc));
+        if (!parsed)
+            return failure("--cc",
+                           fmt::format("\"{}\" is not a valid compute capability: expected one such as 8.0", cc));
         if (known && *parsed != *known) gpu.chip.clear();
         known = parsed;
     }

@@ -58,7 +58,8 @@ Known<Q> amount_of(const Json* value, const std::string& key, const At& at) {
     const std::string word = text_of(*value, "origin", {at.path + key + ".", at.errors});
     const auto origin = origin_from(word);
     if (!origin) {
-        at.fault(key + ".origin", fmt::format("\"{}\" is not a valid origin; expected measured, modelled or simulated", word));
+        at.fault(key + ".origin",
+                 fmt::format("\"{}\" is not a valid origin; expected measured, modelled or simulated", word));
         return std::nullopt;
     }
     return Amount<Q>{Q{v}, *origin, Symbol(text_of(*value, "rule", {at.path + key + ".", at.errors}))};

@@ -34,9 +34,9 @@ Fact<Q> FactFields::fact(const nlohmann::json* field, const std::string& key, bo
     if (const auto known = origin_from(origin); known && *known != Origin::modelled)
         sourced.origin = *known;
     else
-        inner.fault(
-            "origin",
-            fmt::format("\"{}\" is not an origin; expected datasheet, measured, derived, assumed or simulated", origin));
+        inner.fault("origin",
+                    fmt::format("\"{}\" is not an origin; expected datasheet, measured, derived, assumed or simulated",
+                                origin));
     if (with_clock)
         if (const std::string text = inner.text("clock"); !text.empty()) {
             const auto parsed = parse_quantity<Frequency>(text);

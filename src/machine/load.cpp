@@ -66,7 +66,8 @@ void read_level(const json& object, const std::string& path, Machine& m, Errors&
     MemoryLevel nameless;  // the faults of its fields are reported all the same
     MemoryLevel& l = level ? m.at(*level) : nameless;
     const std::string scope = f.text("scope", true);
-    if (scope != "sm" && scope != "gpu") f.fault("scope", fmt::format("\"{}\" is not a scope; expected sm or gpu", scope));
+    if (scope != "sm" && scope != "gpu")
+        f.fault("scope", fmt::format("\"{}\" is not a scope; expected sm or gpu", scope));
     l.per_sm = scope == "sm";
     l.capacity = f.quantity<Bytes>("capacity");
     l.width = f.quantity<BytesPerCycle>("width");

@@ -7,10 +7,10 @@
 
 #include <gambrel/network.hpp>
 
+#include "base/file_bytes.hpp"
 #include "network/onnx_inputs.hpp"
 #include "network/onnx_messages.hpp"
 #include "network/onnx_node.hpp"
-#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
