@@ -26,9 +26,7 @@ std::string what_figures_are(const Comparison& c) {
 
 }  // namespace
 
-bool times_compare(const Comparison& c) {
-    return !c.is_prediction || c.after.origin != Origin::simulated;
-}
+bool times_compare(const Comparison& c) { return !c.is_prediction || c.after.origin != Origin::simulated; }
 
 std::optional<double> shown_ratio(const Change& change, const Comparison& c) {
     return c.is_prediction ? Change{change.after, change.before}.ratio() : change.ratio();
