@@ -24,7 +24,7 @@ MatchBy match_by(const std::string& flag) {
     return MatchBy::automatic;
 }
 
-std::string page(const std::vector<Comparison>& all, Theme theme) {
+Result<std::string> page(const std::vector<Comparison>& all, Theme theme) {
     std::vector<PageView> views;
     views.reserve(2 * all.size() + 1);
     for (const auto& c : all)

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <gambrel/explore_report.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/command.hpp"
 #include "app/explore_output.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 #include <gambrel/explore.hpp>
-#include <gambrel/page_views.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/command.hpp"
 
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 bool is_folder(const std::string& path) { return path.ends_with("/") || fs::is_directory(path); }
 
 // Layers on the Roofline, from where the start has them to where the design that the reader is led to puts them.
-std::string page(const ExplorationReport& c, Theme theme) {
+Result<std::string> page(const ExplorationReport& c, Theme theme) {
     const Analysis start = design_analysis(c, c.designs.front());
     std::optional<Comparison> moved;
     if (const EvaluatedDesign* best = recommended_design(c))

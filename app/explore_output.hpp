@@ -2,7 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <gambrel/explore_report.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/output.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <gambrel/ert.hpp>
 #include <gambrel/measure.hpp>
-#include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
 
 #include "app/command.hpp"

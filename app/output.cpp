@@ -44,7 +44,6 @@ base_detail::OutputGuard guard_of(const OutputFlags& flags) {
 }
 
 const std::function<std::string()>* form_of(const Renderings& forms, const std::string& kind) {
-    if (kind == ".html") return &forms.html;
     if (kind == ".csv") return &forms.csv;
     if (kind == ".json") return &forms.json;
     if (kind == ".md") return &forms.markdown;
@@ -54,6 +53,7 @@ const std::function<std::string()>* form_of(const Renderings& forms, const std::
 
 Result<std::string> rendered(const Renderings& forms, const std::string& path) {
     const std::string kind = extension(path);
+    if (kind == ".html" && forms.html) return forms.html();
     const auto* form = form_of(forms, kind);
     if (!form || !*form) return failure(path, fmt::format("this result cannot be written as \"{}\"", kind));
     return form == &forms.svg ? picture((*form)(), path) : (*form)();
@@ -153,7 +153,7 @@ Errors faults(const OutputFlags& flags, std::string_view extensions) {
     return wrong;
 }
 
-std::string page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview) {
+Result<std::string> page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview) {
     PageInput input;
     input.title = std::move(title), input.command = command_line(), input.dark = theme == Theme::dark;
     input.views = std::move(views), input.overview = overview;

@@ -42,7 +42,8 @@ struct OutputFlags {
 
 // One result in all its forms; each is made only if it is asked for. A form that is empty cannot be asked for.
 struct Renderings {
-    std::function<std::string()> text, csv, json, svg, html, markdown{};
+    std::function<std::string()> text, csv, json, svg, markdown{};
+    std::function<Result<std::string>()> html{};  // a build may be without the page
 };
 
 inline constexpr std::string_view kPictures = ".html .svg .png .pdf .csv .json";
@@ -59,6 +60,6 @@ Result<std::string> picture(const std::string& svg, const std::string& path);
 int emit(const Analysis& analysis, const OutputFlags& flags, bool explain = false, const PageView& beside = {});
 
 // A page with the views given and the command that made it; with `overview` its first tab summarises all of them.
-std::string page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview = false);
+Result<std::string> page_of(std::string title, std::vector<PageView> views, Theme theme, bool overview = false);
 
 }  // namespace gambrel::app

@@ -111,7 +111,7 @@ int run(const Flags& flags) {
     OutputFlags output = flags.analysis.output;
     for (const std::string& file : flags.files) output.inputs.push_back(part_of(file).path);
     const bool several = shown.views.size() > 1;
-    const std::string page = page_of(std::move(title), std::move(shown.views), output.chart_style().theme, several);
+    const auto page = page_of(std::move(title), std::move(shown.views), output.chart_style().theme, several);
     bool ok = true;
     for (const std::string& file : output.files) ok &= write_output(file, page, output);
     return ok ? kDone : kBadInput;

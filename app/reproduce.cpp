@@ -88,7 +88,7 @@ int reproduce_deepcam(const Flags& flags) {
             const std::string path = (fs::path(flags.path) / (run.name + ".svg")).string();
             ok &= write_output(path, roofline_svg(run.analysis, style), flags.output);
         }
-        const std::string page = page_of("DeepCAM on V100 (arXiv 2009.05257)", std::move(views), style.theme);
+        const auto page = page_of("DeepCAM on V100 (arXiv 2009.05257)", std::move(views), style.theme);
         ok &= write_output((fs::path(flags.path) / "deepcam.html").string(), page, flags.output);
         if (!ok) return kBadInput;
     }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <gambrel/validate.hpp>
-#include <gambrel/validation_report.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/command.hpp"
 #include "app/interrupt.hpp"

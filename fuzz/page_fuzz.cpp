@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include <gambrel/page.hpp>
+#include <gambrel/report.hpp>
 
 using namespace gambrel;
 
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         view.title = saved.title, view.saved = saved;
         input.views.push_back(std::move(view));
     }
-    const auto again = read_page(html_page(input), "again.html");
+    const auto again = read_page(*html_page(input), "again.html");
     if (!again || again->size() != read->size()) std::abort();
     return 0;
 }

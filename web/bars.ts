@@ -7,7 +7,7 @@ import {type Cells, type Hover, type Spot, drawnCard, explorable, saveButtons} f
 import {percent} from "./format";
 import {scale, show} from "./scales";
 
-const W = 560, X0 = 128, X1 = W - 70, TOP = 8, FOOT = 44;
+const W = 560, X0 = 128, TOP = 8, FOOT = 44;
 
 const sum = (parts: (number|null)[]) => parts.reduce((all: number, v) => all + (v ?? 0), 0);
 // An elasticity of 0.005657 is 0.0057.
@@ -21,6 +21,7 @@ export function bars(
   const thick = chart.stacked || chart.parts.length === 1 ? 18 : 9, lines = chart.stacked ? 1 : chart.parts.length;
   const each = lines * (thick + 1) + 9, height = TOP + chart.bars.length * each + FOOT, bottom = height - FOOT;
   const lengths = chart.bars.flatMap((b) => (chart.stacked ? [sum(b.parts)] : b.parts.map((v) => v ?? 0)));
+  const X1 = W - Math.max(70, 10 + 6.2 * Math.max(...chart.bars.map((b) => b.text.length)));
   const x = scale([0, ...lengths], chart.x, X0, X1, 66), zero = x.at(0);
   const root = svg("svg", {
     viewBox: `0 0 ${W} ${height}`,
@@ -78,7 +79,7 @@ export function bars(
     root.append(
         svg("text", {x: X0 - 8, y: middle, "text-anchor": "end", fill: palette.ink}, shortened(bar.label, 19)),
         svg("text", {x: x.at(end) + 6, y: middle, fill: palette.ink},
-            chart.stacked ? show(end, chart.x) : show(rounded(bar.parts[0] ?? 0), chart.x)));
+            bar.text || (chart.stacked ? show(end, chart.x) : show(rounded(bar.parts[0] ?? 0), chart.x))));
   });
   root.append(svg("line", {x1: zero, x2: zero, y1: TOP, y2: bottom, stroke: palette.frame}));
   explorable(root, spots, palette, hover);
@@ -91,5 +92,5 @@ export function bars(
                     nameOf(chart.parts[i]))));
   const cells =
       (): Cells => [["line", ...chart.parts, "note"], ...chart.bars.map((b) => [b.label, ...b.parts, b.note])];
-  return drawnCard(id, chart.title, chart.note, saveButtons(id, chart.title, cells, root, palette), root, legend);
+  return drawnCard(id, chart, saveButtons(id, chart, cells, root, palette), root, legend);
 }

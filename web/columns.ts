@@ -106,7 +106,11 @@ export function sorted(rows: Row[], column: Column, ascending: boolean): Row[] {
   });
 }
 
-export const field = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replace(/"/g, "\"\"")}"` : text);
+// A name that a spreadsheet would run as a formula is written behind an apostrophe (docs/formats.md).
+const guarded = (text: string) =>
+    (/^'*[=+\-@\t\r]/.test(text) && !(text !== "" && isFinite(Number(text))) ? `'${text}` : text);
+const quoted = (text: string) => (/[",\n\r]/.test(text) ? `"${text.replace(/"/g, "\"\"")}"` : text);
+export const field = (text: string) => quoted(guarded(text));
 const number = (v: Num|undefined) => (v === null || v === undefined || !isFinite(v) ? "" : String(v));
 
 export function csvOf(rows: Row[], data: PageData): string {

@@ -161,7 +161,7 @@ export class Controls {
               click: () => this.change({only: ""})
             },
                `only ${{above: "above a roof", incomplete: "incomplete", unmatched: "without a partner"}[s.only]} ✕`));
-    // The chips are made anew; whoever toggles with the keyboard must not lose the place.
+    // The chips are made again; someone who toggles them with the keyboard must not lose the place.
     if (focus) this.node.querySelector<HTMLElement>(`[data-chip="${CSS.escape(focus)}"]`)?.focus({preventScroll: true});
   }
 }

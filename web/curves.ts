@@ -59,7 +59,7 @@ function drawGuides(root: SVGElement, d: Drawing) {
   const {chart, palette, x, y} = d;
   for (const l of chart.limits) {
     if (!usable(l.value, chart.x)) continue;
-    const at = x.at(l.value), color = l.level ? palette.level[l.level] : palette.ink;
+    const at = x.at(l.value), color = palette.level[l.color] ?? palette.ink;
     if (at < X0 || at > X1) continue;
     root.append(
         svg("line", {x1: at, x2: at, y1: Y0, y2: Y1, stroke: color, "stroke-dasharray": "2 4", class: "limit"}),
@@ -76,7 +76,7 @@ function drawGuides(root: SVGElement, d: Drawing) {
   }
   for (const g of chart.guides) {
     if (!usable(g.value, chart.y)) continue;
-    const color = g.level ? palette.level[g.level] : palette.ink, at = y.at(g.value);
+    const color = palette.level[g.color] ?? palette.ink, at = y.at(g.value);
     const from = usable(g.from, chart.x) ? x.at(g.from) : X0, to = usable(g.to, chart.x) ? x.at(g.to) : X1;
     root.append(svg("line", {
       x1: from,
@@ -107,6 +107,12 @@ function drawSeries(root: SVGElement, d: Drawing, s: Curves["series"][0], color:
     root.append(svg(
         "path",
         {d: good.map((m, j) => (j ? "L" : "M") + at(m)).join(""), fill: "none", stroke: color, "stroke-width": 1.8}));
+  if (!s.dots) {
+    const m = good[Math.floor(good.length / 2)];
+    if (m && s.name)
+      label(root, d, s.name, palette.ink, x.at(m[0]!), [y.at(m[1]!) - 6, y.at(m[1]!) + 15, y.at(m[1]!) - 20]);
+    return;
+  }
   for (const m of good) {
     const mx = x.at(m[0]!), my = y.at(m[1]!);
     if (usable(m[2], chart.y) && usable(m[3], chart.y))
@@ -135,7 +141,7 @@ function drawSeries(root: SVGElement, d: Drawing, s: Curves["series"][0], color:
 }
 
 function spotsOf({chart, x, y}: Drawing): Spot[] {
-  return chart.series.flatMap((s, line) => goodMarks({chart}, s.marks).map((m) => {
+  return chart.series.flatMap((s, line) => goodMarks({chart}, s.name ? s.marks : []).map((m) => {
     const value = `${chart.y.label} ${show(m[1]!, chart.y)}`, place = `${chart.x.label} ${show(m[0]!, chart.x)}`;
     const spread = usable(m[2], chart.y) && usable(m[3], chart.y) ?
         `, 95 % interval ${show(m[2], chart.y)} to ${show(m[3], chart.y)}` :
@@ -159,8 +165,9 @@ export function curves(chart: Curves, id: string, palette: Palette, dark: boolea
   const near = (v: number|null, m: CurveMark) => usable(v, chart.y) && v > m[1]! / 10 && v < m[1]! * 10;
   const ys = marks.flatMap((m) => [m[1]!, ...[m[2], m[3]].filter((v): v is number => near(v, m))]);
   // Beside memory levels a line of reference is grey: every hue is a level's.
-  const other = (i: number) => (chart.series.some((s) => s.level) ? palette.muted : hues[i % hues.length]);
-  const colors = chart.series.map((s, i) => (s.level ? palette.level[s.level] : other(i)));
+  const first = (name: string) => chart.series.findIndex((s) => s.name === name);
+  const other = (name: string) => (chart.series.some((s) => s.color) ? palette.muted : hues[first(name) % hues.length]);
+  const colors = chart.series.map((s) => palette.level[s.color] ?? other(s.name));
   const d: Drawing = {
     chart,
     palette,
@@ -182,17 +189,17 @@ export function curves(chart: Curves, id: string, palette: Palette, dark: boolea
   drawGuides(root, d);
   chart.series.forEach((s, i) => drawSeries(root, d, s, colors[i]));
   explorable(root, spotsOf(d), palette, hover);
-  const legend = chart.series.length > 1 &&
+  const listed = chart.series.map((_, i) => i).filter((i) => chart.series[i].dots);
+  const legend = listed.length > 1 &&
       el("ul", {class: "legend"},
-         ...chart.series.map(
-             (s, i) =>
+         ...listed.map(
+             (i) =>
                  el("li", {}, el("span", {class: "swatch", style: `background:${colors[i]}`, "aria-hidden": "true"}),
-                    nameOf(s.name))));
+                    nameOf(chart.series[i].name))));
   const cells = (): Cells => [
       ["series", "label", chart.x.label, chart.y.label, "low", "high"],
       ...chart.series.flatMap((s) => s.marks.map((m) => [s.name, m[4], m[0], m[1], m[2], m[3]]))];
-  return drawnCard(
-      id, chart.title, chart.note, saveButtons(id, chart.title, cells, root, palette), root, legend, values(chart));
+  return drawnCard(id, chart, saveButtons(id, chart, cells, root, palette), root, legend, values(chart));
 }
 
 // The same as numbers, for those who cannot see the drawing or want to copy it.

@@ -59,20 +59,23 @@ export interface Axis {
 export type CurveMark = [Num, Num, Num, Num, string, number];  // x, y, low, high, label, chosen
 export interface Curves {
   title: string;
+  subtitle: string;
   note: string;
   x: Axis;
   y: Axis;
-  series: {name: string; line: boolean; level: string | null; marks: CurveMark[]}[];
-  guides: {label: string; value: Num; from: Num; to: Num; level: string | null}[];
-  limits: {label: string; value: Num; level: string | null}[];
+  // Without dots a series is a line that bears its name.
+  series: {name: string; line: boolean; dots: boolean; color: string; marks: CurveMark[]}[];
+  guides: {label: string; value: Num; from: Num; to: Num; color: string}[];
+  limits: {label: string; value: Num; color: string}[];
 }
 export interface Bars {
   title: string;
+  subtitle: string;
   note: string;
   x: Axis;
   stacked: boolean;
   parts: string[];
-  bars: {label: string; note: string; parts: Num[]}[];
+  bars: {label: string; note: string; text: string; parts: Num[]}[];
 }
 export interface PlainTable {
   title: string;

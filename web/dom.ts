@@ -10,6 +10,8 @@ export function el<K extends keyof HTMLElementTagNameMap>(
     if (value === undefined || value === false) continue;
     if (typeof value === "function")
       node.addEventListener(key, value);
+    else if (key === "style")  // as an attribute it would need a policy that lets any markup style itself
+      node.style.cssText = String(value);
     else
       node.setAttribute(key, value === true ? "" : String(value));
   }

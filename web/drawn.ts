@@ -17,13 +17,18 @@ export interface Spot {
 export type Hover = (content: HTMLElement|null, x: number, y: number) => void;
 export type Cells = (string|number|null)[][];
 
-const HEAD = 34;
+const HEAD = 46;
 
 const csvText = (rows: Cells) =>
     rows.map((row) => row.map((v) => (v === null ? "" : field(String(v)))).join(",")).join("\n") + "\n";
 
+export interface Titles {
+  title: string;
+  subtitle: string;  // where its numbers come from
+}
+
 // The drawing alone, with the heading that on the page stands above it.
-function standalone(root: SVGElement, title: string, palette: Palette): {text: string; width: number; height: number} {
+function standalone(root: SVGElement, {title, subtitle}: Titles, palette: Palette) {
   const [, , width, height] = root.getAttribute("viewBox")!.split(" ").map(Number);
   const copy = root.cloneNode(true) as SVGElement;
   copy.querySelectorAll(".cursor").forEach((c) => c.remove());
@@ -38,27 +43,29 @@ function standalone(root: SVGElement, title: string, palette: Palette): {text: s
     copy.setAttribute(k, String(v));
   copy.prepend(
       svg("rect", {x: 0, y: -HEAD, width, height: height + HEAD, fill: palette.background}),
-      svg("text", {x: 12, y: 22 - HEAD, "font-size": 15, "font-weight": 600, fill: palette.ink}, title));
+      svg("text", {x: 12, y: 20 - HEAD, "font-size": 15, "font-weight": 600, fill: palette.ink}, title),
+      svg("text", {x: 12, y: 38 - HEAD, "font-size": 11, fill: palette.muted}, subtitle));
   return {text: new XMLSerializer().serializeToString(copy), width, height: height + HEAD};
 }
 
-function saveSvg(root: SVGElement, title: string, palette: Palette) {
-  download(fileName(title, "svg"), new Blob([standalone(root, title, palette).text], {type: "image/svg+xml"}));
+function saveSvg(root: SVGElement, titles: Titles, palette: Palette) {
+  download(fileName(titles.title, "svg"), new Blob([standalone(root, titles, palette).text], {type: "image/svg+xml"}));
 }
 
-function savePng(root: SVGElement, title: string, palette: Palette) {
-  const {text, width, height} = standalone(root, title, palette), image = new Image();
+function savePng(root: SVGElement, titles: Titles, palette: Palette) {
+  const {text, width, height} = standalone(root, titles, palette), image = new Image();
   image.onload = () => {
     const canvas = document.createElement("canvas");
     (canvas.width = 2 * width), (canvas.height = 2 * height);
     canvas.getContext("2d")!.drawImage(image, 0, 0, 2 * width, 2 * height);
-    canvas.toBlob((blob) => blob && download(fileName(title, "png"), blob), "image/png");
+    canvas.toBlob((blob) => blob && download(fileName(titles.title, "png"), blob), "image/png");
   };
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 }
 
 export function saveButtons(
-    id: string, title: string, cells: () => Cells, root?: SVGElement, palette?: Palette): HTMLElement {
+    id: string, titles: Titles, cells: () => Cells, root?: SVGElement, palette?: Palette): HTMLElement {
+  const {title} = titles;
   const button = (kind: string, click: () => void) =>
       el("button", {
         type: "button",
@@ -70,7 +77,8 @@ export function saveButtons(
          kind.toUpperCase());
   const node = el("div", {class: "card-saves"});
   if (root && palette)
-    node.append(button("svg", () => saveSvg(root, title, palette)), button("png", () => savePng(root, title, palette)));
+    node.append(
+        button("svg", () => saveSvg(root, titles, palette)), button("png", () => savePng(root, titles, palette)));
   node.append(button("csv", () => download(fileName(title, "csv"), new Blob([csvText(cells())], {type: "text/csv"}))));
   return node;
 }
@@ -133,8 +141,11 @@ export function explorable(root: SVGElement, spots: Spot[], palette: Palette, ho
 }
 
 export function drawnCard(
-    id: string, title: string, note: string, saves: HTMLElement, ...parts: (Node|false)[]): HTMLElement {
-  const node = card(id, title, ...(parts as Node[]), note !== "" && el("p", {class: "note"}, note));
+    id: string, {title, subtitle, note}: Titles&{note: string}, saves: HTMLElement,
+    ...parts: (Node|false)[]): HTMLElement {
+  const node = card(
+      id, title, subtitle !== "" && el("p", {class: "subtitle"}, subtitle), ...(parts as Node[]),
+      note !== "" && el("p", {class: "note"}, note));
   node.prepend(saves);
   return node;
 }

@@ -247,10 +247,11 @@ class Page {
         ...view.bars.map((b, i) => bars(b, `bars-${i}`, p, dark, this.colors, hover)));
     replace(this.layout.tables, ...view.tables.map((t, i) => plainTable(t, `table-${i}`, p, dark)));
     const facts = view.machines?.[machine];
-    const told = rows.length > 0 || (view.notes?.length ?? 0) > 0;
+    const hasFindings = rows.length > 0 || (view.notes?.length ?? 0) > 0;
     replace(
         this.layout.cards, rows.length > 0 && view.total && totals(view), rows.length > 0 && zeroFlop(view),
-        view.charts && told && warnings(view, rows, machine, (only) => this.set({only})), facts && machineCard(facts));
+        view.charts && hasFindings && warnings(view, rows, machine, (only) => this.set({only})),
+        facts && machineCard(facts));
   }
 
   private key(e: KeyboardEvent) {

@@ -81,6 +81,6 @@ export function plainTable(table: PlainTable, id: string, palette: Palette, dark
       el("div", {class: "wide tall", tabindex: 0, role: "region", "aria-label": `${table.title}, table`},
          el("table", {class: "plain-table"}, el("thead", {}, head), body)),
       ...table.notes.map((note) => el("p", {class: "note"}, nameOf(note))));
-  node.prepend(saveButtons(id, table.title, cells));
+  node.prepend(saveButtons(id, {title: table.title, subtitle: ""}, cells));
   return node;
 }

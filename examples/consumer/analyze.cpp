@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
     gambrel::resolve_machines(*run);
     const auto analysis = gambrel::analysis(*run);
     std::cout << gambrel::text_table(analysis, {});
-    std::ofstream("report.html") << gambrel::html_page({.title = "report", .views = {{.analysis = &analysis}}});
+    std::ofstream("report.html") << gambrel::html_page({.title = "report", .views = {{.analysis = &analysis}}}).value();
 }

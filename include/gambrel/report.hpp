@@ -1,50 +1,36 @@
-// The only room that formats: an Analysis as table, terminal chart, CSV, JSON, SVG, PNG and PDF. Computes no verdict.
-// All functions return text or bytes; none writes to a terminal. Equal input gives equal bytes.
+// The only room that formats: results as text, CSV, JSON, Markdown, JUnit, as charts and tables (chart.hpp), and as one
+// interactive page. Computes no verdict. All functions return text or bytes; none writes to a terminal. Equal input
+// gives equal bytes. Every picture says whether its numbers were measured, modelled, simulated or derived.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gambrel/base.hpp>
+#include <gambrel/chart.hpp>
 #include <gambrel/compare.hpp>
-#include <gambrel/doctor.hpp>
-#include <gambrel/ert.hpp>
 #include <gambrel/estimate.hpp>
+#include <gambrel/explore.hpp>
 #include <gambrel/measure.hpp>
-#include <gambrel/page.hpp>
 #include <gambrel/roofline.hpp>
+#include <gambrel/validate.hpp>
 
 namespace gambrel {
 
-enum class Theme : std::uint8_t { light, dark };
+struct ErtImport;  // ingest.hpp
+struct Finding;
 
-struct TextStyle {
-    int width = 100;      // columns of the terminal; lines never exceed it
-    bool color = false;   // ANSI colours
-    bool unicode = true;  // box drawing and braille; plain ASCII otherwise
-    std::size_t max_rows = 30;
-    bool explain = false;  // under each row: the rule of each amount, the time of each roof, findings
-};
-
+// An analysis. CSV: one row per group, base units, empty where unknown.
 std::string text_table(const Analysis& analysis, const TextStyle& style);
 std::string terminal_chart(const Analysis& analysis, const TextStyle& style);
-
-// One row per group, base units, empty where unknown.
 std::string csv(const Analysis& analysis);
 std::string json(const Analysis& analysis);
-
-struct ChartStyle {
-    Theme theme = Theme::light;
-    double width = 960, height = 600;  // CSS pixels
-    std::size_t max_labels = 12;       // kernels named beside their points, the longest-running first
-    std::size_t max_kernels = 400;     // drawn; the rest is counted in a note under the chart
-};
 std::string roofline_svg(const Analysis& analysis, const ChartStyle& style = {});
-
-// The same drawing as bytes of another format, through librsvg.
-Result<std::string> svg_to_png(const std::string& svg, double scale = 2.0);
-Result<std::string> svg_to_pdf(const std::string& svg);
 
 // Comparisons, usually of several results with the first. In the chart an arrow leads from where a point was.
 std::string comparison_text(std::span<const Comparison> comparisons, const TextStyle& style);
@@ -58,8 +44,8 @@ std::string check_markdown(const CheckResult& result, std::string_view title);
 std::string check_junit(const CheckResult& result, std::string_view title);
 std::string check_json(const CheckResult& result, std::string_view title);
 
-// Several runs of one application side by side, as arXiv 2009.05257 tells of DeepCAM: launches, time, work by pipe,
-// bytes and intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
+// Several runs of one application side by side, as arXiv 2009.05257 compares those of DeepCAM: launches, time, work by
+// pipe, bytes and intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
 struct StudyRun {
     std::string framework, name, phase, precision;
     Analysis analysis;  // grouped by kernel
@@ -78,6 +64,7 @@ std::string machine_list_csv(std::span<const Machine> machines);
 std::string measurement_text(const Measurement& measurement, const TextStyle& style);
 std::string cluster_text(const ClusterSummary& summary, const TextStyle& style);
 std::string measurement_csv(const Measurement& measurement);
+std::vector<Chart> sweep_charts(const Measurement& measurement);  // one for each sweep
 std::string sweep_svg(const Measurement& measurement, const ChartStyle& style = {});
 std::string ert_text(const ErtImport& imported, const TextStyle& style);
 std::string ert_json(const Measurement& measurement);
@@ -85,12 +72,10 @@ std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& s
 Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
 
 // What layers would do. CSV: the input's columns, then pred_tile_m ... pred_origin. JSON: the layers, and the same as
-// kernels on their machine (`roofline`), which `gambrel compare` reads back. The strip of layers on a page: row i is
-// that of kernel i of to_run.
+// kernels on their machine (`roofline`), which `gambrel compare` reads back.
 std::string estimates_text(const Estimates& estimates, const TextStyle& style);
 std::string estimates_csv(const Estimates& estimates);
 std::string estimates_json(const Estimates& estimates, const Analysis& roofline);
-std::vector<PageLayer> page_layers(const Estimates& estimates);
 
 // An equation of a prediction, what was put in, and what came out; none for a simulation.
 struct ExplainedTerm {
@@ -98,5 +83,84 @@ struct ExplainedTerm {
 };
 std::vector<ExplainedTerm> explanation(const Estimate& estimate);
 std::string explained_text(const std::string& title, const std::vector<ExplainedTerm>& terms, const TextStyle& style);
+
+// An exploration. designs: bars of time by what it waits for. sensitivity: bars of elasticity. map: two resources with
+// lines of equal speed-up. pareto: speed-up against cost.
+enum class ExploreChart : std::uint8_t { designs, sensitivity, map, pareto };
+inline constexpr std::size_t kExploreCharts = 4;
+std::string_view name(ExploreChart chart);
+std::optional<ExploreChart> explore_chart_from(std::string_view name);
+std::string explore_text(const ExplorationReport& report, const TextStyle& style);
+// "" where the report holds nothing to draw.
+std::string explore_terminal(const ExplorationReport& report, ExploreChart chart, const TextStyle& style);
+std::string explore_svg(const ExplorationReport& report, ExploreChart chart, const ChartStyle& style = {});
+std::string explore_json(const ExplorationReport& report);
+// One row per design: those of the text, then the front.
+std::string explore_csv(const ExplorationReport& report);
+
+// How far predicted ratios between two GPUs can be trusted.
+std::string proof_text(const RatioProof& proof, const TextStyle& style);
+std::string proof_csv(const RatioProof& proof);
+
+// The models against measured rows. Markdown is for publishing: mean errors by precision, pass and algorithm, then
+// every row; `made_by` is the command.
+std::string validation_text(const Validation& validation, const std::string& title, const TextStyle& style,
+                            std::size_t worst);
+std::string validation_csv(const Validation& validation);
+std::string validation_json(const Validation& validation);
+std::string validation_markdown(const Validation& validation, const std::string& title, const std::string& made_by);
+// Predicted against measured, one for each quantity that the rows have.
+std::vector<Chart> validation_charts(const Validation& validation);
+std::string validation_svg(const Validation& validation, const std::string& title, Theme theme);
+
+// One self-contained, interactive HTML page for results of any origin, in views that the reader switches between. A
+// part that is empty is not shown. The page makes no network request.
+
+// One layer of a network, in the order in which it runs.
+struct PageLayer {
+    std::string name;
+    std::string detail;              // shape, tile: whatever explains it, on one line
+    Seconds time{};                  // its width in the strip
+    std::string bottleneck;          // its colour: "DRAM", "L2", "Tensor FP16", "DRAM latency"
+    std::optional<std::size_t> row;  // of the view's analysis: a click isolates that kernel
+};
+// Layer i is kernel i of to_run.
+std::vector<PageLayer> page_layers(const Estimates& estimates);
+
+// A view as a page holds it, read back by read_page: shown as it was, whatever command made it.
+struct SavedView {
+    std::string title, json;
+};
+
+struct PageView {
+    std::string title;                       // on its tab
+    const Analysis* analysis = nullptr;      // must outlive the call of html_page
+    const Comparison* comparison = nullptr;  // in place of an analysis; must outlive the call too
+    std::vector<PageLayer> layers;
+    std::vector<Chart> charts;
+    std::vector<BarChart> bars{};
+    std::vector<Table> tables{};
+    std::string command{};             // that made it, if it is not the page's
+    std::optional<SavedView> saved{};  // in place of all the above but the title
+};
+// `machine` is machine_analysis of what was measured: its Roofline stands beside the sweeps.
+PageView measure_view(const Measurement& measurement, const Analysis& machine);
+// `moved`: the start and the recommended design, layer by layer. Null if there is no such design.
+PageView explore_view(const ExplorationReport& report, const Comparison* moved);
+
+struct PageInput {
+    std::string title;
+    std::string command;  // that made it, as one would type it
+    bool dark = false;    // else as the reader's system has it; the page can be switched
+    std::vector<PageView> views;
+    bool overview = false;  // a first tab that summarizes all views
+};
+// Fails only in a build without the page (GAMBREL_PAGE=OFF).
+Result<std::string> html_page(const PageInput& input);
+
+// The views of a page that html_page made with this version's format. Every index and type that the page's scripts rely
+// on is checked; all faults at once.
+Result<std::vector<SavedView>> read_page(std::string_view html, const std::string& source);
+bool is_page(std::string_view text);
 
 }  // namespace gambrel

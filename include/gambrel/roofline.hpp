@@ -13,6 +13,10 @@
 
 namespace gambrel {
 
+// A kernel is reported as above its ceiling only beyond this factor: counters of separate replay passes and rounded
+// clocks disagree by a little.
+inline constexpr double kRoofTolerance = 1.02;
+
 struct LevelVerdict {
     Level level = Level::dram;
     Bandwidth ceiling;

@@ -4,6 +4,7 @@
 
 #include <gambrel/network.hpp>
 
+#include "base/csv_guard.hpp"
 #include "base/csv_table.hpp"
 #include "base/file_bytes.hpp"
 #include "network/layer_columns.hpp"
@@ -63,7 +64,7 @@ Result<LayerTable> read_layer_table(std::string_view text, const std::string& so
         }
         const std::size_t fields = record.fields.size();
         record.fields.resize(std::min(fields, table.columns.size()));
-        row.cells.assign(record.fields.begin(), record.fields.end());
+        for (const std::string_view field : record.fields) row.cells.emplace_back(base_detail::csv_unguarded(field));
         if (fields != table.columns.size())
             row.reason = fmt::format("{} fields, expected {} as in the header", fields, table.columns.size());
         else

@@ -13,7 +13,7 @@ std::string ceiling_value(const MeasuredCeiling& ceiling, double value, int digi
 std::string percent_of_theory(const MeasuredCeiling& ceiling);  // "" if theory is silent
 std::string range_text(const MeasuredCeiling& ceiling);  // the 95 % interval: "-0.3 +0.4 %"; empty of few samples
 std::string device_text(const Measurement& measurement);
-// Probes that a device has not are many on old GPUs: those with one reason are told in one sentence.
+// Old GPUs lack many probes: those that are missing for the same reason share one sentence.
 std::vector<std::string> skipped_sentences(const Measurement& measurement);
 
 }  // namespace gambrel::report_detail

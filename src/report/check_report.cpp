@@ -8,13 +8,15 @@
 #include <gambrel/version.hpp>
 
 #include "base/output_file.hpp"
+#include "chart/svg_writer.hpp"
+#include "chart/text.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 std::string amount(const CheckItem& i, double value) {
@@ -52,34 +54,6 @@ std::string verdict(const CheckResult& r) {
     return fmt::format("FAILED: {} of {}{}", count_text(r.failures()), plural(r.items.size(), "check"), partial);
 }
 
-std::string replaced(std::string_view text, std::initializer_list<std::pair<char, std::string_view>> pairs) {
-    std::string out;
-    for (const char c : printable(text)) {
-        const auto found = std::find_if(pairs.begin(), pairs.end(), [c](auto& p) { return p.first == c; });
-        if (found == pairs.end())
-            out += c;
-        else
-            out += found->second;
-    }
-    return out;
-}
-std::string xml(std::string_view text) {
-    return replaced(text, {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}});
-}
-// A name must not end the cell, start an element, or become emphasis or a link.
-std::string markdown(std::string_view text) {
-    return replaced(text, {{'|', "\\|"},
-                           {'<', "&lt;"},
-                           {'>', "&gt;"},
-                           {'&', "&amp;"},
-                           {'*', "\\*"},
-                           {'_', "\\_"},
-                           {'`', "\\`"},
-                           {'[', "\\["},
-                           {']', "\\]"},
-                           {'\\', "\\\\"}});
-}
-
 std::string kernel_name(const CheckItem& i) {
     return short_name(i.name, 60) + (i.phase.empty() ? "" : " (" + i.phase + ")");
 }
@@ -100,10 +74,10 @@ std::string check_text(const CheckResult& result, const TextStyle& style) {
         if (shown++ >= style.max_rows) break;
         table.add({{printable(kernel_name(*i), !style.unicode), i->what, i->baseline ? amount(*i, *i->baseline) : "",
                     amount(*i, i->found), change_of(*i), amount(*i, i->limit), i->passed ? "ok" : "FAILED"},
-                   i->passed ? "" : "31",
+                   i->passed ? "" : "bad",
                    {}});
     }
-    if (!result.items.empty()) out += table.text(style);
+    if (!result.items.empty()) out += terminal_text(table, style);
     if (result.items.size() > style.max_rows)
         out += fmt::format("{} more checks; --top N shows them\n", result.items.size() - style.max_rows);
     for (const auto& note : result.notes)
@@ -112,18 +86,18 @@ std::string check_text(const CheckResult& result, const TextStyle& style) {
 }
 
 std::string check_markdown(const CheckResult& result, std::string_view title) {
-    std::string out = fmt::format("### {}: {}\n\n", markdown(title), verdict(result));
+    std::string out = fmt::format("### {}: {}\n\n", markdown_escaped(title), verdict(result));
     if (!result.items.empty())
         out += "| | kernel | check | baseline | found | change | limit |\n|---|---|---|---:|---:|---:|---:|\n";
     std::size_t passed = 0;
     for (const auto* i : failures_first(result)) {
         if (i->passed && ++passed > 20) break;  // a pull request shows what is wrong, not ten thousand lines
-        out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", i->passed ? "✅" : "❌", markdown(kernel_name(*i)),
-                           i->what, i->baseline ? amount(*i, *i->baseline) : "", amount(*i, i->found), change_of(*i),
-                           amount(*i, i->limit));
+        out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", i->passed ? "✅" : "❌",
+                           markdown_escaped(kernel_name(*i)), i->what, i->baseline ? amount(*i, *i->baseline) : "",
+                           amount(*i, i->found), change_of(*i), amount(*i, i->limit));
     }
     if (!result.notes.empty()) out += "\n";
-    for (const auto& note : result.notes) out += fmt::format("- {}\n", markdown(note));
+    for (const auto& note : result.notes) out += fmt::format("- {}\n", markdown_escaped(note));
     return fmt::format("{}\n{}\n", out, base_detail::kCommentMark);
 }
 
@@ -132,7 +106,7 @@ std::string check_junit(const CheckResult& result, std::string_view title) {
     out += fmt::format(
         "<testsuites>\n  <testsuite name=\"gambrel check {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
         "skipped=\"0\">\n",
-        xml(title), result.items.size() + (result.partial ? 1 : 0), result.failures(), result.partial ? 1 : 0);
+        xml_escaped(title), result.items.size() + (result.partial ? 1 : 0), result.failures(), result.partial ? 1 : 0);
     if (result.partial)
         out += fmt::format(
             "    <testcase classname=\"profile\" name=\"complete\">\n      <error message=\"{}\"/>\n"
@@ -140,14 +114,14 @@ std::string check_junit(const CheckResult& result, std::string_view title) {
             kPartial);
     for (const auto& i : result.items) {
         const std::string head =
-            fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml(kernel_name(i)), xml(i.what));
-        out += i.passed
-                   ? head + "/>\n"
-                   : fmt::format("{}>\n      <failure message=\"{}\"/>\n    </testcase>\n", head, xml(sentence(i)));
+            fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml_escaped(kernel_name(i)), xml_escaped(i.what));
+        out += i.passed ? head + "/>\n"
+                        : fmt::format("{}>\n      <failure message=\"{}\"/>\n    </testcase>\n", head,
+                                      xml_escaped(sentence(i)));
     }
     if (!result.notes.empty()) {
         out += "    <system-out>";
-        for (const auto& note : result.notes) out += xml(note) + "\n";
+        for (const auto& note : result.notes) out += xml_escaped(note) + "\n";
         out += "</system-out>\n";
     }
     return out + "  </testsuite>\n</testsuites>\n";

@@ -4,13 +4,13 @@
 
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/ceiling_value.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 std::string cluster_text(const ClusterSummary& s, const TextStyle& wanted) {
@@ -32,14 +32,14 @@ std::string cluster_text(const ClusterSummary& s, const TextStyle& wanted) {
                     ceiling_value(c.typical, c.lowest, 4), std::to_string(c.lowest_rank),
                     ceiling_value(c.typical, c.highest, 4), std::to_string(c.highest_rank),
                     median > 0 ? fmt::format("{:.1f} %", 100 * (c.highest - c.lowest) / median) : ""},
-                   c.outliers.empty() ? "" : "33",
+                   c.outliers.empty() ? "" : "notice",
                    {}});
         for (const Outlier& o : c.outliers)
             named.push_back(fmt::format("Outlier: rank {} ({}), {}: {:+.1f} %, {}", o.rank, o.device, c.typical.title,
                                         100 * o.relative,
                                         o.worse ? "worse than the others" : "better than the others"));
     }
-    std::string out = table.text(style) + "\n";
+    std::string out = terminal_text(table, style) + "\n";
     const auto paragraph = [&](const std::string& words) {
         for (auto& line : wrapped(printable(words, ascii), style.width)) out += line + "\n";
     };

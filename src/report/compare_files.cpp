@@ -8,7 +8,7 @@
 #include <gambrel/version.hpp>
 
 #include "report/compare_words.hpp"
-#include "report/csv_fields.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
 
 namespace gambrel {
@@ -54,6 +54,7 @@ Json pair_json(const ComparedPair& p) {
 
 Json side_json(const Analysis& a) {
     Json out{{"title", a.title}};
+    if (a.partial) out["partial"] = true;
     out["machines"] = Json::array();
     for (const auto& m : a.machines) out["machines"].push_back({{"id", m.id}, {"name", m.name}});
     return out;
@@ -96,8 +97,7 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
     for (const auto& c : comparisons)
         for (const auto& p : c.pairs) {
             const Kernel& k = shown_kernel(p, c);
-            std::vector<std::string> fields{csv_field(c.before.title), csv_field(c.after.title),
-                                            csv_field(k.name.str()), csv_field(k.phase.str()), side_name(p)};
+            std::vector<std::string> fields{c.before.title, c.after.title, k.name.str(), k.phase.str(), side_name(p)};
             const auto add = [&](const Change& change) {
                 fields.push_back(field(change.before)), fields.push_back(field(change.after));
                 fields.push_back(field(change.ratio()));

@@ -4,14 +4,14 @@
 
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/compare_words.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 std::vector<Level> levels_of(const Comparison& c) {
@@ -24,10 +24,10 @@ std::vector<Level> levels_of(const Comparison& c) {
 
 std::string seconds(const std::optional<double>& v) { return v ? to_text(Seconds{*v}, 3) : "-"; }
 
-std::vector<std::string> cells_of(std::string first, const ComparedPair& p, const Comparison& c,
-                                  const std::vector<Level>& levels) {
+std::vector<TableCell> cells_of(std::string first, const ComparedPair& p, const Comparison& c,
+                                const std::vector<Level>& levels) {
     const bool timed = times_compare(c);
-    std::vector<std::string> cells{std::move(first), seconds(p.time.before), seconds(p.time.after)};
+    std::vector<TableCell> cells{std::move(first), seconds(p.time.before), seconds(p.time.after)};
     if (timed) cells.push_back(change_text(shown_ratio(p.time, c)));
     cells.push_back(change_text(shown_ratio(p.flop, c)));
     for (const Level l : levels) cells.push_back(change_text(shown_ratio(p.bytes[l], c)));
@@ -39,7 +39,7 @@ std::vector<std::string> cells_of(std::string first, const ComparedPair& p, cons
 Table table_of(const Comparison& c, const TextStyle& style) {
     const std::vector<Level> levels = levels_of(c);
     const bool timed = times_compare(c);
-    std::vector<Column> columns{{"kernel", false, 100, 16}, {"before", true, 80}, {"after", true, 80}};
+    std::vector<TableColumn> columns{{"kernel", false, 100, 16}, {"before", true, 80}, {"after", true, 80}};
     if (timed) columns.push_back({c.is_prediction ? "error" : "change", true, 90});
     columns.push_back({"FLOP", true, 40});
     for (const Level l : levels) columns.push_back({std::string(name(l)), true, 70});
@@ -51,11 +51,11 @@ Table table_of(const Comparison& c, const TextStyle& style) {
         std::string first = short_name(shown_kernel(p, c).name.str(), 48);
         if (!p.after) first = "only before: " + first;
         if (!p.before) first = "only after: " + first;
-        table.add({cells_of(printable(first, !style.unicode), p, c, levels), p.before && p.after ? "" : "2", {}});
+        table.add({cells_of(printable(first, !style.unicode), p, c, levels), p.before && p.after ? "" : "faint", {}});
     }
-    std::vector<std::string> all = cells_of("all", c.total, c, levels);
-    if (times_compare(c)) all.back().clear();  // a sum has no roof that binds
-    table.add_total(std::move(all));
+    std::vector<TableCell> all = cells_of("all", c.total, c, levels);
+    if (times_compare(c)) all.back() = {};  // a sum has no roof that binds
+    table.total = std::move(all);
     return table;
 }
 
@@ -71,7 +71,7 @@ std::string comparison_text(std::span<const Comparison> comparisons, const TextS
         if (!out.empty()) out += "\n";
         line(fmt::format("{} -> {}", c.before.title, c.after.title), "1");
         for (const auto& sentence : summary_of(c)) line(sentence, "");
-        out += "\n" + table_of(c, style).text(style);
+        out += "\n" + terminal_text(table_of(c, style), style);
         if (c.pairs.size() > style.max_rows)
             line(fmt::format("{} more pairs; --top N shows them, --csv has all.", c.pairs.size() - style.max_rows),
                  "2");

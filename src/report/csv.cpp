@@ -1,6 +1,6 @@
 #include <gambrel/report.hpp>
 
-#include "report/csv_fields.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
 #include "report/reasons.hpp"
 
@@ -24,15 +24,19 @@ std::string csv(const Analysis& analysis) {
     std::string out =
         "name,phase,launches,time_s,flop_fp64,flop_fp32,flop_fp16,flop_tensor,flop,l1_bytes,l2_bytes,dram_bytes,"
         "ai_l1,ai_l2,ai_dram,flop_per_s,bound,percent_of_roof,reason\n";
+    const auto reason = [&](const AnalysisRow& row) {
+        const std::string text = reason_text(row, true);
+        return !analysis.partial ? text : "partial result" + (text.empty() ? "" : "; " + text);
+    };
     for (const auto& row : analysis.rows) {
         const Kernel& k = row.kernel;
         out +=
-            csv_line({csv_field(k.name.str()), csv_field(k.phase.str()), std::to_string(k.launches), amount(k.time),
+            csv_line({k.name.str(), k.phase.str(), std::to_string(k.launches), amount(k.time),
                       amount(k.work[Pipe::fp64]), amount(k.work[Pipe::fp32]), amount(k.work[Pipe::fp16]),
                       amount(tensor_flop(k)), amount(flop(k)), amount(k.bytes[Level::l1]), amount(k.bytes[Level::l2]),
                       amount(k.bytes[Level::dram]), amount(intensity(k, Level::l1)), amount(intensity(k, Level::l2)),
                       amount(intensity(k, Level::dram)), amount(flop_rate(k)), to_text(row.verdict.bound),
-                      row.verdict.of_roof ? exact(100 * *row.verdict.of_roof) : "", csv_field(reason_text(row, true))});
+                      row.verdict.of_roof ? exact(100 * *row.verdict.of_roof) : "", reason(row)});
     }
     return out;
 }

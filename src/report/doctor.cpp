@@ -1,12 +1,13 @@
 #include <algorithm>
 
+#include <gambrel/doctor.hpp>
 #include <gambrel/report.hpp>
 
-#include "report/text.hpp"
+#include "chart/text.hpp"
 
 namespace gambrel {
 
-using namespace report_detail;
+using namespace chart_detail;
 
 std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& wanted) {
     const int width = std::clamp(wanted.width, 40, 250);
@@ -20,9 +21,9 @@ std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& w
         const bool good = f.health == Health::good;
         const std::string word = good ? "ok" : f.health == Health::poor ? "poor" : "missing";
         out += painted(aligned(word, 8, false),
-                       good                       ? "32"
-                       : f.health == Health::poor ? "33"
-                                                  : "31",
+                       good                       ? "good"
+                       : f.health == Health::poor ? "notice"
+                                                  : "bad",
                        wanted.color) +
                "  ";
         const auto head = wrapped(printable(f.what + ": " + f.found, ascii), width - 10, 2);

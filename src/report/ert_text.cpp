@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <gambrel/ert.hpp>
 #include <gambrel/report.hpp>
 
-#include "report/table.hpp"
-#include "report/text.hpp"
+#include "chart/text.hpp"
 
 namespace gambrel {
 
-using namespace report_detail;
+using namespace chart_detail;
 
 std::string ert_text(const ErtImport& in, const TextStyle& wanted) {
     TextStyle style = wanted;
@@ -23,7 +23,7 @@ std::string ert_text(const ErtImport& in, const TextStyle& wanted) {
         table.add({{printable(name, ascii), to_text(FlopRate{value * 1e9}, 4)}, "", {}});
     for (const auto& [name, value] : in.roofline.gbytes)
         table.add({{printable(name, ascii), to_text(Bandwidth{value * 1e9}, 4)}, "", {}});
-    out += "\n" + table.text(style);
+    out += "\n" + terminal_text(table, style);
     if (in.plateaus.empty()) return out;
     Table ours({{"plateaus that gambrel sees", false, 100, 12},
                 {"", true, 95},
@@ -34,7 +34,7 @@ std::string ert_text(const ErtImport& in, const TextStyle& wanted) {
         ours.add({{"", to_text(Bandwidth{p.value}, 4), to_text(p.from, 3), to_text(p.to, 3), std::to_string(p.points)},
                   "",
                   {}});
-    out += "\n" + ours.text(style);
+    out += "\n" + terminal_text(ours, style);
     return out;
 }
 

@@ -4,14 +4,14 @@
 #include <gambrel/report.hpp>
 #include <nlohmann/json.hpp>
 
-#include "report/csv_fields.hpp"
+#include "chart/text.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 template <class Q>
@@ -56,7 +56,7 @@ std::string rate_text(double flop, double time) {
 }
 std::string bytes_text(double bytes) { return to_text(Bytes{bytes}, 3); }
 
-std::vector<std::string> cells_of(const Estimate& e, const Sum& all) {
+std::vector<TableCell> cells_of(const Estimate& e, const Sum& all) {
     const double time = time_of(e), work = flop_of(e), dram = bytes_of(e, Level::dram), repeat = e.layer->repeat;
     std::string name = printable(e.layer->name);
     if (repeat > 1) name += fmt::format(" (x{})", repeat);
@@ -119,8 +119,7 @@ std::string heading(const Estimates& estimates) {
     const Method method = estimates.options.method;
     return fmt::format("{} on {}: {}{}{}{}", estimates.layers->title, estimates.machine(), name(origin(method)),
                        method == Method::simulation ? "" : fmt::format(" ({} model)", name(method)),
-                       estimates.partial ? ", partial" : "",
-                       estimates.fits ? "" : ", does not fit into its memory");
+                       estimates.partial ? ", partial" : "", estimates.fits ? "" : ", does not fit into its memory");
 }
 
 constexpr std::array<const char*, 11> kColumns = {"pred_tile_m",   "pred_tile_n",   "pred_tile_k",     "pred_flop",
@@ -165,12 +164,21 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
                  {"FLOP/B", true, 25},
                  {"bound", false, 90}});
     for (const Estimate* e : shown(estimates, style.max_rows)) table.add({cells_of(*e, all), "", {}});
-    table.add_total({fmt::format("total of {}", plural(all.layers, "layer")), "", "", "",
-                     all.time > 0 ? to_text(Seconds{all.time}, 3) : "", "", "", rate_text(all.flop, all.time),
-                     bytes_text(all.l1), bytes_text(all.l2), bytes_text(all.dram),
-                     all.dram > 0 ? intensity_text(all.flop / all.dram) : "", ""});
+    table.total = {fmt::format("total of {}", plural(all.layers, "layer")),
+                   "",
+                   "",
+                   "",
+                   all.time > 0 ? to_text(Seconds{all.time}, 3) : "",
+                   "",
+                   "",
+                   rate_text(all.flop, all.time),
+                   bytes_text(all.l1),
+                   bytes_text(all.l2),
+                   bytes_text(all.dram),
+                   all.dram > 0 ? intensity_text(all.flop / all.dram) : "",
+                   ""};
     std::string text = truncated(printable(heading(estimates), !style.unicode), style.width, !style.unicode) + "\n";
-    text += table.text(style);
+    text += terminal_text(table, style);
     if (all.layers > style.max_rows)
         text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
                             style.max_rows, all.layers);
@@ -182,7 +190,6 @@ std::string estimates_csv(const Estimates& estimates) {
     std::vector<std::string> header = {"name", "pass", "precision", "repeat"};
     if (set.table) header = set.table->columns;
     header.insert(header.end(), kColumns.begin(), kColumns.end());
-    for (std::string& column : header) column = csv_field(column);
     std::string text = csv_line(header);
     const std::string made(name(origin(estimates.options.method)));
     for (const EstimatedRow& row : estimates.rows) {
@@ -201,7 +208,6 @@ std::string estimates_csv(const Estimates& estimates) {
         if (!row.estimates.empty()) predicted = predicted_cells(row);
         predicted.push_back(row.estimates.empty() ? "" : estimates.partial ? made + ", partial" : made);
         cells.insert(cells.end(), predicted.begin(), predicted.end());
-        for (std::string& cell : cells) cell = csv_field(cell);
         text += csv_line(cells);
     }
     return text;

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "chart/text.hpp"
 #include "report/numbers.hpp"
-#include "report/text.hpp"
 
 namespace gambrel::report_detail {
+
+using namespace chart_detail;
+
 namespace {
 
 template <class Q>

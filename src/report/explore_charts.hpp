@@ -1,31 +1,38 @@
-// The four charts of an exploration as SVG, and what they and the terminal share.
+// The four charts of an exploration, and words that its text, tables and charts share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <gambrel/explore_report.hpp>
+#include <gambrel/chart.hpp>
+#include <gambrel/explore.hpp>
 
 namespace gambrel::report_detail {
 
-std::string designs_svg(const ExplorationReport& c, const ChartStyle& style);
-std::string sensitivity_svg(const ExplorationReport& c, const ChartStyle& style);
-std::string map_svg(const ExplorationReport& c, const ChartStyle& style);
-std::string pareto_svg(const ExplorationReport& c, const ChartStyle& style);
+BarChart designs_chart(const ExplorationReport& report);
+BarChart sensitivity_chart(const ExplorationReport& report);
+std::optional<Chart> map_chart(const ExplorationReport& report);
+std::optional<Chart> front_chart(const ExplorationReport& report);
 
 // The largest first.
-std::vector<Sensitivity> by_elasticity(const ExplorationReport& c);
-// What the elasticity would be if it were the same up to twice as much: log2 of the speed-up.
-double doubling(const Sensitivity& s);
-// "sms 2 (60), l2.bandwidth 1.5 (1.8 TB/s)"; "nothing" if all are 1.
-std::string factors_text(const ExplorationReport& c, const Factors& factors, bool amounts = true);
+std::vector<Sensitivity> by_elasticity(const ExplorationReport& report);
+// "sms x2 (160 SM), l2.bandwidth x1.5 (1.8 TB/s)"; "nothing" if all are 1.
+std::string factors_text(const ExplorationReport& report, const Factors& factors, bool amounts = true);
+// What a design is: the start's words, or its factors.
+std::string design_text(const ExplorationReport& report, const EvaluatedDesign& design);
+// The words of the page's legends, so that a bottleneck has one colour in strip, bars and table: "DRAM", "latency".
+std::string term_title(std::size_t term);
+// "grid search: 5,760 of 5,760 designs evaluated, 12 within the limits"; "" if there was no search.
+std::string search_text(const ExplorationReport& report);
+// That no design reaches the target; "" if one does, or none was asked for.
+std::string target_text(const ExplorationReport& report);
 
-// Where a line of equal value crosses a grid: segments in columns and rows of it, fractions between (marching squares).
-struct Segment {
-    double x0, y0, x1, y1;
+// Lines of equal value on a grid, by marching squares: each a chain of points in the map's factors.
+struct ContourLine {
+    double level = 0;
+    std::vector<std::pair<double, double>> points;
 };
-std::vector<Segment> contour(const ResourceMap& map, double level);
-// Levels of speed-up that the map's lines are drawn at.
-std::vector<double> contour_levels(const ResourceMap& map);
+std::vector<ContourLine> contour_lines(const ResourceMap& map);
 
 }  // namespace gambrel::report_detail

@@ -2,7 +2,9 @@
 #include <gambrel/version.hpp>
 #include <nlohmann/json.hpp>
 
-#include "report/csv_fields.hpp"
+#include <gambrel/report.hpp>
+#include "report/fields.hpp"
+
 #include "report/explore_charts.hpp"
 #include "report/numbers.hpp"
 
@@ -57,7 +59,7 @@ Json design_json(const ExplorationReport& c, const EvaluatedDesign& d) {
 }
 
 std::string csv_row(const std::string& kind, const EvaluatedDesign& d, bool terms, bool partial) {
-    std::vector<std::string> cells{kind, csv_field(d.name), exact(d.cost), exact(d.speedup), exact(d.timing.time)};
+    std::vector<std::string> cells{kind, d.name, exact(d.cost), exact(d.speedup), exact(d.timing.time)};
     for (const double f : d.factors) cells.push_back(exact(f));
     for (const double part : d.timing.exposed) cells.push_back(terms ? exact(part) : "");
     cells.emplace_back(partial ? "1" : "0");
@@ -76,7 +78,8 @@ std::string explore_json(const ExplorationReport& c) {
     Json start = Json::object();
     for (const Resource r : all_resources()) start[std::string(name(r))] = base_value(c.base, c.hardware, r);
     out["start"] = start;
-    out["search"] = {{"kind", c.search}, {"space", c.space}, {"evaluated", c.evaluated}, {"kept", c.kept}, {"partial", c.partial}};
+    out["search"] = {
+        {"kind", c.search}, {"space", c.space}, {"evaluated", c.evaluated}, {"kept", c.kept}, {"partial", c.partial}};
     out["library_tiles_time_s"] = c.library_time;
     out["target_speedup"] = c.target ? Json(*c.target) : Json(nullptr);
     out["designs"] = Json::array();

@@ -3,11 +3,10 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <gambrel/explore_report.hpp>
+#include <gambrel/report.hpp>
 
-#include "report/csv_fields.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
 
 namespace gambrel {
 namespace {
@@ -28,7 +27,7 @@ struct Sums {
         error_itself += error_of(r.as_itself);
         within += error_of(r.predicted) <= 0.12 ? 1 : 0;
     }
-    [[nodiscard]] std::vector<std::string> cells(const std::string& gpu, const std::string& op) const {
+    [[nodiscard]] std::vector<TableCell> cells(const std::string& gpu, const std::string& op) const {
         const auto n = static_cast<double>(rows);
         return {gpu,
                 op,
@@ -63,11 +62,11 @@ std::string proof_text(const RatioProof& proof, const TextStyle& style) {
         all.add(row);
     }
     for (const auto& [key, sums] : groups) table.add({sums.cells(key.first, key.second), "", {}});
-    if (all.rows > 0) table.add_total(all.cells("all", ""));
+    if (all.rows > 0) table.total = all.cells("all", "");
     std::string out = fmt::format(
         "{} with factors to the resources of another GPU: how many times as fast, measured and predicted\n\n",
         proof.from);
-    out += table.text(style);
+    out += terminal_text(table, style);
     out += fmt::format(
         "\nGeometric means of the ratio of times; mean |predicted / measured - 1| of it, with the kernels that each "
         "GPU ran,\n"
@@ -84,8 +83,8 @@ std::string proof_csv(const RatioProof& proof) {
         "gpu,layer,measured_ratio,predicted_ratio,predicted_ratio_factors_alone,predicted_ratio_first_kernels,"
         "predicted_ratio_own_machine\n";
     for (const RatioRow& r : proof.rows)
-        out += csv_line({csv_field(r.gpu), csv_field(r.layer), exact(r.measured), exact(r.predicted),
-                         exact(r.factors_alone), exact(r.by_rule), exact(r.as_itself)});
+        out += csv_line({r.gpu, r.layer, exact(r.measured), exact(r.predicted), exact(r.factors_alone),
+                         exact(r.by_rule), exact(r.as_itself)});
     return out;
 }
 

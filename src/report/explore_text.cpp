@@ -4,14 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <gambrel/report.hpp>
+
+#include "chart/text.hpp"
 #include "report/explore_charts.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 // A line of words over a table, as narrow as the style asks.
@@ -27,39 +29,36 @@ std::string share_text(double part, double whole) {
 }
 
 void add_designs(std::string& out, const ExplorationReport& c, const TextStyle& style) {
-    std::vector<Column> columns{
+    std::vector<TableColumn> columns{
         {"design", false, 100, 8}, {"speed-up", true, 99}, {"cost", true, 98}, {"time", true, 60}};
     for (std::size_t t = 0; t < kTerms; ++t)
         columns.push_back({fmt::format("{} %", name(static_cast<Term>(t))), true, 90 - static_cast<int>(t)});
     Table table(columns);
     for (const EvaluatedDesign& d : c.designs) {
-        std::vector<std::string> cells{printable(d.name, !style.unicode), fmt::format("{:.3f}", d.speedup),
-                                       fmt::format("{:.2f}", d.cost), to_text(Seconds{d.timing.time})};
+        std::vector<TableCell> cells{printable(d.name, !style.unicode), fmt::format("{:.3f}", d.speedup),
+                                     fmt::format("{:.2f}", d.cost), to_text(Seconds{d.timing.time})};
         for (const double part : d.timing.exposed) cells.push_back(share_text(part, d.timing.time));
         TableRow row{std::move(cells), "", {}};
-        const bool start = &d == &c.designs.front();
-        for (const std::string& line :
-             wrapped(start ? printable(d.what, !style.unicode)
-                           : printable(c.search.empty() ? d.what : d.what + ": " + factors_text(c, d.factors),
-                                       !style.unicode),
-                     style.width - 4))
+        const bool found = &d != &c.designs.front() && !c.search.empty();
+        const std::string what = found ? d.what + ": " + factors_text(c, d.factors) : d.what;
+        for (const std::string& line : wrapped(printable(what, !style.unicode), style.width - 4))
             row.below.push_back("    " + line);
         table.add(std::move(row));
     }
-    out += table.text(style);
+    out += terminal_text(table, style);
 }
 
 void add_networks(std::string& out, const ExplorationReport& c, const TextStyle& style) {
     if (c.workload.networks.size() < 2) return;
-    std::vector<Column> columns{{"network", false, 100, 8}};
+    std::vector<TableColumn> columns{{"network", false, 100, 8}};
     for (const EvaluatedDesign& d : c.designs) columns.push_back({d.name, true, 50});
     Table table(columns);
     for (std::size_t n = 0; n < c.workload.networks.size(); ++n) {
-        std::vector<std::string> cells{printable(c.workload.networks[n], !style.unicode)};
+        std::vector<TableCell> cells{printable(c.workload.networks[n], !style.unicode)};
         for (const EvaluatedDesign& d : c.designs) cells.push_back(to_text(Seconds{d.timing.network_time[n]}));
         table.add({std::move(cells), "", {}});
     }
-    out += "\nTime of one run of each network\n" + table.text(style);
+    out += "\nTime of one run of each network\n" + terminal_text(table, style);
 }
 
 void add_sensitivities(std::string& out, const ExplorationReport& c, const TextStyle& style) {
@@ -80,7 +79,7 @@ void add_sensitivities(std::string& out, const ExplorationReport& c, const TextS
                       "What matters to the start: elasticity is 1 where time follows the resource, 0 where it does not "
                       "matter",
                       style);
-    out += table.text(style);
+    out += terminal_text(table, style);
 }
 
 std::string tile_text(const LayerTime& l) {
@@ -116,7 +115,8 @@ void add_layers(std::string& out, const ExplorationReport& c, const TextStyle& s
                    "",
                    {}});
     }
-    out += fmt::format("\nLayers: the start -> {}\n", printable(after.name, !style.unicode)) + table.text(style);
+    out +=
+        fmt::format("\nLayers: the start -> {}\n", printable(after.name, !style.unicode)) + terminal_text(table, style);
     if (rows < order.size()) out += fmt::format("{} more layers; --top shows more\n", order.size() - rows);
 }
 
@@ -134,28 +134,24 @@ void add_front(std::string& out, const ExplorationReport& c, const TextStyle& st
     out += "\n" + heading(fmt::format("None is both cheaper and faster than these ({} of {} designs of the front)",
                                       shown, c.front.size()),
                           style);
-    out += table.text(style);
+    out += terminal_text(table, style);
 }
 
 }  // namespace
 
 std::string explore_text(const ExplorationReport& c, const TextStyle& style) {
     std::string out = heading(fmt::format("{} on {}, modelled", c.title, c.machine), style);
-    if (!c.search.empty())
-        out += heading(fmt::format("{} search: {} of {} designs looked at, {} within the limits", c.search,
-                                   count_text(c.evaluated), count_text(c.space), count_text(c.kept)),
-                       style);
-    if (c.partial) out += heading("Partial: the search was stopped before its end.", style);
+    if (const std::string search = search_text(c); !search.empty()) out += heading(search, style);
+    if (c.partial) out += heading("Partial result: the search was stopped before its end.", style);
     out += "\n";
     add_designs(out, c, style);
     if (const double start = c.designs.front().timing.time; std::fabs(start - c.library_time) > 1e-9 * start)
-        out += heading(fmt::format("Start: {} with the fastest tile of each layer, chosen as for every design; {} with the "
-                                   "library's tiles, as `gambrel predict` reports (--tiles rule).",
-                                   to_text(Seconds{start}), to_text(Seconds{c.library_time})),
-                       style);
-    if (c.target && (c.designs.size() < 2 || c.designs.back().name != "cheapest"))
-        out += heading(fmt::format("No design that was looked at is {:g} times as fast within the limits.", *c.target),
-                       style);
+        out += heading(
+            fmt::format("Start: {} with the fastest tile of each layer, chosen as for every design; {} with the "
+                        "library's tiles, as `gambrel predict` reports (--tiles rule).",
+                        to_text(Seconds{start}), to_text(Seconds{c.library_time})),
+            style);
+    if (const std::string missed = target_text(c); !missed.empty()) out += heading(missed, style);
     add_networks(out, c, style);
     add_sensitivities(out, c, style);
     add_layers(out, c, style);

@@ -1,5 +1,5 @@
 // What a machine's sheet lists, before it is laid out: every number as text with its origin and citation. The terminal
-// and the page show the same lines. Citations are as the file has them: whoever prints them makes them printable.
+// and the page show the same lines. Citations are as the file has them: the renderer makes them printable.
 #pragma once
 
 #include <string>

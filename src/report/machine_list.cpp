@@ -2,14 +2,14 @@
 
 #include <gambrel/report.hpp>
 
-#include "report/csv_fields.hpp"
+#include "chart/text.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 template <class Q>
@@ -56,7 +56,7 @@ std::string machine_list(std::span<const Machine> machines, const TextStyle& sty
                    {}});
     TextStyle fitting = style;
     fitting.width = std::clamp(style.width, 40, 250);
-    return table.text(fitting);
+    return terminal_text(table, fitting);
 }
 
 std::string machine_list_csv(std::span<const Machine> machines) {
@@ -65,13 +65,12 @@ std::string machine_list_csv(std::span<const Machine> machines) {
         "tensor_fp16_flop_per_s,l1_byte_per_s,l2_byte_per_s,l2_capacity_bytes,dram_byte_per_s,dram_capacity_bytes\n";
     for (const Machine& m : machines)
         out += csv_line(
-            {csv_field(m.id), csv_field(m.name), csv_field(m.architecture), csv_field(m.chip),
-             m.compute_capability ? to_text(*m.compute_capability) : "", m.sm.sms ? exact(m.sm.sms->value) : "",
-             m.clocks.boost ? exact(m.clocks.boost->value.value()) : "", ceiling_exact(compute_ceiling(m, Pipe::fp64)),
-             ceiling_exact(compute_ceiling(m, Pipe::fp32)), ceiling_exact(compute_ceiling(m, Pipe::tensor_fp16)),
-             ceiling_exact(memory_ceiling(m, Level::l1)), ceiling_exact(memory_ceiling(m, Level::l2)),
-             capacity_exact(m, Level::l2), ceiling_exact(memory_ceiling(m, Level::dram)),
-             capacity_exact(m, Level::dram)});
+            {m.id, m.name, m.architecture, m.chip, m.compute_capability ? to_text(*m.compute_capability) : "",
+             m.sm.sms ? exact(m.sm.sms->value) : "", m.clocks.boost ? exact(m.clocks.boost->value.value()) : "",
+             ceiling_exact(compute_ceiling(m, Pipe::fp64)), ceiling_exact(compute_ceiling(m, Pipe::fp32)),
+             ceiling_exact(compute_ceiling(m, Pipe::tensor_fp16)), ceiling_exact(memory_ceiling(m, Level::l1)),
+             ceiling_exact(memory_ceiling(m, Level::l2)), capacity_exact(m, Level::l2),
+             ceiling_exact(memory_ceiling(m, Level::dram)), capacity_exact(m, Level::dram)});
     return out;
 }
 

@@ -4,12 +4,13 @@
 
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/machine_facts.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 class Sheet {

@@ -1,4 +1,5 @@
-// A Measurement as text and CSV: what was reached beside what theory promises, what failed, what this device has not.
+// A Measurement as text and CSV: what was reached beside what theory promises, what failed, and which probes the device
+// does not have.
 #include <algorithm>
 #include <map>
 
@@ -7,11 +8,10 @@
 
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/ceiling_value.hpp"
-#include "report/csv_fields.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 
@@ -82,7 +82,7 @@ std::vector<std::string> pairs_text(const std::vector<const Skipped*>& pairs) {
 
 }  // namespace
 
-// Probes that a device has not are many on old GPUs: those with one reason are told in one sentence.
+// Old GPUs lack many probes: those that are missing for the same reason share one sentence.
 std::vector<std::string> skipped_sentences(const Measurement& m) {
     std::map<std::string, std::vector<const Skipped*>> by_reason;
     for (const Skipped& s : m.skipped) by_reason[s.reason].push_back(&s);
@@ -101,6 +101,7 @@ std::vector<std::string> skipped_sentences(const Measurement& m) {
 
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 std::vector<std::string> lines_below(const MeasuredCeiling& c, const TextStyle& style) {
@@ -139,7 +140,7 @@ std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
                     c.fault ? "" : ceiling_value(c, rate ? c.value.maximum : c.value.minimum, 4),
                     count_text(c.value.count), c.working_set ? binary_text(*c.working_set) : "",
                     c.clock ? fmt::format("{:.0f} MHz", c.clock->value() / 1e6) : "", c.primary ? "roof" : ""},
-                   c.fault ? "31" : "",
+                   c.fault ? "bad" : "",
                    lines_below(c, style)});
     }
     std::string text;
@@ -147,7 +148,7 @@ std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
         for (auto& line : wrapped(printable(words, !style.unicode), style.width)) text += line + "\n";
     };
     paragraph(device_text(m));
-    text += "\n" + table.text(style) + "\n";
+    text += "\n" + terminal_text(table, style) + "\n";
     for (const std::string& sentence : skipped_sentences(m)) paragraph(sentence);
     if (m.interrupted) paragraph("Interrupted: what was done by then is above.");
     return text;

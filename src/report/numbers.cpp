@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -73,10 +74,49 @@ ColumnUnit column_unit(const std::vector<double>& values, std::string_view unit,
     return out;
 }
 
+std::string_view bound_color(Bound bound) {
+    if (const auto* level = std::get_if<Level>(&bound)) return name(*level);
+    return std::holds_alternative<Pipe>(bound) ? "strong" : "faint";
+}
+
 std::string bound_text(Bound bound) {
     if (const auto* pipe = std::get_if<Pipe>(&bound)) return std::string(title(*pipe));
     if (const auto* level = std::get_if<Level>(&bound)) return std::string(name(*level));
     return {};
+}
+
+std::string origins_text(const Analysis& analysis) {
+    // By quantity, the origins that its amounts have, in the order of Origin.
+    struct Quantity {
+        std::string_view what;
+        std::set<Origin> origins;
+    };
+    std::array<Quantity, 3> all{{{"time", {}}, {"FLOP", {}}, {"bytes", {}}}};
+    for (const AnalysisRow& row : analysis.rows) {
+        const Kernel& k = row.kernel;
+        if (k.time) all[0].origins.insert(k.time->origin);
+        // A pipe without work says nothing of where the work comes from.
+        for (const Pipe p : all_pipes())
+            if (k.work[p] && k.work[p]->value.value() > 0) all[1].origins.insert(k.work[p]->origin);
+        for (const Level l : all_levels())
+            if (k.bytes[l]) all[2].origins.insert(k.bytes[l]->origin);
+    }
+    std::vector<std::pair<std::string, std::string>> groups;  // origins, quantities
+    for (const Quantity& q : all) {
+        if (q.origins.empty()) continue;
+        std::string origins;
+        for (const Origin o : q.origins) origins += (origins.empty() ? "" : " and ") + std::string(name(o));
+        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == origins; });
+        if (same == groups.end())
+            groups.emplace_back(origins, q.what);
+        else
+            same->second += fmt::format(" and {}", q.what);
+    }
+    if (groups.size() == 1) return groups.front().first;
+    std::string text;
+    for (const auto& [origins, quantities] : groups)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", origins, quantities);
+    return text;
 }
 
 Seconds known_time(const Analysis& analysis) {

@@ -26,7 +26,12 @@ struct ColumnUnit {
 };
 ColumnUnit column_unit(const std::vector<double>& values, std::string_view unit, bool small_prefixes);
 
-std::string bound_text(Bound bound);  // for people: "DRAM", "Tensor FP16"; "" if nothing could be said
+std::string_view bound_color(Bound bound);  // its name in the palette
+std::string bound_text(Bound bound);        // for people: "DRAM", "Tensor FP16"; "" if nothing could be said
+
+// Where the numbers of the kernels come from: "measured", "modelled"; a mix is said as a mix: "derived time and FLOP,
+// simulated bytes". "" without kernels.
+std::string origins_text(const Analysis& analysis);
 
 // The time of the whole run: the total if it is known, else the sum of what is known.
 Seconds known_time(const Analysis& analysis);

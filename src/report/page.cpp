@@ -1,19 +1,36 @@
-#include <gambrel/page.hpp>
+#include <gambrel/report.hpp>
 
+#include "base/embedded.hpp"
+#include "chart/text.hpp"
 #include "report/json_values.hpp"
 #include "report/page_json.hpp"
-#include "report/text.hpp"
-#include "base/embedded.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 std::string_view part(std::string_view name) {
     for (const auto& file : embedded("page"))
         if (file.name == name) return file.text;
     return {};
+}
+
+// The page's policy lets only this script and this style run, by their hashes: a name that got into the markup could do
+// nothing. Hashes are embedded in hexadecimal; a policy wants them in base64.
+std::string base64(std::string_view hex) {
+    constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const auto nibble = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+    std::string out;
+    // Three bytes are six digits of the one and four of the other.
+    for (std::size_t i = 0; i < hex.size(); i += 6) {
+        const std::string_view group = hex.substr(i, 6);
+        unsigned bits = 0;
+        for (std::size_t k = 0; k < 6; ++k) bits = bits << 4 | (k < group.size() ? nibble(group[k]) : 0);
+        for (std::size_t k = 0; k < 4; ++k) out += k <= group.size() / 2 ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
+    }
+    return out;
 }
 
 // Inside <script> HTML knows no escapes, but JSON does: with these three spelled out, no name can end the element.
@@ -50,21 +67,24 @@ std::string safe_in_text(std::string_view text) {
 
 }  // namespace
 
-std::string html_page(const PageInput& input) {
-    const std::string data = safe_in_script(dumped(page_json(input), -1));
+Result<std::string> html_page(const PageInput& input) {
+    if (part("page").empty())
+        return failure("html",
+                       "this build has no page: configure with GAMBREL_PAGE=ON, or write an .svg, .json or .csv");
+    const std::string data = safe_in_script(dumped(page_document(input), -1));
     std::string out;
     out.reserve(data.size() + 400000);
     std::string_view shell = part("shell");
-    // The shell is our own file; each mark stands in it once.
-    const auto until = [&](std::string_view mark) {
+    // The shell is a file of this repository; each mark stands in it once, in this order.
+    const auto fill = [&](std::string_view mark, std::string_view text) {
         const auto at = shell.find(mark);
         out += shell.substr(0, at);
+        out += text;
         shell.remove_prefix(at + mark.size());
     };
-    until("{{title}}"), out += safe_in_text(input.title);
-    until("{{style}}"), out += part("style");
-    until("{{data}}"), out += data;
-    until("{{script}}"), out += part("page");
+    fill("{{script_hash}}", base64(part("page.sha256"))), fill("{{style_hash}}", base64(part("style.sha256")));
+    fill("{{title}}", safe_in_text(input.title));
+    fill("{{style}}", part("style")), fill("{{data}}", data), fill("{{script}}", part("page"));
     out += shell;
     return out;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/compare_words.hpp"
+#include "report/numbers.hpp"
 #include "report/page_json.hpp"
 
 namespace gambrel::report_detail {
@@ -11,8 +12,8 @@ namespace {
 
 bool positive(const std::optional<double>& v) { return v && std::isfinite(*v) && *v > 0; }
 
-PageSeries at_level(const Comparison& c, Level level) {
-    PageSeries series{std::string(name(level)), {}, false, level};
+ChartSeries at_level(const Comparison& c, Level level) {
+    ChartSeries series{std::string(name(level)), {}, false, std::string(name(level))};
     for (const ComparedPair& p : c.pairs) {
         const Change& bytes = p.bytes[level];
         if (!positive(bytes.before) || !positive(bytes.after)) continue;
@@ -29,16 +30,17 @@ PageSeries at_level(const Comparison& c, Level level) {
 
 }  // namespace
 
-PageChart traffic_chart(const Comparison& c) {
-    PageChart chart;
+Chart traffic_chart(const Comparison& c) {
+    Chart chart;
     chart.title = "Bytes of each pair";
+    chart.subtitle = fmt::format("{} against {}", origins_text(c.after), origins_text(c.before));
     chart.note = "On the line the two sides agree; above it the second moves more.";
     chart.x = {fmt::format("Bytes in {}", c.before.title), "B", true, false};
     chart.y = {fmt::format("Bytes in {}", c.after.title), "B", true, false};
     double low = 0, high = 0;
     for (const Level level : all_levels()) {
-        PageSeries series = at_level(c, level);
-        for (const PageMark& m : series.marks) {
+        ChartSeries series = at_level(c, level);
+        for (const ChartMark& m : series.marks) {
             low = low == 0 ? std::min(m.x, m.y) : std::min({low, m.x, m.y});
             high = std::max({high, m.x, m.y});
         }
@@ -46,7 +48,7 @@ PageChart traffic_chart(const Comparison& c) {
     }
     if (!chart.series.empty())
         chart.series.insert(chart.series.begin(),
-                            {"equal", {{low, low, {}, {}, ""}, {high, high, {}, {}, ""}}, true, {}});
+                            {"equal", {{low, low, {}, {}, ""}, {high, high, {}, {}, ""}}, true, {}, false});
     return chart;
 }
 

@@ -5,15 +5,20 @@
 
 #include <gambrel/version.hpp>
 
-#include "report/chart_data.hpp"
+#include "chart/page_json.hpp"
+
+#include "chart/palette.hpp"
+#include "chart/text.hpp"
 #include "report/compare_words.hpp"
 #include "report/json_values.hpp"
 #include "report/machine_facts.hpp"
 #include "report/numbers.hpp"
-#include "report/palette.hpp"
-#include "report/text.hpp"
+#include "report/roofline_plot.hpp"
 
 namespace gambrel::report_detail {
+
+using namespace chart_detail;
+
 namespace {
 
 Json palette_json(Theme theme) {
@@ -21,11 +26,11 @@ Json palette_json(Theme theme) {
     Json out{{"background", p.background}, {"ink", p.ink},        {"muted", p.muted},
              {"faint", p.faint},           {"grid", p.grid},      {"minor", p.minor_grid},
              {"frame", p.frame},           {"warning", p.warning}};
-    for (const Level level : all_levels()) out["level"][std::string(name(level))] = p.level[level];
+    for (const Level level : all_levels()) out["level"][std::string(name(level))] = p[name(level)];
     return out;
 }
 
-Json roof_json(const ChartRoof& roof, bool other) {
+Json roof_json(const PlottedRoof& roof, bool other) {
     const auto* level = std::get_if<Level>(&roof.what);
     return {{"kind", level ? "slope" : "flat"},
             {"what", level ? std::string(name(*level)) : std::string(name(std::get<Pipe>(roof.what)))},
@@ -36,9 +41,9 @@ Json roof_json(const ChartRoof& roof, bool other) {
 }
 
 Json chart_json(const Analysis& analysis, std::size_t machine) {
-    ChartChoice choice;
+    PlotChoice choice;
     choice.machine = machine, choice.keep_off_axes = true;
-    const ChartData data = chart_data(analysis, choice);
+    const RooflinePlot data = roofline_plot(analysis, choice);
     Json out{{"machine", machine},
              {"subtitle", printable(data.subtitle)},
              {"x", {data.x.low, data.x.high}},
@@ -98,6 +103,7 @@ void add_analysis(Json& view, const Analysis& a) {
     for (const auto& p : a.phases)
         view["phases"].push_back(sum_json(p.phase.str(), p.sum, p.zero_flop_launches, p.zero_flop_time));
     view["notes"] = Json::array();
+    if (a.partial) view["notes"].push_back("Partial result: its source was cut short or interrupted.");
     for (const auto& note : a.notes) view["notes"].push_back(printable(to_text(note)));
     view["machines"] = Json::array();
     view["charts"] = Json::array();
@@ -111,10 +117,10 @@ void add_analysis(Json& view, const Analysis& a) {
 Json roofs_before(const Comparison& c) {
     Json out = Json::array();
     if (c.before.machines.empty() || c.after.machines.empty()) return out;
-    const ChartData was = chart_data(c.before, {}), now = chart_data(c.after, {});
-    const auto add = [&](const std::vector<ChartRoof>& old, const std::vector<ChartRoof>& shown) {
+    const RooflinePlot was = roofline_plot(c.before, {}), now = roofline_plot(c.after, {});
+    const auto add = [&](const std::vector<PlottedRoof>& old, const std::vector<PlottedRoof>& shown) {
         for (const auto& roof : old)
-            if (std::none_of(shown.begin(), shown.end(), [&](const ChartRoof& r) {
+            if (std::none_of(shown.begin(), shown.end(), [&](const PlottedRoof& r) {
                     return r.what == roof.what && std::fabs(r.value / roof.value - 1) < 1e-6;
                 }))
                 out.push_back(roof_json(roof, true));
@@ -125,9 +131,9 @@ Json roofs_before(const Comparison& c) {
 
 // Arrows come from where the points were: that must be in sight too.
 void widen_axes(Json& charts, const Analysis& before) {
-    ChartChoice choice;
+    PlotChoice choice;
     choice.keep_off_axes = true;
-    const ChartData was = chart_data(before, choice);
+    const RooflinePlot was = roofline_plot(before, choice);
     if (was.kernels.empty()) return;
     const auto widened = [](Json& axis, const LogRange& range) {
         axis = {std::min(axis[0].get<double>(), range.low), std::max(axis[1].get<double>(), range.high)};
@@ -181,19 +187,19 @@ Json view_json(const PageView& v, const PageInput& page) {
                                  printable(l.bottleneck), l.row ? Json(*l.row) : Json(nullptr)});
     out["curves"] = Json::array();
     if (v.comparison)
-        if (const PageChart bytes = traffic_chart(*v.comparison); !bytes.series.empty())
-            out["curves"].push_back(curves_json(bytes));
-    for (const auto& chart : v.charts) out["curves"].push_back(curves_json(chart));
+        if (const Chart bytes = traffic_chart(*v.comparison); !bytes.series.empty())
+            out["curves"].push_back(chart_detail::page_json(bytes));
+    for (const auto& chart : v.charts) out["curves"].push_back(chart_detail::page_json(chart));
     out["bars"] = Json::array();
-    for (const auto& bars : v.bars) out["bars"].push_back(bars_json(bars));
+    for (const auto& bars : v.bars) out["bars"].push_back(chart_detail::page_json(bars));
     out["tables"] = Json::array();
-    for (const auto& table : v.tables) out["tables"].push_back(table_json(table));
+    for (const auto& table : v.tables) out["tables"].push_back(chart_detail::page_json(table));
     return out;
 }
 
 }  // namespace
 
-Json page_json(const PageInput& input) {
+Json page_document(const PageInput& input) {
     Json out;
     out["schema"] = kPageSchema;
     out["version"] = kVersion;

@@ -5,23 +5,19 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <gambrel/page.hpp>
+#include <gambrel/report.hpp>
 
 namespace gambrel::report_detail {
 
-// Of the data; another one is not read back.
-inline constexpr std::string_view kPageSchema = "gambrel-page-1";
+// Of the data; data of another schema is not read back.
+inline constexpr std::string_view kPageSchema = "gambrel-page-2";
 
-nlohmann::ordered_json page_json(const PageInput& input);
+nlohmann::ordered_json page_document(const PageInput& input);
 // The rows of an analysis as columns; page_rows.cpp. `order` gives, for each line of the page, the row of the analysis;
 // absent: a line without one (unmatched in a comparison).
 nlohmann::ordered_json page_rows(const Analysis& analysis, const std::vector<std::optional<std::size_t>>& order);
 
-// Charts, bars and tables beside the Roofline; page_parts.cpp.
-nlohmann::ordered_json curves_json(const PageChart& chart);
 // Bytes before against bytes after, a mark for each pair and level; without series if there is none. page_compare.cpp.
-PageChart traffic_chart(const Comparison& comparison);
-nlohmann::ordered_json bars_json(const PageBars& bars);
-nlohmann::ordered_json table_json(const PageTable& table);
+Chart traffic_chart(const Comparison& comparison);
 
 }  // namespace gambrel::report_detail

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <gambrel/page.hpp>
+#include <gambrel/report.hpp>
 
 #include "base/json_text.hpp"
 #include "report/json_values.hpp"
@@ -91,15 +91,15 @@ void check_counts(const Json& view, const std::string& path, Errors& errors) {
 bool is_page(std::string_view text) { return text.find(kStart) != std::string_view::npos; }
 
 Result<std::vector<SavedView>> read_page(std::string_view html, const std::string& source) {
-    if (!is_page(html)) return failure(source, "is no page of gambrel: it holds no element with the page's data");
+    if (!is_page(html)) return failure(source, "is not a page of gambrel: it has no element with the page's data");
     auto parsed = base_detail::parse_json<Json>(data_of(html), source + ": the page's data");
     if (!parsed) return tl::unexpected(std::move(parsed.error()));
     const Json& document = *parsed;
     const Json schema = document.is_object() ? document.value("schema", Json()) : Json();
     if (schema != kPageSchema)
         return failure(source,
-                       fmt::format("the page's data is {}, expected \"{}\"; make the page anew",
-                                   schema.is_string() ? dumped(schema, -1) : "of no known schema", kPageSchema));
+                       fmt::format("the page's data is {}, expected \"{}\"; make the page again",
+                                   schema.is_string() ? dumped(schema, -1) : "of an unknown schema", kPageSchema));
     const Json views = document.value("views", Json());
     if (!views.is_array()) return failure(source, "views: missing; expected a list");
     Errors errors;

@@ -2,14 +2,16 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "chart/text.hpp"
 #include "report/json_values.hpp"
 #include "report/numbers.hpp"
 #include "report/page_json.hpp"
 #include "report/reasons.hpp"
-#include "report/text.hpp"
-#include "roofline/diagnosis.hpp"
 
 namespace gambrel::report_detail {
+
+using namespace chart_detail;
+
 namespace {
 
 // Shares are for people: four digits, so that a page of ten thousand kernels stays small.

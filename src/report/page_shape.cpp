@@ -32,7 +32,6 @@ const char* leaf_fault(const Json& value, const std::string& leaf) {
     if (leaf == "count?") return value.is_number_unsigned() || value.is_null() ? "" : "a count or null";
     if (leaf == "flag") return value.is_boolean() ? "" : "true or false";
     if (leaf == "level") return is_name(value, all_levels()) ? "" : "a memory level";
-    if (leaf == "level?") return value.is_null() || is_name(value, all_levels()) ? "" : "a memory level or null";
     if (leaf == "kind") return value == "slope" || value == "flat" ? "" : "\"slope\" or \"flat\"";
     return "something that this gambrel knows";
 }
@@ -49,7 +48,7 @@ void check_object(const Json& value, const Json& shape, const std::string& path,
             if (is_key(key, first))
                 check_shape(item, shape.begin().value(), path + "." + key, errors);
             else
-                errors.push_back({path, fmt::format("\"{}\" is no {}", found(key), first.substr(1))});
+                errors.push_back({path, fmt::format("{} is not a {}", found(key), first.substr(1))});
         }
         return;
     }
@@ -74,14 +73,15 @@ const std::string kColumns = R"({"name":["count?"],"shown":["count?"],"short":["
   "above":["count?"],"incomplete":["count?"],"headroom":["number?"],"bytes":{"*level":["number?"]},
   "of_ceiling":{"*level":["number?"]},"work":{"*pipe":["number?"]},"texts":["text"]})";
 const std::string kAxis = R"({"label":"text","unit":"text","log":"flag","binary":"flag"})";
-const std::string kCharts = R"("curves":[{"title":"text","note":"text","x":)" + kAxis + R"(,"y":)" + kAxis + R"(,
-  "series":[{"name":"text","line":"flag","level":"level?",
+const std::string kCharts = R"("curves":[{"title":"text","subtitle":"text","note":"text","x":)" + kAxis + R"(,"y":)" +
+                            kAxis + R"(,
+  "series":[{"name":"text","line":"flag","dots":"flag","color":"text",
              "marks":[["number?","number?","number?","number?","text","count"]]}],
-  "guides":[{"label":"text","value":"number?","from":"number?","to":"number?","level":"level?"}],
-  "limits":[{"label":"text","value":"number?","level":"level?"}]}],
-  "bars":[{"title":"text","note":"text","x":)" +
+  "guides":[{"label":"text","value":"number?","from":"number?","to":"number?","color":"text"}],
+  "limits":[{"label":"text","value":"number?","color":"text"}]}],
+  "bars":[{"title":"text","subtitle":"text","note":"text","x":)" +
                             kAxis + R"(,"stacked":"flag","parts":["text"],
-           "bars":[{"label":"text","note":"text","parts":["number?"]}]}],
+           "bars":[{"label":"text","note":"text","text":"text","parts":["number?"]}]}],
   "tables":[{"title":"text","notes":["text"],"columns":[{"title":"text","number":"flag","shaded":"flag"}],
              "rows":[{"state":"text","texts":["text"],"values":["number?"]}]}])";
 const std::string kView = R"({"title":"text","command":"text","version":"text","roofs?":"text","grouping?":"text",

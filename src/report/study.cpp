@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 // One line of the study: a label for people, a column name for CSV, and where the figure comes from.
@@ -95,27 +96,27 @@ std::vector<Line> lines() {
 constexpr int kLabel = 20, kColumn = 13;
 
 void add_block(std::string& out, std::span<const StudyRun> runs, const TextStyle& style) {
-    std::vector<Column> columns{{"", false, 100, 8}};
+    std::vector<TableColumn> columns{{"", false, 100, 8}};
     for (std::size_t i = 0; i < runs.size(); ++i)
         columns.push_back({runs[i].framework, true, 99 - static_cast<int>(i)});
     Table table(columns);
     const auto heading = [&](const char* label, std::string StudyRun::*field) {
-        std::vector<std::string> cells{label};
+        std::vector<TableCell> cells{label};
         for (const auto& run : runs)
             cells.push_back(truncated(printable(run.*field, !style.unicode), kColumn, !style.unicode));
-        table.add({std::move(cells), "1", {}});
+        table.add({std::move(cells), "strong", {}});
     };
     heading("phase", &StudyRun::phase);
     heading("precision", &StudyRun::precision);
     for (const Line& line : lines()) {
-        std::vector<std::string> cells{line.label};
+        std::vector<TableCell> cells{line.label};
         for (const auto& run : runs) {
             const auto value = line.value(run.analysis);
             cells.push_back(value ? line.text(*value) : "unknown");
         }
         table.add({std::move(cells), "", {}});
     }
-    out += table.text(style);
+    out += terminal_text(table, style);
 }
 
 void add_top(std::string& out, const StudyRun& run, std::size_t top, const TextStyle& style) {
@@ -147,11 +148,12 @@ void add_top(std::string& out, const StudyRun& run, std::size_t top, const TextS
                    {}});
     }
     // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
-    const auto width = static_cast<std::size_t>(table.first_width(style));
+    const auto width = static_cast<std::size_t>(first_column_width(table, style));
     for (std::size_t i = 0; i < std::min(top, run.analysis.rows.size()); ++i)
-        table.set_first(i, printable(short_name(run.analysis.rows[i].kernel.name.str(), width), !style.unicode));
+        table.rows[i].cells.front() =
+            printable(short_name(run.analysis.rows[i].kernel.name.str(), width), !style.unicode);
     out += fmt::format("\n{}, {}, {}: the kernels that take the time\n", run.framework, run.phase, run.precision);
-    out += table.text(style);
+    out += terminal_text(table, style);
 }
 
 std::set<Symbol> names_of(const Analysis& a) {
@@ -190,16 +192,17 @@ std::string study_text(std::span<const StudyRun> runs, const TextStyle& style, s
 }
 
 std::string study_csv(std::span<const StudyRun> runs) {
-    std::string out = "framework,run,phase,precision";
-    for (const Line& line : lines()) out += "," + line.column;
-    out += "\n";
+    const std::vector<Line> all = lines();
+    std::vector<std::string> cells{"framework", "run", "phase", "precision"};
+    for (const Line& line : all) cells.push_back(line.column);
+    std::string out = csv_line(cells);
     for (const auto& run : runs) {
-        out += fmt::format("{},{},{},{}", run.framework, run.name, run.phase, run.precision);
-        for (const Line& line : lines()) {
+        cells = {run.framework, run.name, run.phase, run.precision};
+        for (const Line& line : all) {
             const auto value = line.value(run.analysis);
-            out += "," + (value ? exact(*value) : "");
+            cells.push_back(value ? exact(*value) : "");
         }
-        out += "\n";
+        out += csv_line(cells);
     }
     return out;
 }

@@ -6,16 +6,15 @@
 
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/explain.hpp"
 #include "report/numbers.hpp"
-#include "report/palette.hpp"
 #include "report/reasons.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
 constexpr std::size_t kNameWidth = 56;
@@ -35,7 +34,7 @@ Units units_of(const std::vector<const Kernel*>& kernels, double whole_time) {
 }
 
 // Priorities say which column goes first when the terminal is narrow: the lowest.
-std::vector<Column> columns(const Units& units, std::string_view what, int width) {
+std::vector<TableColumn> columns(const Units& units, std::string_view what, int width) {
     return {{std::string(what), false, 100, std::clamp(width / 4, 12, 30)},
             {"launches", true, 30},
             {fmt::format("time [{}]", units.time.text), true, 95},
@@ -48,7 +47,7 @@ std::vector<Column> columns(const Units& units, std::string_view what, int width
             {"% roof", true, 90}};
 }
 
-std::vector<std::string> cells(const Kernel& k, const Units& units, std::string name_cell) {
+std::vector<TableCell> cells(const Kernel& k, const Units& units, std::string name_cell) {
     const auto ai = [&](Level level) {
         const auto value = intensity(k, level);
         return value ? intensity_text(value->value()) : std::string{};
@@ -82,17 +81,17 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
         const AnalysisRow& row = analysis.rows[i];
         auto line = cells(row.kernel, units, name_cell(row, analysis.grouping, ascii));
         line[8] = bound_text(row.verdict.bound);
-        if (line[8].empty()) line[8] = row.kernel.reasons.empty() && row.verdict.findings.empty() ? "" : "?";
+        if (line[8].text.empty()) line[8] = row.kernel.reasons.empty() && row.verdict.findings.empty() ? "" : "?";
         if (row.verdict.of_roof) line[9] = fmt::format("{:.1f}", 100 * *row.verdict.of_roof);
-        table.add({std::move(line), std::string(terminal_color(row.verdict.bound)),
+        table.add({std::move(line), std::string(bound_color(row.verdict.bound)),
                    style.explain ? explanation(row, style) : std::vector<std::string>{}});
     }
     auto sum = cells(analysis.total, units, "total");
-    table.add_total(std::move(sum));
+    table.total = std::move(sum);
     // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
-    const auto width = static_cast<std::size_t>(table.first_width(style));
+    const auto width = static_cast<std::size_t>(first_column_width(table, style));
     for (std::size_t i = 0; i < shown; ++i)
-        table.set_first(i, name_cell(analysis.rows[i], analysis.grouping, ascii, width));
+        table.rows[i].cells.front() = name_cell(analysis.rows[i], analysis.grouping, ascii, width);
 }
 
 void add_wrapped(std::string& out, std::string_view text, const TextStyle& style, int indent = 2) {
@@ -128,7 +127,7 @@ std::string phases_table(const Analysis& analysis, const TextStyle& style, doubl
         if (time > 0) line[9] = fmt::format("{:.1f}", 100 * phase.zero_flop_time.value() / time);
         table.add({std::move(line), "", {}});
     }
-    return table.text(style);
+    return terminal_text(table, style);
 }
 
 // A reason that many rows share is said once, with the number of rows that have it.
@@ -190,7 +189,10 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
         for (const auto& line : wrapped(printable(analysis.title, !style.unicode), style.width, 2))
             out += painted(line, "1", style.color) + "\n";
     }
-    out += table.text(style);
+    std::string origins = origins_text(analysis);
+    if (analysis.partial) origins += origins.empty() ? "partial result" : "; partial result";
+    if (!origins.empty()) add_wrapped(out, origins, style);
+    out += terminal_text(table, style);
     if (shown < analysis.rows.size()) add_wrapped(out, hidden_text(analysis, shown, whole_time), style);
     if (const auto census = zero_flop_text(analysis); !census.empty()) {
         add_wrapped(out, "zero-FLOP kernels: " + census, style);

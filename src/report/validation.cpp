@@ -4,20 +4,21 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <gambrel/validation_report.hpp>
+#include <gambrel/report.hpp>
 #include <nlohmann/json.hpp>
 
-#include "report/csv_fields.hpp"
+#include "chart/text.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/table.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
-constexpr std::array<ValidatedQuantity, kValidatedQuantities> kAll = {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time};
+constexpr std::array<ValidatedQuantity, kValidatedQuantities> kAll = {ValidatedQuantity::l1, ValidatedQuantity::l2,
+                                                                      ValidatedQuantity::dram, ValidatedQuantity::time};
 
 using Key = std::string ValidationRow::*;
 struct Split {
@@ -35,7 +36,8 @@ std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 10
 
 bool is_simulated(const Validation& v) {
     return std::any_of(v.rows.begin(), v.rows.end(), [](const ValidationRow& row) {
-        return row.ratio(ValidatedQuantity::l1, EstimateSource::simulated) || row.ratio(ValidatedQuantity::dram, EstimateSource::simulated);
+        return row.ratio(ValidatedQuantity::l1, EstimateSource::simulated) ||
+               row.ratio(ValidatedQuantity::dram, EstimateSource::simulated);
     });
 }
 
@@ -44,13 +46,13 @@ void add_lines(Table& table, const Validation& v, const std::string& label,
     for (const ValidatedQuantity q : kAll) {
         const ErrorSummary ours = summary(v.rows, q, EstimateSource::gambrel, chosen);
         if (ours.rows == 0) continue;
-        std::vector<std::string> cells{label,
-                                       std::string(name(q)),
-                                       count_text(ours.rows),
-                                       percent(ours.mean),
-                                       percent(ours.geometric),
-                                       signed_percent(ours.bias),
-                                       percent(ours.p90)};
+        std::vector<TableCell> cells{label,
+                                     std::string(name(q)),
+                                     count_text(ours.rows),
+                                     percent(ours.mean),
+                                     percent(ours.geometric),
+                                     signed_percent(ours.bias),
+                                     percent(ours.p90)};
         for (const EstimateSource other : {EstimateSource::simulated, EstimateSource::paper}) {
             if (other == EstimateSource::simulated && !is_simulated(v)) continue;
             const ErrorSummary s = summary(v.rows, q, other, chosen);
@@ -90,7 +92,7 @@ std::string worst_rows(const Validation& v, const TextStyle& style, std::size_t 
                    "",
                    {}});
     }
-    return "\n" + table.text(style);
+    return "\n" + terminal_text(table, style);
 }
 
 // Empty where nothing was said.
@@ -102,9 +104,9 @@ std::string amount(const ValidationRow& row, EstimateSource estimate, std::size_
 }  // namespace
 
 std::string validation_text(const Validation& v, const std::string& title, const TextStyle& style, std::size_t worst) {
-    std::vector<Column> columns{{"rows", false, 100, 12},   {"what", false, 99}, {"n", true, 70},
-                                {"mean |error|", true, 95}, {"geo", true, 40},   {"bias", true, 80},
-                                {"90th", true, 50}};
+    std::vector<TableColumn> columns{{"rows", false, 100, 12},   {"what", false, 99}, {"n", true, 70},
+                                     {"mean |error|", true, 95}, {"geo", true, 40},   {"bias", true, 80},
+                                     {"90th", true, 50}};
     if (is_simulated(v)) columns.insert(columns.end(), {{"simulated: mean", true, 90}, {"bias", true, 35}});
     columns.insert(columns.end(), {{"paper: mean", true, 60}, {"bias", true, 30}});
     Table table(columns);
@@ -121,10 +123,10 @@ std::string validation_text(const Validation& v, const std::string& title, const
         truncated(printable(fmt::format("{}: predicted against measured, {}{}", title, plural(v.rows.size(), "row"),
                                         v.skipped > 0 ? fmt::format(", {} left out", count_text(v.skipped)) : "")),
                   style.width, !style.unicode) +
-        "\n" + table.text(style);
+        "\n" + terminal_text(table, style);
     text += worst_rows(v, style, worst);
     if (v.partial)
-        text += "The simulator was stopped before its end; rows without its figures are missing in its errors only.\n";
+        text += "Partial result: the simulator was stopped before its end; its errors are of the rows that it did.\n";
     if (!v.unread.empty())
         text += fmt::format("{} could not be judged; first: {}\n", plural(v.unread.size(), "row"),
                             printable(to_text(v.unread.front())));
@@ -138,11 +140,11 @@ std::string validation_csv(const Validation& v) {
         for (const ValidatedQuantity q : kAll) {
             const auto i = static_cast<std::size_t>(q);
             if (row.measured[i] <= 0) continue;
-            text += csv_line({std::to_string(row.line), csv_field(row.name), csv_field(row.gpu), row.pass,
-                              row.precision, csv_field(row.algorithm), row.regime, row.bound,
-                              q == ValidatedQuantity::time ? "time_s" : std::string(name(q)) + "_bytes", exact(row.measured[i]),
-                              amount(row, EstimateSource::gambrel, i), amount(row, EstimateSource::paper, i),
-                              amount(row, EstimateSource::simulated, i)});
+            text += csv_line({std::to_string(row.line), row.name, row.gpu, row.pass, row.precision, row.algorithm,
+                              row.regime, row.bound,
+                              q == ValidatedQuantity::time ? "time_s" : std::string(name(q)) + "_bytes",
+                              exact(row.measured[i]), amount(row, EstimateSource::gambrel, i),
+                              amount(row, EstimateSource::paper, i), amount(row, EstimateSource::simulated, i)});
         }
     return text;
 }
@@ -153,11 +155,13 @@ std::string validation_json(const Validation& v) {
     out["schema"] = "gambrel-validation-1";
     out["rows"] = v.rows.size();
     out["left_out"] = v.skipped;
+    if (v.partial) out["partial"] = true;
     out["unread"] = v.unread.size();
     const auto add = [&](const std::string& by, const std::string& value,
                          const std::function<bool(const ValidationRow&)>& chosen) {
         for (const ValidatedQuantity q : kAll)
-            for (const EstimateSource model : {EstimateSource::gambrel, EstimateSource::paper, EstimateSource::simulated}) {
+            for (const EstimateSource model :
+                 {EstimateSource::gambrel, EstimateSource::paper, EstimateSource::simulated}) {
                 const ErrorSummary s = summary(v.rows, q, model, chosen);
                 if (s.rows == 0) continue;
                 out["errors"].push_back({{"by", by},

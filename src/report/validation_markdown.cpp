@@ -3,28 +3,21 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <gambrel/validation_report.hpp>
+#include <gambrel/report.hpp>
 
 #include "base/output_file.hpp"
+#include "chart/text.hpp"
+#include "report/fields.hpp"
 #include "report/numbers.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
+using namespace chart_detail;
 using namespace report_detail;
 
-constexpr std::array<EstimateSource, kEstimateSources> kColumns = {EstimateSource::simulated, EstimateSource::gambrel, EstimateSource::paper};
-
-// Text of others in a cell: no column of its own, no markup.
-std::string cell(const std::string& text) {
-    std::string out;
-    for (const char c : printable(text)) {
-        if (c == '|' || c == '<' || c == '*' || c == '_' || c == '`' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out;
-}
+constexpr std::array<EstimateSource, kEstimateSources> kColumns = {EstimateSource::simulated, EstimateSource::gambrel,
+                                                                   EstimateSource::paper};
 
 struct Shown {
     std::vector<ValidatedQuantity> quantities;
@@ -33,7 +26,8 @@ struct Shown {
 
 Shown shown_of(const Validation& v) {
     Shown shown;
-    for (const ValidatedQuantity q : {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
+    for (const ValidatedQuantity q :
+         {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
         if (summary(v.rows, q, EstimateSource::gambrel).rows > 0) shown.quantities.push_back(q);
     for (const EstimateSource e : kColumns)
         if (std::any_of(shown.quantities.begin(), shown.quantities.end(),
@@ -77,8 +71,8 @@ std::string sums(const Validation& v, const Shown& shown) {
     std::map<Kind, std::size_t> kinds;
     for (const ValidationRow& row : v.rows) ++kinds[kind_of(row)];
     for (const auto& [kind, n] : kinds)
-        add(cell(fmt::format("{} {}, {}", std::get<0>(kind), std::get<1>(kind),
-                             std::get<2>(kind).empty() ? "no algorithm named" : std::get<2>(kind))),
+        add(markdown_escaped(fmt::format("{} {}, {}", std::get<0>(kind), std::get<1>(kind),
+                                         std::get<2>(kind).empty() ? "no algorithm named" : std::get<2>(kind))),
             [k = kind](const ValidationRow& row) { return kind_of(row) == k; });
     return out;
 }
@@ -100,7 +94,7 @@ std::string every_row(const Validation& v, const Shown& shown) {
     }
     out += "\n" + rule + "\n";
     for (const ValidationRow& row : v.rows) {
-        out += fmt::format("| {} | {} | {} {} |", row.line, cell(row.name), row.precision, row.pass);
+        out += fmt::format("| {} | {} | {} {} |", row.line, markdown_escaped(row.name), row.precision, row.pass);
         for (const ValidatedQuantity q : shown.quantities) {
             out += fmt::format(" {} |", measured_text(row, q));
             for (const EstimateSource e : shown.estimates) {
@@ -118,14 +112,14 @@ std::string every_row(const Validation& v, const Shown& shown) {
 
 std::string validation_markdown(const Validation& v, const std::string& title, const std::string& made_by) {
     const Shown shown = shown_of(v);
-    std::string out =
-        fmt::format("# Accuracy: {}\n\nMade by `{}`; edit nothing here.\n", cell(title), printable(made_by));
+    std::string out = fmt::format("# Accuracy: {}\n\nMade by `{}`; edit nothing here.\n", markdown_escaped(title),
+                                  printable(made_by));
     out += fmt::format(
         "\n{} judged, {} left out by the flags, {} not readable as a layer.{} Model and simulator were built while "
         "looking at "
         "public rows like these; no row is held out.\n",
         plural(v.rows.size(), "row"), v.skipped, v.unread.size(),
-        v.partial ? " The simulator was stopped before its end." : "");
+        v.partial ? " Partial result: the simulator was stopped before its end." : "");
     out += "\n## Mean absolute error in per cent\n\n" + sums(v, shown);
     out += "\n## Every row\n\nMeasured, then what each says over measured, less one, in per cent.\n\n" +
            every_row(v, shown);

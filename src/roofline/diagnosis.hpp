@@ -5,9 +5,6 @@
 
 namespace gambrel {
 
-// Counters of separate replay passes and rounded clocks disagree by a little; only more than this is a finding.
-inline constexpr double kRoofTolerance = 1.02;
-
 void diagnose_above_roof(const Machine& machine, const Kernel& kernel, Roofline& verdict);
 
 }  // namespace gambrel

@@ -47,7 +47,7 @@ class Browser:
         if not (self.pages / page).is_file():
             raise AssertionError(f"{page}: was not made")
         self.driver.set_window_size(*size)
-        self.driver.get("about:blank")  # else a change of the hash alone would not load anew
+        self.driver.get("about:blank")  # else a change of the hash alone would not load the page again
         self.console(), self.requests()
         self.driver.get(f"file://{self.pages / page}{'#' + hash_ if hash_ else ''}")
 

@@ -4,9 +4,6 @@
 #include <fstream>
 #include <string>
 
-#include <gambrel/explore.hpp>
-#include <gambrel/page.hpp>
-#include <gambrel/page_views.hpp>
 #include <gambrel/report.hpp>
 
 #include "report/sample.hpp"
@@ -26,7 +23,7 @@ bool write(const std::string& path, const std::string& bytes) {
 std::string page(const std::string& title, std::vector<PageView> views) {
     PageInput input;
     input.title = title, input.command = "gambrel analyze step.ncu-rep -o page.html", input.views = std::move(views);
-    return html_page(input);
+    return html_page(input).value();
 }
 
 // One step in two phases, with a measured DRAM roof beside the theoretical one, an impossible kernel and a hole.
@@ -70,37 +67,48 @@ Analysis hostile() {
     return out;
 }
 
-PageChart sweep() {
-    PageChart chart{"Bandwidth by working set",        "Medians of 9 runs.",     {"Working set", "B", true, true},
-                    {"Bandwidth", "B/s", true, false}, {{"read", {}, true, {}}}, {}};
+Chart sweep() {
+    Chart chart{"Bandwidth by working set",
+                "measured",
+                "Medians of 9 runs.",
+                {"Working set", "B", true, true},
+                {"Bandwidth", "B/s", true, false},
+                {{"read", {}, true, {}}},
+                {}};
     for (double size = 4096; size <= 1e9; size *= 2) {
         const double rate = size < 200e3 ? 12e12 : size < 6e6 ? 2.6e12 : 0.83e12;
         chart.series[0].marks.push_back({size, rate, rate * 0.95, rate * 1.04, ""});
     }
-    chart.guides = {{"L1 12 TB/s", 12e12, 4096, 131072, Level::l1},
-                    {"L2 2.6 TB/s", 2.6e12, 262144, 4194304, Level::l2},
-                    {"DRAM 830 GB/s", 0.83e12, 8388608, 1e9, Level::dram}};
+    chart.guides = {{"L1 12 TB/s", 12e12, 4096, 131072, "L1"},
+                    {"L2 2.6 TB/s", 2.6e12, 262144, 4194304, "L2"},
+                    {"DRAM 830 GB/s", 0.83e12, 8388608, 1e9, "DRAM"}};
     return chart;
 }
 
-PageChart sensitivity() {
-    PageChart chart{
-        "What to scale", "", {"Factor on the resource", "", true, false}, {"Speed-up", "", false, false}, {}, {}};
+Chart sensitivity() {
+    Chart chart{"What to scale",
+                "modelled",
+                "",
+                {"Factor on the resource", "", true, false},
+                {"Speed-up", "", false, false},
+                {},
+                {}};
     for (const auto& [name, limit] : {std::pair{"DRAM bandwidth", 1.9}, {"SMs", 1.4}, {"L2 bandwidth", 1.05}}) {
-        PageSeries series{name, {}, true, {}};
+        ChartSeries series{name, {}, true, {}};
         for (double f = 1; f <= 4; f += 0.5) series.marks.push_back({f, std::min(f, limit), {}, {}, ""});
         chart.series.push_back(series);
     }
     return chart;
 }
 
-PageChart pareto() {
-    PageChart chart{"Designs",
-                    "",
-                    {"Area", "", false, false},
-                    {"Time", "s", false, false},
-                    {{"all", {}, false, {}}, {"front", {}, true, {}}},
-                    {}};
+Chart pareto() {
+    Chart chart{"Designs",
+                "modelled",
+                "",
+                {"Area", "", false, false},
+                {"Time", "s", false, false},
+                {{"all", {}, false, {}}, {"front", {}, true, {}}},
+                {}};
     for (int i = 0; i < 60; ++i) {
         const double area = 1 + 0.05 * i, time = 1e-3 * (1 / area + 0.3 * std::fabs(std::sin(i * 1.7)));
         chart.series[0].marks.push_back({area, time, {}, {}, fmt::format("design {}", i)});
@@ -189,7 +197,7 @@ std::string joined(const std::vector<std::string>& pages) {
             input.views.push_back(std::move(view));
         }
     }
-    return html_page(input);
+    return html_page(input).value();
 }
 
 }  // namespace

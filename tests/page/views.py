@@ -39,7 +39,7 @@ class Measured(PageTest):
         self.assertGreater(marks, 5)
         self.assertEqual(b.js("return document.querySelectorAll('#curves-0 .spread').length"), marks)
 
-    def test_hover_tells_a_point_with_its_interval_and_samples(self):
+    def test_hover_shows_a_point_with_its_interval_and_samples(self):
         b.open("measured.html")
         x, y = b.js(MARK, "curves-0", 0)
         b.mouse("mouseMoved", x, y)
@@ -83,7 +83,7 @@ class Measured(PageTest):
         self.assertNotIn(b"DRAM", b.downloaded("svg"))
         self.assertIn("hide-levels=DRAM", b.js(HASH))
 
-    def test_ceilings_have_their_proof_and_the_failed_one_is_told(self):
+    def test_ceilings_have_their_proof_and_the_failed_one_is_listed(self):
         b.open("measured.html")
         text = b.js(TEXT, "#table-0")
         for part in ("proved; the roof", "failed: the sum of what was read is <b>wrong</b>", "Not measured", "<script>window.hacked = 7</script>"):
@@ -137,7 +137,7 @@ class Explored(PageTest):
         b.key("ArrowDown")
         self.assertNotEqual(b.js(SPOKEN), before)
 
-    def test_sensitivity_is_told_for_all_networks_each_network_and_each_layer(self):
+    def test_sensitivity_is_shown_for_all_networks_each_network_and_each_layer(self):
         b.open("explored.html")
         legend = b.js(TEXTS, "#bars-0 .legend li")
         self.assertEqual(legend, ["all networks", "alexnet", "vgg16"])
@@ -176,7 +176,7 @@ class Explored(PageTest):
 
     def test_bytes_of_each_pair_lie_on_or_off_the_line_of_equals(self):
         b.open("compared.html")
-        self.assertEqual(b.js(TEXTS, "#curves-0 .legend li"), ["equal", "L1", "L2", "DRAM"])
+        self.assertEqual(b.js(TEXTS, "#curves-0 .legend li"), ["L1", "L2", "DRAM"])
         rows = list(csv.DictReader(io.StringIO(saved("curves-0", "csv").decode())))
         off = [r["label"] for r in rows if float(r["Bytes in step.ncu-rep"]) != float(r["Bytes in fused.ncu-rep"])]
         self.assertEqual(len(off), 1)

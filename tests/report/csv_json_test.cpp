@@ -7,6 +7,7 @@
 #include <gambrel/report.hpp>
 #include <gambrel/version.hpp>
 
+#include "base/csv_guard.hpp"
 #include "report/golden.hpp"
 #include "report/sample.hpp"
 
@@ -47,9 +48,9 @@ Analysis with_names(const std::vector<std::string>& names) {
     return sample::analysis_of(kernels, sample::toy_machine(), "names");
 }
 
-TEST(Csv, OfTheTrainingStepIsAsRecorded) { sample::expect_golden("training.csv", csv(sample::training())); }
+TEST(Csv, of_the_training_step_is_as_recorded) { sample::expect_golden("training.csv", csv(sample::training())); }
 
-TEST(Csv, HasTheColumnsOfTheContractAndOneRowPerGroup) {
+TEST(Csv, has_the_columns_of_the_contract_and_one_row_per_group) {
     const auto rows = read_csv(csv(sample::toy()));
     ASSERT_EQ(rows.size(), 4u);
     const std::vector<std::string> header{"name",       "phase",      "launches",        "time_s", "flop_fp64",
@@ -63,20 +64,20 @@ TEST(Csv, HasTheColumnsOfTheContractAndOneRowPerGroup) {
                                                  "", "8000000000", "", "", "0.25", "2000000000", "DRAM", "80", ""}));
 }
 
-TEST(Csv, ReadsBackNamesWithCommasQuotesAndLines) {
+TEST(Csv, reads_back_names_with_commas_quotes_and_lines) {
     const std::vector<std::string> names{"a,b", "say \"x\"", "two\nlines", "cr\rhere", "f<int, float>(T*)", "\"", ""};
     const auto rows = read_csv(csv(with_names(names)));
     ASSERT_EQ(rows.size(), names.size() + 1);
     for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(rows[i + 1][0], names[i]);
 }
 
-TEST(Csv, NumbersReadBackToTheSameDouble) {
+TEST(Csv, numbers_read_back_to_the_same_double) {
     auto a = sample::toy();
     a.rows[0].kernel.time->value = Seconds{0.1 + 0.2};
     EXPECT_EQ(std::strtod(read_csv(csv(a))[1][3].c_str(), nullptr), 0.1 + 0.2);
 }
 
-TEST(Csv, LeavesUnknownEmptyAndJoinsReasonsAndFindings) {
+TEST(Csv, leaves_unknown_empty_and_joins_reasons_and_findings) {
     auto a = sample::toy();
     a.rows[0].kernel.time.reset();
     a.rows[0].kernel.reasons = {Symbol("no time"), Symbol("two metrics differ")};
@@ -90,14 +91,31 @@ TEST(Csv, LeavesUnknownEmptyAndJoinsReasonsAndFindings) {
     EXPECT_EQ(row[18], "no time; two metrics differ; not judged");
 }
 
-TEST(Json, OfTheToyIsAsRecorded) {
+TEST(Csv, a_name_like_a_formula_is_not_run_by_a_spreadsheet_and_reads_back) {
+    for (const std::string name :
+         {"=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "\rx", "'=x", "''-y", "'plain", "-5", "it's"}) {
+        const auto a =
+            sample::analysis_of({sample::kernel({name, 1, 1, 1e9, 0, 0, 0, 1e9})}, sample::toy_machine(), "t");
+        const std::string field = read_csv(csv(a))[1][0];
+        EXPECT_EQ(base_detail::csv_unguarded(field), name);
+        EXPECT_EQ(std::string_view("=+-@\t\r").find(field[0]) != std::string_view::npos, name == "-5") << field;
+    }
+}
+
+TEST(Csv, holds_no_nul_byte) {
+    const auto a = sample::analysis_of({sample::kernel({std::string("a\0b", 3), 1, 1, 1e9, 0, 0, 0, 1e9})},
+                                       sample::toy_machine(), "t");
+    EXPECT_EQ(csv(a).find('\0'), std::string::npos);
+}
+
+TEST(Json, of_the_toy_is_as_recorded) {
     std::string text = json(sample::toy());
     const std::string version = std::string("\"") + kVersion + "\"";  // a release must not change a golden
     text.replace(text.find(version), version.size(), "\"VERSION\"");
     sample::expect_golden("toy.json", text);
 }
 
-TEST(Json, CarriesOriginRuleAndUnits) {
+TEST(Json, carries_origin_rule_and_units) {
     const auto j = nlohmann::json::parse(json(sample::training()));
     EXPECT_EQ(j["schema"], "gambrel-analysis-1");
     EXPECT_EQ(j["rows"].size(), 12u);
@@ -111,7 +129,7 @@ TEST(Json, CarriesOriginRuleAndUnits) {
     EXPECT_EQ(j["zero_flop"]["launches"], 212);
 }
 
-TEST(Json, SurvivesNamesThatAreNotUtf8AndNumbersThatAreNotFinite) {
+TEST(Json, survives_names_that_are_not_utf8_and_numbers_that_are_not_finite) {
     auto a = with_names({"bad\xff\xc3 name", "\x1b[31m"});
     a.rows[0].verdict.of_roof = std::nan("");
     const auto j = nlohmann::json::parse(json(a));

@@ -1,4 +1,4 @@
-// Compares with a file under tests/report/golden. GAMBREL_UPDATE_GOLDEN=1 in the environment writes it instead: look at
+// Compares with a file under tests/<room>/golden. GAMBREL_UPDATE_GOLDEN=1 in the environment writes it instead: look at
 // the diff before committing it.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace gambrel::sample {
 
-inline void expect_golden(const std::string& file, const std::string& actual) {
-    const std::string path = std::string(GAMBREL_SOURCE_DIR) + "/tests/report/golden/" + file;
+inline void expect_golden(const std::string& file, const std::string& actual, const std::string& room = "report") {
+    const std::string path = std::string(GAMBREL_SOURCE_DIR) + "/tests/" + room + "/golden/" + file;
     if (std::getenv("GAMBREL_UPDATE_GOLDEN")) {
         std::ofstream(path, std::ios::binary) << actual;
         return;

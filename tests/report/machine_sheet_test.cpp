@@ -5,23 +5,23 @@
 
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/golden.hpp"
 #include "report/sample.hpp"
-#include "report/text.hpp"
 
 namespace gambrel {
 namespace {
 
 void expect_fits(const std::string& text, int width) {
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);) ASSERT_LE(report_detail::display_width(line), width) << line;
+    for (std::string line; std::getline(in, line);) ASSERT_LE(chart_detail::display_width(line), width) << line;
 }
 
-TEST(MachineSheet, OfTheSampleIsAsRecorded) {
+TEST(MachineSheet, of_the_sample_is_as_recorded) {
     sample::expect_golden("sheet_100.txt", machine_sheet(sample::v100_like(), {}));
 }
 
-TEST(MachineSheet, NeverExceedsItsWidthAndCitesEveryNumber) {
+TEST(MachineSheet, never_exceeds_its_width_and_cites_every_number) {
     auto m = sample::v100_like();
     m.clocks.boost->cite = "核函数 " + std::string(300, 'c') + " \x1b[31m end";
     for (int width = 40; width <= 200; ++width) {
@@ -48,7 +48,7 @@ TEST(MachineSheet, rates_of_integer_pipes_are_operations_and_not_flop) {
     EXPECT_GE(floating, 2);
 }
 
-TEST(MachineList, NeverExceedsItsWidthForAllTheCatalogue) {
+TEST(MachineList, never_exceeds_its_width_for_all_the_catalogue) {
     for (int width = 40; width <= 200; ++width) {
         TextStyle style;
         style.width = width;
@@ -56,7 +56,7 @@ TEST(MachineList, NeverExceedsItsWidthForAllTheCatalogue) {
     }
 }
 
-TEST(MachineList, HasARowForEachMachine) {
+TEST(MachineList, has_a_row_for_each_machine) {
     const std::vector<Machine> machines{sample::toy_machine(), sample::v100_like()};
     TextStyle style;
     style.width = 160;

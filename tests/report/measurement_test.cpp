@@ -1,4 +1,4 @@
-// What does the table of a measurement say of probes that a device has not?
+// What does the table of a measurement say of probes that the device does not have?
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

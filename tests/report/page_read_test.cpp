@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <gambrel/page.hpp>
+#include <gambrel/report.hpp>
 
 #include "report/sample.hpp"
 
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 std::string page(std::vector<PageView> views) {
     PageInput input;
     input.title = "page", input.command = "gambrel analyze x -o page.html", input.views = std::move(views);
-    return html_page(input);
+    return html_page(input).value();
 }
 
 Comparison change() {
@@ -30,10 +30,13 @@ PageView parts() {
     PageView view;
     view.title = "parts";
     view.layers = {{"a", "b", Seconds{1}, "DRAM", {}}};
-    view.charts = {{"c", "", {}, {}, {{"s", {{1, 2, 1.5, 2.5, "m", true}}, true, Level::l2}}, {{"g", 1, {}, {}, {}}}}};
-    view.charts[0].limits = {{"L1 ends", 3, Level::l1}};
-    view.bars = {{"b", "", {}, {"x", "y"}, {{"one", "", {1, 2}}}}};
-    view.tables = {{"t", {"note"}, {{"a"}, {"b", true, true}}, {{{{"x", {}}, {"1", 1.0}}, PageTableRow::State::bad}}}};
+    view.charts = {{"c", "", "", {}, {}, {{"s", {{1, 2, 1.5, 2.5, "m", true}}, true, "L2"}}, {{"g", 1, {}, {}}}}};
+    view.charts[0].limits = {{"L1 ends", 3, "L1"}};
+    view.bars = {{"b", "", "", {}, {"x", "y"}, {{"one", "", {1, 2}}}}};
+    Table table({{"a"}, {"b", true, 0, 0, true}});
+    table.title = "t", table.notes = {"note"};
+    table.add({{"x", {"1", 1.0}}, "bad"});
+    view.tables = {table};
     return view;
 }
 
@@ -51,7 +54,7 @@ std::string faults_of(const std::string& html) {
     return read ? "" : to_text(read.error());
 }
 
-TEST(ReadPage, EveryViewComesBackAsItWas) {
+TEST(ReadPage, every_view_comes_back_as_it_was) {
     const Analysis step = sample::training();
     const Comparison c = change();
     const std::string html = page({{"one", &step, nullptr, {}, {}}, {"two", nullptr, &c, {}, {}}, parts()});
@@ -66,26 +69,27 @@ TEST(ReadPage, EveryViewComesBackAsItWas) {
     EXPECT_EQ(page(views), html);
 }
 
-TEST(ReadPage, SaysThatAFileIsNoPageOrOfAnotherFormat) {
-    EXPECT_THAT(faults_of("<html></html>"), HasSubstr("p.html: is no page of gambrel"));
+TEST(ReadPage, says_that_a_file_is_no_page_or_of_another_format) {
+    EXPECT_THAT(faults_of("<html></html>"), HasSubstr("p.html: is not a page of gambrel"));
     const std::string html = page({});
     std::string other = html;
-    other.replace(other.find("gambrel-page-1"), 14, "gambrel-page-9");
-    EXPECT_THAT(faults_of(other), HasSubstr("the page's data is \"gambrel-page-9\", expected \"gambrel-page-1\""));
+    other.replace(other.find("gambrel-page-2"), 14, "gambrel-page-9");
+    EXPECT_THAT(faults_of(other), HasSubstr("the page's data is \"gambrel-page-9\", expected \"gambrel-page-2\""));
     EXPECT_THAT(faults_of(html.substr(0, html.find("\"views\""))), HasSubstr("was the file cut off?"));
 }
 
-TEST(ReadPage, NamesThePlaceTheValueAndWhatWasExpected) {
+TEST(ReadPage, names_the_place_the_value_and_what_was_expected) {
     const Analysis step = sample::training();
     const std::string html = page({{"one", &step, nullptr, {}, {}}});
     EXPECT_THAT(faults_of(broken(html, "/rows/time/3", "fast")),
                 HasSubstr("p.html: views[0].rows.time[3]: \"fast\" found, expected a number or null"));
     EXPECT_THAT(faults_of(broken(html, "/charts/0/levels/0", "L9")), HasSubstr("expected a memory level"));
-    EXPECT_THAT(faults_of(broken(html, "/rows/work", {{"abacus", nlohmann::json::array()}})), HasSubstr("is no pipe"));
+    EXPECT_THAT(faults_of(broken(html, "/rows/work", {{"abacus", nlohmann::json::array()}})),
+                HasSubstr("is not a pipe"));
     EXPECT_THAT(faults_of(broken(html, "/layers", 7)), HasSubstr("7 found, expected a list"));
 }
 
-TEST(ReadPage, RefusesNumbersThatPointBeyondTheirList) {
+TEST(ReadPage, refuses_numbers_that_point_beyond_their_list) {
     const Analysis step = sample::training();
     const Comparison c = change();
     const std::string html = page({{"one", &step, nullptr, {}, {}}}), pair = page({{"two", nullptr, &c, {}, {}}});
@@ -99,7 +103,7 @@ TEST(ReadPage, RefusesNumbersThatPointBeyondTheirList) {
     EXPECT_THAT(faults_of(broken(page({parts()}), "/bars/0/bars/0/parts", {1})), HasSubstr("number of parts"));
 }
 
-TEST(ReadPage, AViewTakenOverKeepsTheCommandThatMadeIt) {
+TEST(ReadPage, a_view_taken_over_keeps_the_command_that_made_it) {
     const Analysis step = sample::training();
     auto read = read_page(page({{"one", &step, nullptr, {}, {}}}), "p.html");
     ASSERT_TRUE(read);
@@ -107,7 +111,7 @@ TEST(ReadPage, AViewTakenOverKeepsTheCommandThatMadeIt) {
     input.command = "gambrel report p.html -o one.html";
     input.views.emplace_back();
     input.views[0].title = "renamed", input.views[0].saved = read->front();
-    const std::string html = html_page(input);
+    const std::string html = *html_page(input);
     EXPECT_THAT(html, HasSubstr("\"title\":\"renamed\",\"command\":\"gambrel analyze x -o page.html\""));
     EXPECT_THAT(html, HasSubstr("\"command\":\"gambrel report p.html -o one.html\""));
 }

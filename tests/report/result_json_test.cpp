@@ -23,7 +23,7 @@ std::string faults_of(const std::string& text) {
     return read ? "" : to_text(read.error());
 }
 
-TEST(ResultJson, KernelsAndMachineSurviveTheTrip) {
+TEST(ResultJson, kernels_and_machine_survive_the_trip) {
     auto kernels = sample::training_step();
     kernels[0].phase = Symbol("forward"), kernels[0].shape = LaunchShape{{1, 2, 3}, {4, 5, 6}};
     kernels[0].level_peaks = {{Level::dram, {Bandwidth{9e11}, Origin::derived, Symbol("dram__peak")}}};
@@ -40,13 +40,13 @@ TEST(ResultJson, KernelsAndMachineSurviveTheTrip) {
         EXPECT_EQ(second.rows[i].kernel.time->origin, first.rows[i].kernel.time->origin);
 }
 
-TEST(ResultJson, IsRecognisedByItsSchema) {
+TEST(ResultJson, is_recognised_by_its_schema) {
     EXPECT_TRUE(is_result_json(json(sample::toy())));
     EXPECT_FALSE(is_result_json(R"({"schema": 1, "id": "v100"})"));
     EXPECT_FALSE(is_result_json("\"ID\",\"gambrel-analysis-1\""));
 }
 
-TEST(ResultJson, TheRoofsThatJudgedSurviveTheTrip) {
+TEST(ResultJson, the_roofs_that_judged_survive_the_trip) {
     Analysis a = sample::toy();
     for (const Roofs roofs : {Roofs::measured, Roofs::theoretical}) {
         a.roofs = roofs;
@@ -56,7 +56,7 @@ TEST(ResultJson, TheRoofsThatJudgedSurviveTheTrip) {
                 HasSubstr("roofs: \"tiled\" found, expected"));
 }
 
-TEST(ResultJson, LayersAreReadByTheirRoofline) {
+TEST(ResultJson, layers_are_read_by_their_roofline) {
     const std::string layers =
         R"({"schema": "gambrel-layers-1", "layers": [], "roofline": )" + json(sample::toy()) + "}";
     EXPECT_TRUE(is_result_json(layers));
@@ -69,7 +69,7 @@ TEST(ResultJson, LayersAreReadByTheirRoofline) {
         HasSubstr("roofline.rows[0]."));
 }
 
-TEST(ResultJson, SaysWhereAndWhatIsWrong) {
+TEST(ResultJson, says_where_and_what_is_wrong) {
     EXPECT_THAT(faults_of("{"), HasSubstr("is not valid JSON"));
     EXPECT_THAT(faults_of(R"({"schema": "gambrel-analysis-9", "rows": []})"),
                 HasSubstr("expected \"gambrel-analysis-1\""));
@@ -83,7 +83,7 @@ TEST(ResultJson, SaysWhereAndWhatIsWrong) {
     EXPECT_THAT(bad, HasSubstr("rows[2]"));
 }
 
-TEST(ResultJson, KeepsOnlyWhatIsAskedFor) {
+TEST(ResultJson, keeps_only_what_is_asked_for) {
     const auto read = read_result_json(json(sample::toy()), "a.json", [](const std::string& n) { return n == "gemm"; });
     ASSERT_TRUE(read);
     EXPECT_EQ(read->run.kernels.size(), 1u);

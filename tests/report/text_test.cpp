@@ -1,4 +1,4 @@
-#include "report/text.hpp"
+#include "chart/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace gambrel {
 namespace {
 
-using namespace report_detail;
+using namespace chart_detail;
 
 // What the terminal would show: without the escapes that the report itself writes for colour.
 std::string without_colors(const std::string& text) {
@@ -59,7 +59,7 @@ Analysis hostile() {
     return a;
 }
 
-TEST(TextTable, OfTheTrainingStepIsAsRecorded) {
+TEST(TextTable, of_the_training_step_is_as_recorded) {
     for (const int width : {60, 100, 160}) {
         TextStyle style;
         style.width = width;
@@ -67,13 +67,13 @@ TEST(TextTable, OfTheTrainingStepIsAsRecorded) {
     }
 }
 
-TEST(TextTable, ExplainsEachRow) {
+TEST(TextTable, explains_each_row) {
     TextStyle style;
     style.explain = true;
     sample::expect_golden("toy_explain.txt", text_table(sample::toy(), style));
 }
 
-TEST(TextTable, NeverExceedsItsWidth) {
+TEST(TextTable, never_exceeds_its_width) {
     const auto analyses = {sample::toy(), sample::training(), sample::many(80), hostile(), Analysis{}};
     for (const auto& a : analyses)
         for (int width = 40; width <= 200; width += width < 60 ? 1 : 3)
@@ -85,7 +85,7 @@ TEST(TextTable, NeverExceedsItsWidth) {
             }
 }
 
-TEST(TextTable, KeepsTheVerdictWhenNarrow) {
+TEST(TextTable, keeps_the_verdict_when_narrow) {
     TextStyle style;
     style.width = 40;
     const std::string text = text_table(sample::toy(), style);
@@ -94,7 +94,7 @@ TEST(TextTable, KeepsTheVerdictWhenNarrow) {
     EXPECT_NE(text.find("DRAM"), std::string::npos);
 }
 
-TEST(TextTable, CountsTheRowsThatItDoesNotShow) {
+TEST(TextTable, counts_the_rows_that_it_does_not_show) {
     TextStyle style;
     style.max_rows = 10;
     const std::string text = text_table(sample::many(47), style);
@@ -102,7 +102,7 @@ TEST(TextTable, CountsTheRowsThatItDoesNotShow) {
     EXPECT_NE(text.find("--csv - has all"), std::string::npos);
 }
 
-TEST(TextTable, StatesTheCensusOfZeroFlopKernels) {
+TEST(TextTable, states_the_census_of_zero_flop_kernels) {
     TextStyle style;
     style.width = 140;
     EXPECT_NE(
@@ -111,7 +111,7 @@ TEST(TextTable, StatesTheCensusOfZeroFlopKernels) {
         std::string::npos);
 }
 
-TEST(TextTable, LetsNoNameInjectAnEscapeOrBreakALine) {
+TEST(TextTable, lets_no_name_inject_an_escape_or_break_a_line) {
     for (const bool unicode : {true, false}) {
         TextStyle style;
         style.unicode = unicode, style.explain = true;
@@ -130,7 +130,7 @@ TEST(TextTable, LetsNoNameInjectAnEscapeOrBreakALine) {
     }
 }
 
-TEST(TerminalChart, OfTheTrainingStepIsAsRecorded) {
+TEST(TerminalChart, of_the_training_step_is_as_recorded) {
     TextStyle style;
     style.width = 80;
     sample::expect_golden("training_chart_80.txt", terminal_chart(sample::training(), style));
@@ -138,7 +138,7 @@ TEST(TerminalChart, OfTheTrainingStepIsAsRecorded) {
     sample::expect_golden("training_chart_80_ascii.txt", terminal_chart(sample::training(), style));
 }
 
-TEST(TerminalChart, NeverExceedsItsWidth) {
+TEST(TerminalChart, never_exceeds_its_width) {
     for (const auto& a : {sample::toy(), sample::training(), sample::many(80), hostile(), Analysis{}})
         for (int width = 50; width <= 200; width += 5)
             for (const bool unicode : {false, true}) {
@@ -148,7 +148,7 @@ TEST(TerminalChart, NeverExceedsItsWidth) {
             }
 }
 
-TEST(Text, CountsColumnsAsATerminalDoes) {
+TEST(Text, counts_columns_as_a_terminal_does) {
     EXPECT_EQ(display_width("abc"), 3);
     EXPECT_EQ(display_width("核函数"), 6);
     EXPECT_EQ(display_width("e\xcc\x81"), 1);
@@ -157,14 +157,14 @@ TEST(Text, CountsColumnsAsATerminalDoes) {
     EXPECT_EQ(truncated("abcdef", 4, true), "ab..");
 }
 
-TEST(Text, ReplacesEachBrokenPartOfUtf8) {
+TEST(Text, replaces_each_broken_part_of_utf8) {
     EXPECT_EQ(decode_utf8("\xc0\xaf"), U"\uFFFD\uFFFD");            // overlong
     EXPECT_EQ(decode_utf8("\xed\xa0\x80"), U"\uFFFD\uFFFD\uFFFD");  // a surrogate
     EXPECT_EQ(decode_utf8("a\xe2\x82"), U"a\uFFFD");                // cut short
     EXPECT_EQ(decode_utf8("\xf0\x9f\x98\x80"), U"\U0001F600");
 }
 
-TEST(Text, WrapsBetweenWordsAndCutsWordsThatAreTooLong) {
+TEST(Text, wraps_between_words_and_cuts_words_that_are_too_long) {
     EXPECT_EQ(wrapped("one two three", 8), (std::vector<std::string>{"one two", "three"}));
     EXPECT_EQ(wrapped("abcdefghij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
     EXPECT_EQ(wrapped("", 10), (std::vector<std::string>{""}));

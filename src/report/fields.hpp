@@ -1,0 +1,18 @@
+// Text of others in files: a field of CSV, a cell of Markdown. CSV is RFC 4180, but lines end with \n alone, so that
+// cut and awk find no \r in the last column.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gambrel::report_detail {
+
+// Each field quoted where it must be, and guarded against spreadsheets (base/csv_guard.hpp); valid UTF-8 without NUL,
+// whatever the bytes were.
+std::string csv_line(const std::vector<std::string>& fields);
+
+// A name must not end the cell, start an element, or become emphasis or a link.
+std::string markdown_escaped(std::string_view text);
+
+}  // namespace gambrel::report_detail
