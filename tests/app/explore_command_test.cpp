@@ -200,11 +200,12 @@ TEST_F(ExploreCommand, files_of_others_and_inputs_are_kept) {
 }
 
 TEST_F(ExploreCommand, a_machine_without_numbers_is_refused) {
-    std::ofstream(path("tiny.json")) << R"({"schema": 1, "id": "tiny", "name": "Tiny", "compute_capability": "7.0"})";
+    std::ofstream(path("tiny.json"))
+        << R"({"schema": 1, "id": "tiny", "name": "Tiny", "compute_capability": "7.0", "memory": {"levels": []}})";
     const Outcome o = run("explore alexnet --gpu tiny.json --vary sms=1:2");
     EXPECT_EQ(o.status, 2);
     EXPECT_EQ(o.out, "");
-    EXPECT_THAT(o.err, HasSubstr("SM"));
+    EXPECT_THAT(o.err, HasSubstr("missing"));
 }
 
 TEST_F(ExploreCommand, reproduce_reports_the_nine_designs_and_the_proof) {
