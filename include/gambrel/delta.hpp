@@ -147,6 +147,8 @@ struct PreparedLayer {
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+// The time of that prediction alone, for searches over many designs: equal to the last bit, and cheaper.
+Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 
 // Both stages at once, and the only way to the paper's model.
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,

@@ -44,6 +44,9 @@ OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
+// The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to
+// read.
+Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
 // Fills terms, time, exposed, bound and regime.
 void predict_time(const TiledLaunch& c, Prediction& p);
 
@@ -57,6 +60,7 @@ void paper_time(const TiledLaunch& c, Prediction& p);
 
 // Layers without tiles: every byte once, at the speed of the memory.
 void prepare_streaming(const Layer& layer, PreparedLayer& prepared);
+Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms);
 void predict_streaming(const PreparedLayer& layer, const ModelInputs& gpu, Prediction& p);
 
 // Written by the epilogue. Partial sums: each CTA of a split adds its own to memory, or writes it and a second kernel

@@ -111,6 +111,18 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
     return p;
 }
 
+Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
+    TimeTerms terms;
+    if (layer.mapping.family != KernelFamily::tiled) return streaming_time(layer, inputs, terms);
+    const TiledLaunch c(layer, occupancy, inputs);
+    Traffic traffic;
+    traffic.shared = layer.shared;
+    traffic.l1 = layer.l1;
+    traffic.l2 = l2_traffic(c);
+    dram_traffic(c, traffic);
+    return time_of(c, traffic, terms);
+}
+
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,
                    Model model) {
     const PreparedLayer prepared = prepare(layer, mapping);

@@ -17,11 +17,7 @@ void prepare_streaming(const Layer& layer, PreparedLayer& prepared) {
     }
 }
 
-void predict_streaming(const PreparedLayer& layer, const ModelInputs& h, Prediction& p) {
-    p.traffic.l1 = layer.l1;
-    p.traffic.l2 = layer.l2;
-    p.traffic.dram = layer.dram;
-    TimeTerms& t = p.terms;
+Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t) {
     const FlopRate rate = std::max(FlopRate{1}, h.flop_per_cycle[layer.mapping.pipe] * h.sms * h.clock);
     t[Term::compute] = layer.flop / rate;
     t[Term::l1] = layer.l1.total() / (h.l1_width * h.sms * h.clock);
@@ -29,9 +25,17 @@ void predict_streaming(const PreparedLayer& layer, const ModelInputs& h, Predict
     t[Term::dram] = layer.dram.total() / h.dram_bandwidth;
     t[Term::launch] = h.launch;
     t.prologue = h.dram_latency / h.clock;
+    return t[longest(t, {Term::compute, Term::l1, Term::l2, Term::dram})] + t[Term::launch] + t.prologue;
+}
+
+void predict_streaming(const PreparedLayer& layer, const ModelInputs& h, Prediction& p) {
+    p.traffic.l1 = layer.l1;
+    p.traffic.l2 = layer.l2;
+    p.traffic.dram = layer.dram;
+    TimeTerms& t = p.terms;
+    p.time = streaming_time(layer, h, t);
     p.bound = longest(t, {Term::compute, Term::l1, Term::l2, Term::dram, Term::launch});
     const Term most = longest(t, {Term::compute, Term::l1, Term::l2, Term::dram});
-    p.time = t[most] + t[Term::launch] + t.prologue;
     p.regime = Regime::streaming;
     p.exposed[Term::launch] = t[Term::launch];
     p.exposed[Term::latency] = t.prologue;

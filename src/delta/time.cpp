@@ -169,11 +169,10 @@ Regime regime_of(const TiledLaunch& c, double waves) {
     return waves < 4 ? Regime::few_waves : Regime::many_waves;
 }
 
-void predict_time(const TiledLaunch& c, Prediction& p) {
+Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const ModelInputs& h = c.gpu;
     const double groups = c.layer.groups;
-    TimeTerms& t = p.terms;
-    fill_terms(c, p.traffic, t);
+    fill_terms(c, traffic, t);
     const Seconds busy = t[Term::latency], around = t.prologue + t.epilogue;
     const Seconds memory = std::max({t[Term::l1], t[Term::l2], t[Term::dram]});
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
@@ -181,15 +180,21 @@ void predict_time(const TiledLaunch& c, Prediction& p) {
     const Seconds kernel = c.mapping.a.asynchronous
                                ? std::max(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
                                : std::max(busy, memory) + around;
-    bound_rereads(kernel, h.dram_bandwidth, p.traffic);
-    const Seconds call = call_overhead(c);
-    p.time = call + (groups > 1 ? groups * std::max(kernel, t[Term::launch]) : kernel + t[Term::launch]);
+    bound_rereads(kernel, h.dram_bandwidth, traffic);
+    return call_overhead(c) + (groups > 1 ? groups * std::max(kernel, t[Term::launch]) : kernel + t[Term::launch]);
+}
+
+void predict_time(const TiledLaunch& c, Prediction& p) {
+    const double groups = c.layer.groups;
+    TimeTerms& t = p.terms;
+    p.time = time_of(c, p.traffic, t);
+    const Seconds busy = t[Term::latency];
     if (groups > 1) {
         for (Seconds& seconds : t.seconds) seconds *= groups;
         t.prologue *= groups;
         t.epilogue *= groups;
     }
-    t[Term::launch] += call;
+    t[Term::launch] += call_overhead(c);
     p.regime = regime_of(c, t.waves);
     TimeTerms named = t;
     if (groups == 1) named[Term::launch] = Seconds{};

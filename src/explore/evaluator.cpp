@@ -85,7 +85,7 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
         for (const Choice& choice : s.prepared->choices[i]) {
             const Occupancy& o = s.occupancies[choice.footprint];
             if (o.ctas_per_sm == 0 || choice.candidate->least_time(s.inputs) >= best) continue;
-            const double t = predict(choice.candidate->layer, o, s.inputs).time.value();
+            const double t = predicted_time(choice.candidate->layer, o, s.inputs).value();
             if (t >= best) continue;
             best = t;
             s.chosen[i] = &choice;

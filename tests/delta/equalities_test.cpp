@@ -142,5 +142,23 @@ TEST(Search, never_finds_a_slower_tile_than_the_rule) {
     }
 }
 
+TEST(Equalities, the_time_alone_is_that_of_the_whole_prediction) {
+    for (const char* id : {"v100-sxm2-16gb", "t4", "a100-sxm4-40gb", "h100-sxm"}) {
+        const Machine& gpu = *find_in_catalogue(id);
+        const ModelInputs inputs = *model_inputs(gpu);
+        for (const char* network : {"resnet50", "bert-base", "alexnet-grouped"}) {
+            const auto layers = builtin_network(network, {.batch = 8});
+            if (!layers) continue;
+            for (const Layer& layer : training(*layers).layers) {
+                const Mapping mapping = mapping_for(layer, gpu);
+                const Occupancy fits = occupancy(gpu, mapping);
+                const PreparedLayer prepared = prepare(layer, mapping);
+                ASSERT_EQ(predicted_time(prepared, fits, inputs), predict(prepared, fits, inputs).time)
+                    << layer.name << " on " << id;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace gambrel
