@@ -16,6 +16,7 @@ A shown line `...` stands for any number of lines. `# status N` behind a command
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,12 +88,15 @@ def matches(shown, printed):
 
 def run(example, folder, environment):
     """The exit status and the lines that a terminal would show."""
+    process = subprocess.Popen(["bash", "-c", example.command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
-        answer = subprocess.run(["bash", "-c", example.command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        printed, _ = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # the whole pipeline, and what it started
+        process.communicate()
         return None, [f"took more than {SECONDS} s"]
-    return answer.returncode, answer.stdout.decode(errors="replace").splitlines()
+    return process.returncode, printed.decode(errors="replace").splitlines()
 
 
 def fault(example, status, printed):
