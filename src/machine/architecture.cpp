@@ -1,5 +1,6 @@
 // JSON to Architecture, and which one a machine has.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -157,7 +158,22 @@ std::vector<ComputeCapability> capabilities(Fields& root) {
 }
 
 struct Builtin {
+    // Compute capabilities up to 15.15, each with the newest architecture that is not newer: mapping a layer asks for
+    // it.
+    static constexpr int kSide = 16;
     std::vector<Architecture> all;
+    std::array<const Architecture*, kSide * kSide> by_capability{};
+    [[nodiscard]] const Architecture& nearest(ComputeCapability wanted) const {
+        const Architecture* found = &all.front();
+        ComputeCapability best{0, 0};
+        for (const Architecture& a : all)
+            for (const ComputeCapability& cc : a.covers)
+                if (cc <= wanted && cc >= best) {
+                    best = cc;
+                    found = &a;
+                }
+        return *found;
+    }
     Builtin() {
         for (const auto& [name, text] : embedded("architectures")) {
             auto parsed = parse_architecture(text, fmt::format("data/architectures/{}.json", name));
@@ -167,6 +183,8 @@ struct Builtin {
         }
         std::sort(all.begin(), all.end(),
                   [](const auto& a, const auto& b) { return a.covers.front() < b.covers.front(); });
+        for (int i = 0; i < kSide * kSide; ++i)
+            by_capability[static_cast<std::size_t>(i)] = &nearest({i / kSide, i % kSide});
     }
 };
 
@@ -220,17 +238,12 @@ std::span<const Architecture> architectures() { return builtin().all; }
 
 const Architecture& architecture_of(const Machine& machine) {
     if (machine.own_architecture) return *machine.own_architecture;
-    const std::vector<Architecture>& all = builtin().all;
-    if (!machine.compute_capability) return all.back();
-    const Architecture* found = &all.front();
-    ComputeCapability nearest{0, 0};
-    for (const Architecture& a : all)
-        for (const ComputeCapability& cc : a.covers)
-            if (cc <= *machine.compute_capability && cc >= nearest) {
-                nearest = cc;
-                found = &a;
-            }
-    return *found;
+    const Builtin& known = builtin();
+    if (!machine.compute_capability) return known.all.back();
+    const auto [major, minor] = *machine.compute_capability;
+    if (major < 0 || minor < 0 || major >= Builtin::kSide || minor >= Builtin::kSide)
+        return known.nearest(*machine.compute_capability);
+    return *known.by_capability[static_cast<std::size_t>(major * Builtin::kSide + minor)];
 }
 
 }  // namespace gambrel
