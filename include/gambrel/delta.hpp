@@ -33,6 +33,7 @@ struct ModelInputs {
     double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read
     Frequency clock_long;  // that a slot-powered board falls to; 0: it holds `clock`
     Seconds launch;        // from one kernel's end to the next one's start
+    SmLimits limits;       // of the machine as it is
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
     // That any SM's data can use.

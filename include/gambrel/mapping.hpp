@@ -111,8 +111,9 @@ struct Grid {
     [[nodiscard]] std::int64_t ctas() const { return rows * columns * batch * split_k; }
 };
 
-// The numbers of one SM that decide what fits on it.
+// The numbers of one SM that decide what fits on it, and how many SMs there are. Looked up once for a machine.
 struct SmLimits {
+    double sms = 0;
     double max_warps = 0, max_ctas = 0;
     Bytes registers, shared_memory, shared_memory_per_cta;
     Bytes l1;  // the whole array, where shared memory is carved out of it
@@ -156,6 +157,7 @@ Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine);
 // What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
 // the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
 Mapping mapping_for(const Layer& layer, const Machine& machine);
+Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits);
 // The same for another tile: threads, registers and shared memory follow. What --best-mapping searches over.
 Mapping with_tile(Mapping mapping, const Layer& layer, const Machine& machine, Tile tile);
 // Tiles that the library has kernels of for this machine and precision.

@@ -34,6 +34,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     ModelInputs in;
     in.architecture = &architecture_of(machine);
     in.calibration = &calibration();
+    in.limits = sm_limits(machine);
     in.clock = clock.value_or(sustained_clock(machine));
     if (!clock && slot_powered(machine.clocks)) in.clock_long = calibration().long_clock * in.clock;
     in.sms = needed(machine, Needed::sms);

@@ -139,12 +139,12 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
 }
 
 Prediction predict(const Layer& layer, const Machine& machine, const ModelInputs& inputs, Model model, bool search) {
-    const Mapping mapping = mapping_for(layer, machine);
-    Prediction best = predict(layer, mapping, occupancy(machine, mapping), inputs, model);
+    const Mapping mapping = mapping_for(layer, machine, inputs.limits);
+    Prediction best = predict(layer, mapping, occupancy(inputs.limits, mapping), inputs, model);
     if (!search || mapping.family != KernelFamily::tiled) return best;
     for (const Tile& tile : known_tiles(machine, mapping.pipe)) {
         Mapping other = with_tile(mapping, layer, machine, tile);
-        const Occupancy fits = occupancy(machine, other);
+        const Occupancy fits = occupancy(inputs.limits, other);
         if (fits.ctas_per_sm == 0) continue;
         other.source = Mapping::Source::search;
         const Prediction p = predict(layer, other, fits, inputs, model);

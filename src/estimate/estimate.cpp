@@ -70,6 +70,21 @@ void note_memory(Estimates& out) {
                                     to_text(needed, 3), binary_text(dram->capacity->value), machine->name)});
 }
 
+// Numbers that the machines do not say and the model assumed, one note for each machine.
+void note_assumptions(Estimates& out) {
+    std::vector<std::string> seen;
+    for (const EstimatedRow& row : out.rows)
+        for (const Estimate& e : row.estimates) {
+            const Machine& machine = e.on->machine;
+            if (std::find(seen.begin(), seen.end(), machine.name) != seen.end()) continue;
+            seen.push_back(machine.name);
+            std::string text;
+            for (const Assumption& a : assumptions(machine))
+                text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", a.quantity, a.value, a.why);
+            if (!text.empty()) out.notes.push_back({machine.name, "assumed, as it is not stated: " + text});
+        }
+}
+
 // Reasons of rows that have no estimate, each once with the number of rows.
 Errors reasons(const Estimates& estimates) {
     Errors out;
@@ -154,6 +169,7 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
     if (wrong.size() > kShown)
         out.notes.push_back({set.title, fmt::format("{} more reasons for rows without an estimate are in the CSV",
                                                     wrong.size() - kShown)});
+    note_assumptions(out);
     if (out.partial)
         out.notes.push_back(
             {"interrupted",

@@ -155,7 +155,8 @@ Result<Estimate> Estimator::operator()(const Layer& layer) {
     Estimate e;
     e.layer = &layer;
     e.on = *known;
-    e.mapping = mapping_for(layer, machine);
+    const bool search = options_.search && !options_.tile && options_.method != Method::simulation;
+    if (!search) e.mapping = mapping_for(layer, machine, inputs.limits);
     if (options_.tile) {
         e.mapping = with_tile(e.mapping, layer, machine, *options_.tile);
         e.mapping.source = Mapping::Source::given;
@@ -168,8 +169,8 @@ Result<Estimate> Estimator::operator()(const Layer& layer) {
         return e;
     }
     const Model model = options_.method == Method::paper ? Model::paper : Model::gambrel;
-    const Prediction p = options_.tile ? predict(layer, e.mapping, occupancy(machine, e.mapping), inputs, model)
-                                       : predict(layer, machine, inputs, model, options_.search);
+    const Prediction p = search ? predict(layer, machine, inputs, model, true)
+                                : predict(layer, e.mapping, occupancy(inputs.limits, e.mapping), inputs, model);
     if (p.mapping.family == KernelFamily::tiled && p.occupancy.ctas_per_sm == 0)
         return tl::unexpected(not_launchable(layer, p.mapping, machine));
     e.kernel = kernel_of(layer, p.mapping, machine);

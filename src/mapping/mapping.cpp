@@ -126,6 +126,10 @@ Grid grid(const GemmView& view, const Mapping& m) {
 }
 
 Mapping mapping_for(const Layer& layer, const Machine& machine) {
+    return mapping_for(layer, machine, sm_limits(machine));
+}
+
+Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits) {
     Mapping m;
     if (std::holds_alternative<Streaming>(layer.op)) {
         m.family = KernelFamily::streaming;
@@ -151,7 +155,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
         name.tile = engine_tile(*convolution);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
-    const Target gpu(machine);
+    const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer);
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
@@ -182,7 +186,8 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
 
 Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile tile) {
     if (m.family != KernelFamily::tiled) return m;
-    const Target gpu(machine);
+    const SmLimits limits = sm_limits(machine);
+    const Target gpu(machine, limits);
     m.cta = {small(tile.m, kLargestTile), small(tile.n, kLargestTile), small(tile.k, kLargestTile)};
     if (m.cta.k <= 0) m.cta.k = default_k(layer, gpu.architecture, m.pipe);
     m.stages = default_stages(gpu.architecture, m.pipe);

@@ -22,9 +22,9 @@ double carve_out(double used, const Architecture& architecture) {
 
 SmLimits sm_limits(const Machine& machine) {
     const auto bytes = [&](Needed number) { return Bytes{needed(machine, number)}; };
-    return {needed(machine, Needed::max_warps), needed(machine, Needed::max_ctas),    bytes(Needed::registers),
-            bytes(Needed::shared_memory),       bytes(Needed::shared_memory_per_cta), bytes(Needed::l1_capacity),
-            &architecture_of(machine)};
+    return {needed(machine, Needed::sms), needed(machine, Needed::max_warps), needed(machine, Needed::max_ctas),
+            bytes(Needed::registers),     bytes(Needed::shared_memory),       bytes(Needed::shared_memory_per_cta),
+            bytes(Needed::l1_capacity),   &architecture_of(machine)};
 }
 
 Occupancy occupancy(const SmLimits& sm, const Mapping& m) {

@@ -8,12 +8,11 @@
 
 namespace gambrel::mapping_detail {
 
-// What the rules ask of a GPU, looked up once for a layer.
+// What the rules ask of a GPU.
 struct Target {
-    explicit Target(const Machine& m)
-        : machine(m), limits(sm_limits(m)), architecture(*limits.architecture), sms(needed(m, Needed::sms)) {}
+    Target(const Machine& m, const SmLimits& l) : machine(m), limits(l), architecture(*l.architecture), sms(l.sms) {}
     const Machine& machine;
-    SmLimits limits;
+    const SmLimits& limits;
     const Architecture& architecture;
     double sms;
 };
