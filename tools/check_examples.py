@@ -145,7 +145,7 @@ def check(root, binary):
 
 
 def update(root, binary):
-    """Replaces what console blocks show, keeping those that still match (their `...` were chosen by a person)."""
+    """Replaces what console blocks show where it no longer matches. A block that ends with `...` keeps its length."""
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(root, binary, work)
         for document, text in documents_of(root):
@@ -157,6 +157,8 @@ def update(root, binary):
                 _, printed = runner(example)
                 if not example.shown or matches(example.shown, printed):
                     continue
+                if example.shown[-1].strip() == "...":
+                    printed = printed[:len(example.shown) - 1] + ["..."]
                 first, last = example.end - len(example.shown) + shift, example.end + shift
                 lines[first:last] = [line.rstrip() for line in printed]
                 shift += len(printed) - len(example.shown)
