@@ -15,7 +15,7 @@ namespace {
 void on_map_fault(int, siginfo_t* info, void*) {
     const char* file = base_detail::mapped_file_at(info->si_addr);
     if (file == nullptr) {
-        std::signal(SIGBUS, SIG_DFL);  // not a file of ours: the access repeats and ends as it would have
+        std::signal(SIGBUS, SIG_DFL);  // not a mapped input: the access repeats and ends as it would have
         return;
     }
     for (const char* text : {"error: ", file, ": became shorter while it was read; run again when it is complete\n"})
