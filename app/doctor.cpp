@@ -5,9 +5,9 @@
 
 #include "app/child_process.hpp"
 #include "app/command.hpp"
+#include "app/mpi_world.hpp"
 #include "app/ncu_tool.hpp"
 #include "app/output.hpp"
-#include "app/mpi_world.hpp"
 
 namespace gambrel::app {
 namespace {

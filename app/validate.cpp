@@ -2,8 +2,8 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <gambrel/validate.hpp>
 #include <gambrel/report.hpp>
+#include <gambrel/validate.hpp>
 
 #include "app/command.hpp"
 #include "app/interrupt.hpp"

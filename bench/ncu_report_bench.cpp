@@ -7,10 +7,10 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include "base/file_bytes.hpp"
 #include "big_report.hpp"
 #include "ingest/ncu_container.hpp"
 #include "ingest/readers.hpp"
-#include "base/file_bytes.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Names that a spreadsheet would run as a formula: text that begins with = + - @, a tab or a carriage return. They are
-// written behind an apostrophe, which spreadsheets take for "this is text", and read back without it. Numbers stay as they
-// are. Invariant: csv_unguarded(csv_guarded(text)) == text.
+// written behind an apostrophe, which spreadsheets take for "this is text", and read back without it. Numbers stay as
+// they are. Invariant: csv_unguarded(csv_guarded(text)) == text.
 #pragma once
 
 #include <charconv>

@@ -93,7 +93,10 @@ bool is_page(std::string_view text) { return text.find(kStart) != std::string_vi
 Result<std::vector<SavedView>> read_page(std::string_view html, const std::string& source) {
     if (!is_page(html)) return failure(source, "is not a page of gambrel: it has no element with the page's data");
     auto parsed = base_detail::parse_json<Json>(data_of(html), source + ": the page's data");
-    if (!parsed) return tl::unexpected(std::move(parsed.error()));
+    if (!parsed) {
+        parsed.error().front().what += "; was the file cut off?";
+        return tl::unexpected(std::move(parsed.error()));
+    }
     const Json& document = *parsed;
     const Json schema = document.is_object() ? document.value("schema", Json()) : Json();
     if (schema != kPageSchema)

@@ -52,7 +52,7 @@ TEST_F(ExploreCommand, reports_the_fastest_design_the_front_and_what_matters) {
 TEST_F(ExploreCommand, a_target_that_no_design_reaches_is_an_answer_of_no) {
     const Outcome o = run("explore alexnet --gpu v100 --vary sms=1:1.5 --target 50 --no-chart");
     EXPECT_EQ(o.status, 1);
-    EXPECT_THAT(o.out, HasSubstr("No design that was looked at is 50 times as fast"));
+    EXPECT_THAT(o.out, HasSubstr("No design that was evaluated is 50 times as fast"));
 }
 
 TEST_F(ExploreCommand, bad_input_is_reported_at_once_and_writes_nothing) {

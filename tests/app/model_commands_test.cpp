@@ -106,7 +106,7 @@ TEST_F(ModelCommands, TotalsCountRepeatedLayersAsOftenAsTheyRun) {
 TEST_F(ModelCommands, ExplainGivesEachTermOfOneLayerAndOnlyThat) {
     const Outcome o = run("predict resnet50 --gpu v100 --explain conv1");
     ASSERT_EQ(o.status, 0) << o.err;
-    for (const char* part : {"M, N, K", "12544, 64, 147", "L1 bytes of A", "DRAM bytes of B", "t issue", "bound by"})
+    for (const char* part : {"M, N, K", "12544, 64, 147", "L1 bytes of A", "DRAM bytes of B", "t issue", "bound = "})
         EXPECT_THAT(o.out, HasSubstr(part));
     EXPECT_THAT(o.out, Not(HasSubstr("total of")));
     const Outcome wrong = run("predict resnet50 --gpu v100 --explain conv1x");

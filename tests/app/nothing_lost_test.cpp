@@ -34,7 +34,7 @@ TEST_F(NothingLost, no_output_replaces_an_input) {
     for (const char* flags : {"--csv layers.csv", "--json layers.csv", "-o layers.csv", "-o ./layers.csv --force"}) {
         const Outcome o = run(std::string("predict --layers layers.csv --gpu v100 ") + flags);
         EXPECT_EQ(o.status, 2) << flags;
-        EXPECT_THAT(o.err, HasSubstr("is an input of this command")) << flags;
+        EXPECT_THAT(o.err, HasSubstr("is not replaced")) << flags;
         EXPECT_EQ(text_of(path("layers.csv")), kLayers) << flags;
     }
 }

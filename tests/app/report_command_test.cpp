@@ -46,7 +46,7 @@ TEST_F(Pages, ExploreHasFrontSensitivityBottlenecksAndPointsThatMove) {
     EXPECT_EQ(view["compared"]["after"], "fastest");
     EXPECT_FALSE(view["compared"]["roofs"].empty());
     EXPECT_EQ(view["curves"][0]["title"], "Bytes of each pair");
-    EXPECT_EQ(view["curves"][1]["title"], "Speed-up against cost");
+    EXPECT_EQ(view["curves"][1]["title"], "Speed-up against cost: alexnet");
     int chosen = 0;
     for (const auto& s : view["curves"][1]["series"])
         for (const auto& m : s["marks"]) chosen += m[5].get<int>();

@@ -60,7 +60,8 @@ TEST(Explore, the_fast_path_gives_what_predict_gives_to_the_last_bit) {
             double total = 0;
             for (std::size_t i = 0; i < w.items.size(); ++i) {
                 const Prediction p = predict(w.items[i].layer, machine, h);
-                EXPECT_EQ(a.layers[i].time, p.time.value()) << gpu << " " << network.name << " " << w.items[i].layer.name;
+                EXPECT_EQ(a.layers[i].time, p.time.value())
+                    << gpu << " " << network.name << " " << w.items[i].layer.name;
                 EXPECT_EQ(a.layers[i].dram_bytes, p.traffic.dram.total().value()) << w.items[i].layer.name;
                 total += w.items[i].weight * p.time.value();
             }

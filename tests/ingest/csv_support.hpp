@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/readers.hpp"
 #include "base/csv_table.hpp"
+#include "ingest/readers.hpp"
 
 namespace gambrel::ingest_detail::test {
 

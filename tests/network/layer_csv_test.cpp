@@ -154,10 +154,23 @@ void check_against_the_file(const LayerTable& table, const LayerRow& row) {
     }
 }
 
+TEST(LayerTable, says_that_it_assumes_a_precision) {
+    const std::string row = "op,M,N,K\ngemm,8,8,8\n";
+    const auto assumed = read_layer_table(row, "t.csv");
+    ASSERT_TRUE(assumed);
+    ASSERT_THAT(assumed->notes, SizeIs(1));
+    EXPECT_THAT(assumed->notes[0].what, testing::HasSubstr("taken as fp32"));
+    const auto given = read_layer_table(row, "t.csv", {.precision = Precision::bf16});
+    ASSERT_TRUE(given);
+    EXPECT_THAT(given->notes, IsEmpty());
+    EXPECT_EQ(given->rows[0].layers[0].precision, Precision::bf16);
+}
+
 TEST_P(MeasuredTables, are_read_whole_and_agree_with_what_they_state) {
     const std::string path = std::string(GAMBREL_SHARED_DATA) + "/measured/" + GetParam().file;
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "shared data not found at " << path;
-    const auto table = load_layer_table(path);
+    // Some of them have no column precision, which is noted unless it is given.
+    const auto table = load_layer_table(path, {.precision = Precision::fp32});
     ASSERT_TRUE(table) << to_text(table.error());
     EXPECT_THAT(table->notes, IsEmpty()) << to_text(table->notes);
     EXPECT_THAT(table->rows, SizeIs(GetParam().rows));

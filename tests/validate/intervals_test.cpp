@@ -24,7 +24,8 @@ struct Weighted {
     double ratio, weight;
 };
 
-// ValidatedQuantity over predicted of a regime; the rows of a file together weigh 1, so that no long one drowns the others.
+// ValidatedQuantity over predicted of a regime; the rows of a file together weigh 1, so that no long one drowns the
+// others.
 std::vector<Weighted> ratios(Regime regime) {
     std::vector<Weighted> all;
     for (const Rows& file : kLearnedFrom) {

@@ -39,9 +39,11 @@ TEST(Validate, puts_what_was_measured_beside_both_models) {
     EXPECT_DOUBLE_EQ(measured(row, ValidatedQuantity::l2), 2e6);
     EXPECT_DOUBLE_EQ(measured(row, ValidatedQuantity::dram), 1e6);
     for (const EstimateSource model : {EstimateSource::paper, EstimateSource::gambrel})
-        for (const ValidatedQuantity quantity : {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
+        for (const ValidatedQuantity quantity :
+             {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
             EXPECT_GT(predicted(row, model, quantity), 0);
-    EXPECT_NE(predicted(row, EstimateSource::paper, ValidatedQuantity::time), predicted(row, EstimateSource::gambrel, ValidatedQuantity::time));
+    EXPECT_NE(predicted(row, EstimateSource::paper, ValidatedQuantity::time),
+              predicted(row, EstimateSource::gambrel, ValidatedQuantity::time));
     EXPECT_FALSE(row.regime.empty());
     EXPECT_FALSE(row.bound.empty());
 }
@@ -126,8 +128,8 @@ std::vector<ValidationRow> with_ratios(const std::vector<double>& ratios) {
     for (const double ratio : ratios) {
         ValidationRow row;
         row.measured[static_cast<std::size_t>(ValidatedQuantity::time)] = 2;
-        row.predicted[static_cast<std::size_t>(EstimateSource::gambrel)][static_cast<std::size_t>(ValidatedQuantity::time)] =
-            2 * ratio;
+        row.predicted[static_cast<std::size_t>(EstimateSource::gambrel)]
+                     [static_cast<std::size_t>(ValidatedQuantity::time)] = 2 * ratio;
         rows.push_back(row);
     }
     return rows;
