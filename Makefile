@@ -12,10 +12,10 @@ GAMBREL_SHARED_DATA ?= ../shared/data
 MEASURED = conv_traffic_v100_deepcam.csv
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo bench sweep accuracy sanitize fuzz format lint install clean
+.PHONY: help deps build test test-gpu-model demo bench sweep accuracy sanitize fuzz format lint install clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps:  ## install the Debian packages of tools/packages.txt that are missing
 	@DEPS=$(DEPS) tools/install_deps.sh
@@ -25,6 +25,11 @@ build: deps  ## the release binary: build/gambrel
 
 test: deps  ## build, test, check the tree
 	@JOBS=$(JOBS) FUZZ_TEST_SECONDS=$(FUZZ_TEST_SECONDS) tools/test.sh
+
+test-gpu-model: deps  ## all runs on the GPU that executes PTX, with four versions of NVRTC: minutes
+	@JOBS=$(JOBS) tools/build.sh ci test_measure
+	@tools/fetch_nvidia.sh build/nvidia && tools/fetch_nvrtc.sh build/nvrtc
+	@GAMBREL_TEST_ALL_GPUS=1 build/ci/tests/test_measure --gtest_filter='*Ptx*:OtherCompilers.*'
 
 demo: build  ## the whole product on one page, build/demo/report.html
 	@tools/demo.sh build/gambrel build/demo

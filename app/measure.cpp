@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 #include <gambrel/measure.hpp>
 #include <gambrel/report.hpp>
 
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 struct Flags {
     std::string device = "cpu", sustained, budget, csv, sweep_chart, ert, import;
     std::vector<std::string> files;
-    bool quick = false, list = false, quiet = false;
+    bool quick = false, list = false, self_test = false, quiet = false;
     Theme theme = Theme::light;
 };
 
@@ -47,12 +47,14 @@ Errors faults(const Flags& flags) {
         const std::string kind = fs::path(path).extension().string();
         for (const char* k : kinds)
             if (kind == k) return;
-        wrong.push_back({path, fmt::format("\"{}\" is no extension for this; expected {}", kind, expected)});
+        wrong.push_back({path, fmt::format("\"{}\" is not an extension for this; expected {}", kind, expected)});
     };
     for (const auto& f : flags.files)
         check(f, {".html", ".json", ".svg", ".png", ".pdf"}, ".html .json .svg .png or .pdf");
     if (!flags.sweep_chart.empty()) check(flags.sweep_chart, {".svg", ".png", ".pdf"}, ".svg .png or .pdf");
     if (!flags.ert.empty()) check(flags.ert, {".json"}, ".json");
+    if (flags.self_test)
+        for (const auto& f : flags.files) check(f, {".json"}, ".json, the one file that --self-test writes");
     return wrong;
 }
 
@@ -81,7 +83,9 @@ Result<std::string> sweep_chart(const Measurement& m, const Flags& flags) {
 int import_ert(const Flags& flags) {
     const auto imported = load_ert(flags.import);
     if (!imported) return bad_input(imported.error());
-    if (!print_result(ert_text(*imported, terminal_style()))) return kBadInput;
+    std::vector<SweepPoint> points;
+    for (const ErtPoint& p : imported->sweep) points.push_back({Bytes{p.working_set}, statistics(p.rates)});
+    if (!print_result(ert_text(*imported, plateaus(points, {}), terminal_style()))) return kBadInput;
     if (flags.files.empty()) return kDone;
     const auto machine = machine_from(imported->roofline, flags.import);
     if (!machine) return bad_input(machine.error());
@@ -105,7 +109,7 @@ Result<MeasureOptions> options_of(const Flags& flags) {
         if (value && value->value() > 0)
             into = *value;
         else
-            errors.push_back({flag, fmt::format("\"{}\" is no time; write such as 60s", text)});
+            errors.push_back({flag, fmt::format("\"{}\" is not a time; expected one such as 60s", text)});
     };
     time(flags.budget, "--budget", options.budget);
     time(flags.sustained, "--sustained", options.sustained);
@@ -121,6 +125,22 @@ Result<Measurement> measured(const std::string& device, MeasureOptions options, 
     return measure(device, options);
 }
 
+int run_self_test(const std::string& device, const Flags& flags) {
+    MeasureOptions options;
+    const auto result = [&] {
+        const InterruptGuard guard;
+        ProgressBar bar(flags.quiet);
+        options.stop = InterruptGuard::asked;
+        options.progress = [&](double fraction, std::string_view doing) { bar.show(fraction, doing); };
+        return self_test(device, options);
+    }();
+    if (!result) return bad_input(result.error());
+    if (!flags.quiet && !print_result(self_test_text(*result, terminal_style()))) return kBadInput;
+    for (const std::string& path : flags.files)
+        if (!written(path, self_test_json(*result), flags.quiet)) return kBadInput;
+    return has_failures(*result) ? kNo : kDone;
+}
+
 bool write_all(const Measurement& m, const Flags& flags) {
     bool ok = true;
     if (flags.csv == "-")
@@ -132,7 +152,7 @@ bool write_all(const Measurement& m, const Flags& flags) {
     return write_machine(measured_machine(m), "Measured Roofline", flags, &m) && ok;
 }
 
-// Every rank sends its result; rank 0 tells them all. The machine file then has the medians over the ranks.
+// Every rank sends its result; rank 0 reports them all. The machine file then has the medians over the ranks.
 int run_ranks(MpiWorld& ranks, const Flags& flags, const MeasureOptions& options) {
     const auto result = measured(ranks.filled(flags.device), options, flags.quiet || ranks.rank() != 0);
     RankResult mine{ranks.rank(), result ? "" : to_text(result.error().front()), result ? *result : Measurement{}};
@@ -162,6 +182,7 @@ int run(const Flags& flags) {
     if (!options) return bad_input(options.error());
     MpiWorld ranks;
     if (const Errors different = disagreement(ranks, "measure"); !different.empty()) return bad_input(different);
+    if (flags.self_test) return run_self_test(ranks.filled(flags.device), flags);
     if (ranks.size() > 1) return run_ranks(ranks, flags, *options);
     const auto result = measured(ranks.filled(flags.device), *options, flags.quiet);
     if (!result) return bad_input(result.error());
@@ -178,6 +199,7 @@ Action setup_measure(CLI::App& command) {
     command.add_option("--device,-d", flags->device);
     command.add_flag("--list", flags->list);
     command.add_flag("--quick", flags->quick);
+    command.add_flag("--self-test", flags->self_test);
     command.add_option("--budget", flags->budget);
     command.add_option("--sustained", flags->sustained);
     command.add_option("-o,--output", flags->files)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -120,8 +120,11 @@ Result<std::optional<Tile>> tile_of(const std::string& text) {
 
 Errors machine_notes(const std::string& name) {
     if (name.empty()) return {};
-    const auto note = machine_choice_note(name);
-    return note ? Errors{*note} : Errors{};
+    Errors notes;
+    if (const auto note = machine_choice_note(name)) notes.push_back(*note);
+    if (const auto machine = machine_from(name); machine && !machine->partial.empty())
+        notes.push_back({name, "is a partial measurement: " + machine->partial});
+    return notes;
 }
 
 CLI::Validator positive_count() {

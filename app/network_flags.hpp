@@ -32,7 +32,8 @@ struct MachineFlags {
 // Machine, clock and roofs. The machine may be absent: a table's rows can name theirs.
 Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
 
-// Which board was taken for a name that several share; empty if there is nothing to say.
+// Which board was taken for a name that several share, and that a machine file is of a partial measurement; empty if
+// there is nothing to say.
 Errors machine_notes(const std::string& name);
 
 // MHz, or a number with a unit. Empty text gives no clock.

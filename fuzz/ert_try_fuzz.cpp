@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto summary = gambrel::ert_summary(*lines);
     if (summary && summary->gbytes.empty()) std::abort();
-    gambrel::plateaus(gambrel::ert_sweep(*lines), {});
+    for (const auto& point : gambrel::ert_sweep(*lines))
+        if (point.rates.empty()) std::abort();
     return 0;
 }

@@ -205,6 +205,7 @@ struct Machine {
     std::string name;  // "Tesla V100-SXM2-16GB"
     std::vector<std::string> aliases;
     std::string architecture, chip, note;
+    std::string partial;  // why its measurement is not complete, such as "interrupted after 2 s"; "" if it is
     std::optional<ComputeCapability> compute_capability;
     Clocks clocks;
     Organisation sm;

@@ -16,6 +16,31 @@
 
 namespace gambrel {
 
+enum class DeviceKind : std::uint8_t { host, cuda, opencl, simulated };
+std::string_view name(DeviceKind kind);  // "host"
+std::optional<DeviceKind> device_kind_from(std::string_view name);
+
+// What one micro-benchmark does. A repetition is what one more costs: a launch (empty), a trip of the arithmetic loop
+// (fma to mma), a product of n x n matrices (gemm), a pass over the working set (load to triad, host_to_device,
+// device_to_host), a dependent load (chase).
+enum class ProbeAction : std::uint8_t {
+    empty,
+    fma,
+    add,
+    multiply,
+    mma,
+    gemm,
+    load,
+    store,
+    copy,
+    triad,
+    chase,
+    host_to_device,
+    device_to_host,
+};
+std::string_view name(ProbeAction action);  // "fma", "host_to_device"
+std::optional<ProbeAction> probe_action_from(std::string_view name);
+
 // What the operating system, the driver or the catalogue say of a device before anything is measured.
 struct DeviceLevel {
     Level level = Level::dram;
@@ -23,14 +48,15 @@ struct DeviceLevel {
     int sharers = 1;  // compute units that share one instance: 1 for L1 of an SM, all of them for the L2 of a GPU
 };
 struct DeviceInfo {
-    std::string kind;                    // "host", "cuda", "opencl", "simulated"
-    std::string name;                    // as a driver prints it
-    std::string id;                      // UUID, or host name: tells two equal devices of a cluster apart
-    std::string detail;                  // driver, instruction set: what a reader needs to trust the numbers
-    int units = 1;                       // SMs, cores
-    std::vector<DeviceLevel> levels;     // those known, from the units outwards
-    std::optional<Frequency> clock;      // nominal, of the units
-    std::optional<Machine> theoretical;  // catalogue entry or what the driver's attributes give
+    DeviceKind kind = DeviceKind::host;
+    std::string name;    // as a driver prints it
+    std::string id;      // UUID, or host name: distinguishes equal devices of a cluster
+    std::string detail;  // driver, instruction set: what a reader needs to trust the numbers
+    int units = 1;       // SMs, cores
+    std::optional<ComputeCapability> compute_capability;  // NVIDIA GPUs
+    std::vector<DeviceLevel> levels;                      // those known, from the units outwards
+    std::optional<Frequency> clock;                       // nominal, of the units
+    std::optional<Machine> theoretical;                   // catalogue entry or what the driver's attributes give
 };
 
 // A device that could be opened, for lists and `gambrel doctor`.
@@ -40,8 +66,29 @@ struct DeviceFound {
 };
 std::vector<DeviceFound> find_devices();
 
-// Of repeated runs. The interval holds the median with 95 % confidence whatever the distribution (order statistics),
-// so it needs six samples; with fewer it is the range.
+// What NVML reports of the clocks of one GPU, in MHz. Absent: the driver does not report it.
+struct GpuClocks {
+    std::optional<unsigned> now, most, application, by_default;
+    std::optional<bool> persistent;
+    bool idle = false, by_setting = false;  // the driver's reasons for the present clock
+};
+// The software that measuring a GPU needs, as far as it is here; for `gambrel doctor`. Opens libraries, changes
+// nothing.
+struct GpuSoftware {
+    std::string driver_problem;  // why there is no usable driver, in the words of the loader or of cuInit; "" if none
+    bool driver = false;         // libcuda could be opened
+    int cuda_version = 0;        // that the driver supports: 13000 is CUDA 13.0
+    int cuda_devices = 0;
+    std::string nvrtc;  // version; "" if it cannot be opened
+    bool nvml = false;
+    std::vector<GpuClocks> clocks;  // of every GPU that NVML shows
+    bool opencl = false;
+    int opencl_platforms = 0;
+};
+GpuSoftware find_gpu_software();
+
+// Of repeated runs. The interval holds the median with 95 % confidence whatever the distribution (order statistics).
+// That takes six samples; with fewer it is the range.
 struct Statistics {
     double median = 0, low = 0, high = 0, minimum = 0, maximum = 0;
     std::size_t count = 0;
@@ -54,18 +101,22 @@ enum class CeilingKind : std::uint8_t { compute, bandwidth, latency, launch, lin
 
 struct MeasuredCeiling {
     CeilingKind kind = CeilingKind::compute;
-    std::string title;   // "FP32 FMA", "L2 load", "L2 latency, one core"
-    std::string action;  // "fma", "load", ...
+    std::string title;  // "FP32 FMA", "L2 load", "L2 latency, one core"
+    ProbeAction action = ProbeAction::empty;
     std::optional<Pipe> pipe;
     std::optional<Level> level;
     int units = 0;  // compute units that took part
     std::optional<Bytes> working_set;
-    Statistics value;                     // base units, see CeilingKind
+    // What the roof is drawn at, in base units (see CeilingKind). On a host, whose cores and memory other programs use
+    // too and can only slow down: the fastest group of samples that agree. Elsewhere: all samples.
+    Statistics value;
+    Statistics samples;      // all samples that proved themselves
+    bool disturbed = false;  // too few samples agree, or too few ran undisturbed: the hardware may give more
     std::optional<Statistics> sustained;  // held for MeasureOptions::sustained
     std::optional<Frequency> clock;
     std::optional<double> theoretical;  // same unit
     std::string theoretical_cite;
-    std::optional<std::string> fault;  // why it proves nothing; then it is told, never drawn
+    std::optional<std::string> fault;  // why it proves nothing; then it is reported and never drawn
     std::vector<std::string> notes;    // "throttled: power cap"
     bool primary = false;              // the roof of its pipe or level: the fastest that proved itself
 };
@@ -80,7 +131,7 @@ struct Plateau {
 };
 struct SweepPoint {
     Bytes working_set{};
-    Statistics rate;  // B/s
+    Statistics rate;  // B/s; chosen from its samples as MeasuredCeiling::value is
 };
 struct LevelWindow {  // working sets of a sweep that a level serves
     Level level = Level::dram;
@@ -96,7 +147,7 @@ struct MeasuredSweep {
 
 struct Skipped {
     std::string title, reason;
-    // Of the many that differ in these two alone: "Tensor FP16" and "wgmma". Else empty.
+    // For grouping in the report: the type ("Tensor FP16") and the instruction ("wgmma"); empty if not a matrix probe.
     std::string subject, way;
 };
 
@@ -104,8 +155,8 @@ struct Measurement {
     DeviceInfo device;
     std::vector<MeasuredCeiling> ceilings;
     std::vector<MeasuredSweep> sweeps;
-    std::vector<Skipped> skipped;  // probes that this device has not
-    bool interrupted = false;
+    std::vector<Skipped> skipped;  // probes that this device does not support
+    bool interrupted = false;      // stopped before the end: the results are partial
     Seconds took{};
     std::string date;  // UTC, ISO 8601; "" if simulated
 };
@@ -121,14 +172,41 @@ struct MeasureOptions {
 bool has_failures(const Measurement& measurement);  // a ceiling that did not prove itself
 Result<Measurement> measure(std::string_view device, const MeasureOptions& options = {});
 
+// What one group of a GPU kernel reports of its own loop.
+struct GroupTime {
+    std::uint64_t cycles = 0, nanoseconds = 0;
+    std::uint64_t unit = 0;  // the SM that it ran on
+};
+
+// Every kernel of the device once, for the first hour on new hardware: is its result right, what code was it, where did
+// its groups run and for how long.
+enum class KernelOutcome : std::uint8_t { proved, failed, unsupported };
+struct KernelCheck {
+    std::string title;
+    KernelOutcome outcome = KernelOutcome::proved;
+    std::string detail;      // why it failed or is not supported
+    std::uint64_t code = 0;  // hash of what the GPU was given to run; 0 where there is none
+    Seconds time{};
+    std::optional<Frequency> clock;
+    std::vector<GroupTime> groups;
+};
+struct SelfTest {
+    DeviceInfo device;
+    std::vector<KernelCheck> kernels;
+    bool interrupted = false;
+    std::string date;  // UTC, ISO 8601; "" if simulated
+};
+bool has_failures(const SelfTest& test);
+Result<SelfTest> self_test(std::string_view device, const MeasureOptions& options = {});
+
 // The Machine with what proved itself as measured roofs, on top of what was known of the device.
 Machine measured_machine(const Measurement& measurement);
 
 // Plateaus of any sweep: points by rising working set. `windows` names them; without, they stay nameless.
 std::vector<Plateau> plateaus(const std::vector<SweepPoint>& points, const std::vector<LevelWindow>& windows);
 
-// Measurements of many ranks side by side: the spread of each ceiling over the nodes, and who stands out. Pure; how the
-// texts travel between ranks is the caller's affair.
+// Measurements of many ranks side by side: the spread of each ceiling over the nodes, and the outliers. Pure; the
+// caller sends the texts between ranks.
 
 struct RankResult {
     int rank = 0;

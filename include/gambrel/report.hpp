@@ -16,14 +16,12 @@
 #include <gambrel/compare.hpp>
 #include <gambrel/estimate.hpp>
 #include <gambrel/explore.hpp>
+#include <gambrel/ingest.hpp>
 #include <gambrel/measure.hpp>
 #include <gambrel/roofline.hpp>
 #include <gambrel/validate.hpp>
 
 namespace gambrel {
-
-struct ErtImport;  // ingest.hpp
-struct Finding;
 
 // An analysis. CSV: one row per group, base units, empty where unknown.
 std::string text_table(const Analysis& analysis, const TextStyle& style);
@@ -66,9 +64,23 @@ std::string cluster_text(const ClusterSummary& summary, const TextStyle& style);
 std::string measurement_csv(const Measurement& measurement);
 std::vector<Chart> sweep_charts(const Measurement& measurement);  // one for each sweep
 std::string sweep_svg(const Measurement& measurement, const ChartStyle& style = {});
-std::string ert_text(const ErtImport& imported, const TextStyle& style);
+// `plateaus` are those that gambrel finds in the imported sweep.
+std::string ert_text(const ErtImport& imported, const std::vector<Plateau>& plateaus, const TextStyle& style);
 std::string ert_json(const Measurement& measurement);
-std::string doctor_text(const std::vector<Finding>& findings, const TextStyle& style);
+// Every kernel of a device once: a table, and the file that a user can attach to a report.
+std::string self_test_text(const SelfTest& test, const TextStyle& style);
+std::string self_test_json(const SelfTest& test);
+
+// One thing that `gambrel doctor` looked at.
+enum class Health : std::uint8_t { good, poor, missing };
+struct HealthCheck {
+    Health health = Health::good;
+    std::string what;     // "NVIDIA driver"
+    std::string found;    // "13.0", "libcuda.so.1 cannot be opened"
+    std::string follows;  // what can or cannot be done
+    std::string fix;      // a command or a step; "" if nothing is to be done
+};
+std::string health_text(const std::vector<HealthCheck>& checks, const TextStyle& style);
 Analysis machine_analysis(Machine machine, std::string title);  // a machine alone: measured roofs, no kernel
 
 // What layers would do. CSV: the input's columns, then pred_tile_m ... pred_origin. JSON: the layers, and the same as

@@ -129,6 +129,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
     m.architecture = root.text("architecture");
     m.chip = root.text("chip");
     m.note = root.text("note");
+    m.partial = root.text("partial");
     if (const std::string cc = root.text("compute_capability"); !cc.empty() && cc != "unknown") {
         m.compute_capability = parse_compute_capability(cc);
         if (!m.compute_capability)

@@ -82,6 +82,7 @@ std::string to_json(const Machine& m) {
     if (!m.chip.empty()) out["chip"] = m.chip;
     if (m.compute_capability) out["compute_capability"] = to_text(*m.compute_capability);
     if (!m.note.empty()) out["note"] = m.note;
+    if (!m.partial.empty()) out["partial"] = m.partial;
     json clocks = json::object();
     put(clocks, "base", m.clocks.base);
     put(clocks, "boost", m.clocks.boost);

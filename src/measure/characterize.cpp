@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "measure/plan.hpp"
+#include "measure/roofs.hpp"
 #include "measure/runner.hpp"
 #include "measure/sweep.hpp"
 #include "measure/theory.hpp"
@@ -18,7 +19,7 @@ namespace {
 // Shares of the time: a sweep is many points, and each may find three levels.
 constexpr double kSweepShare = 10, kCeilingShare = 1, kLevelsOfSweep = 3;
 // Of the sizes of a library's product the best counts.
-double share_of(const Probe& probe) { return probe.action == Action::gemm ? kCeilingShare / 4 : kCeilingShare; }
+double share_of(const Probe& probe) { return probe.action == ProbeAction::gemm ? kCeilingShare / 4 : kCeilingShare; }
 constexpr double kUnsteady = 0.05;
 // For a second look at what seems disturbed: a part of all shares, how far a median may lie from the best sample or
 // from theory, and how often.
@@ -33,7 +34,7 @@ public:
         shares_ = static_cast<double>(plan_.sweeps.size()) * (kSweepShare + kLevelsOfSweep * kCeilingShare);
         for (const auto* steps : {&plan_.first, &plan_.last})
             for (const CeilingStep& step : *steps) shares_ += share_of(step.probe);
-        if (out_.device.kind == "host") shares_ *= 1 + kRevisitPart;  // a GPU is seldom shared
+        if (out_.device.kind == DeviceKind::host) shares_ *= 1 + kRevisitPart;  // a GPU is seldom shared
     }
 
     Measurement run() {
@@ -46,16 +47,26 @@ public:
             ceiling(step, window == windows.end() ? nullptr : &*window);
         }
         revisit();
-        choose_primaries();
+        check_level_order(out_.ceilings);
+        choose_roofs(out_);
         if (session_.options().sustained.value() > 0) sustain(session_.options().sustained);
+        std::stable_sort(out_.ceilings.begin(), out_.ceilings.end(),
+                         [](const auto& a, const auto& b) { return place_in_report(a) < place_in_report(b); });
         out_.interrupted = session_.stopped();
         out_.took = session_.taken();
         return std::move(out_);
     }
 
 private:
+    // Launches and ordinary arithmetic, each matrix type with all of its instructions, then memory.
+    static std::size_t place_in_report(const MeasuredCeiling& c) {
+        if (c.pipe && (is_tensor(*c.pipe) || c.action == ProbeAction::gemm))
+            return 1 + static_cast<std::size_t>(*c.pipe);
+        return c.kind == CeilingKind::compute || c.kind == CeilingKind::launch ? 0 : 1 + kPipes;
+    }
+
     [[nodiscard]] std::vector<LevelWindow> windows_of(const Probe& probe) const {
-        return level_windows(out_.device, probe.spread, probe.units == 0 ? out_.device.units : probe.units);
+        return level_windows(out_.device, probe.sharing, probe.units == 0 ? out_.device.units : probe.units);
     }
 
     Seconds deadline(double share) {
@@ -64,12 +75,12 @@ private:
         return session_.device().now() + slice;
     }
 
-    // The probe ready to run, or null after it is noted why not.
+    // The probe ready to run; or null, after the reason was noted.
     std::unique_ptr<PreparedProbe> prepared(const Probe& probe, Bytes largest, const std::string& what) {
         auto preparation = session_.device().prepare(probe, largest);
         if (!preparation) {
             MeasuredCeiling failed = described(probe, what);
-            failed.fault = to_text(preparation.error());
+            failed.fault = one_line(preparation.error());
             out_.ceilings.push_back(std::move(failed));
             return nullptr;
         }
@@ -85,62 +96,75 @@ private:
         MeasuredCeiling c;
         c.kind = kind_of(probe);
         c.title = what;
-        c.action = std::string(name(probe.action));
+        c.action = probe.action;
         if (c.kind == CeilingKind::compute) c.pipe = probe.pipe;
         c.level = probe.level;
         c.units = probe.units == 0 ? out_.device.units : probe.units;
         return c;
     }
 
+    // True, after noting that `what` could not run, if the device is lost.
+    bool is_lost(const Probe& probe, const std::string& what) {
+        const auto why = session_.device().lost();
+        if (!why) return false;
+        const std::string way = matrix_way(probe);
+        out_.skipped.push_back({what, *why, std::string(way.empty() ? "" : gambrel::title(probe.pipe)), way});
+        return true;
+    }
+
     void ceiling(const CeilingStep& step, const LevelWindow* window) {
-        if (session_.stopped()) return;
+        if (session_.stopped() || is_lost(step.probe, title(step.probe))) return;
         const Seconds until = deadline(share_of(step.probe));
         session_.tell(title(step.probe));
         const auto probe = prepared(step.probe, step.working_set, title(step.probe));
         if (probe) measure_ceiling(*probe, step, window, until);
     }
 
-    void measure_ceiling(PreparedProbe& probe, const CeilingStep& step, const LevelWindow* window, Seconds until) {
+    void measure_ceiling(PreparedProbe& probe, const CeilingStep& step, const LevelWindow* window, Seconds until,
+                         const Repeater* known = nullptr) {
         MeasuredCeiling c = described(step.probe, title(step.probe));
         if (step.working_set.value() > 0) c.working_set = step.working_set;
-        Repeated result = repeated(probe, step.probe, step.working_set, until, session_);
-        const bool disturbed = result.disturbed;
-        take(c, std::move(result));
+        Repeated result = repeated(probe, step.probe, step.working_set, until, session_, known);
+        c.clock = result.clock;
+        c.fault = std::move(result.fault);
+        estimate(c, result.samples, result.notes);
         if (!c.fault && window)
             if (std::string why = misfit(step.working_set, *window); !why.empty()) c.fault = std::move(why);
         compare_with_theory(c, step.probe, out_.device);
         out_.ceilings.push_back(std::move(c));
         taken_.resize(out_.ceilings.size());
-        taken_.back() = {step, disturbed};
+        taken_.back() = {step, std::move(result.samples), std::move(result.notes)};
     }
 
-    static void take(MeasuredCeiling& c, Repeated result) {
-        c.value = result.value;
-        c.clock = result.clock;
-        c.fault = std::move(result.fault);
-        c.notes = std::move(result.notes);
-        if (!c.fault && c.value.relative_interval() > kUnsteady)
+    static void estimate(MeasuredCeiling& c, const Repeater& samples, const std::vector<std::string>& notes) {
+        const Repeater::Estimate found = samples.estimate();
+        c.value = found.value;
+        c.samples = samples.all();
+        c.disturbed = found.disturbed;
+        c.notes = notes;
+        if (c.fault) return;
+        if (c.disturbed)
+            c.notes.push_back(
+                fmt::format("disturbed: {} of {} samples agree, and other programs ran on the same cores in {}; "
+                            "the hardware may give more",
+                            c.value.count, samples.count(), samples.disturbed()));
+        else if (c.value.relative_interval() > kUnsteady)
             c.notes.push_back(fmt::format("unsteady: the 95 % interval is {:.1f} % wide after {} samples",
                                           100 * c.value.relative_interval(), c.value.count));
-    }
-
-    static bool is_rate(const MeasuredCeiling& c) {
-        return c.kind != CeilingKind::latency && c.kind != CeilingKind::launch;
     }
 
     [[nodiscard]] bool doubtful(std::size_t i) const {
         const MeasuredCeiling& c = out_.ceilings[i];
         if (c.fault || c.value.count == 0) return false;
-        if (taken_[i].disturbed || c.value.relative_interval() > kUnsteady) return true;
-        if (!is_rate(c)) return c.value.median > (1 + kDoubtful) * c.value.minimum;
+        if (c.disturbed || c.value.relative_interval() > kUnsteady || below_outer_level(c, out_.ceilings)) return true;
+        if (!is_rate(c.kind)) return c.value.median > (1 + kDoubtful) * c.value.minimum;
         // A host's theory is what its instructions can do, and they do it; a GPU's is a data sheet.
-        const double theory = out_.device.kind == "host" ? c.theoretical.value_or(0) : 0;
+        const double theory = out_.device.kind == DeviceKind::host ? c.theoretical.value_or(0) : 0;
         return c.value.median < (1 - kDoubtful) * std::max(c.value.maximum, theory);
     }
 
     // Whatever else runs on the same silicon slows a run down and never speeds it up, and does so for seconds on end.
-    // So what looks disturbed is measured again later, in the time that is left; of its visits the fastest counts, with
-    // all of its statistics.
+    // So what looks disturbed is measured again later, in the time that is left, and all its samples count.
     void revisit() {
         taken_.resize(out_.ceilings.size());
         for (int visit = 1; visit < kVisits; ++visit) {
@@ -149,7 +173,7 @@ private:
                 if (doubtful(i)) again.push_back(i);
             for (std::size_t done = 0; done < again.size(); ++done) {
                 const double rest = static_cast<double>(again.size() - done) * (kVisits - visit);
-                if (session_.stopped() || session_.left().value() <= 0) return;
+                if (session_.stopped() || session_.left().value() <= 0 || session_.device().lost()) return;
                 visit_again(again[done], session_.device().now() + session_.left() / rest);
             }
         }
@@ -157,25 +181,22 @@ private:
 
     void visit_again(std::size_t i, Seconds until) {
         MeasuredCeiling& c = out_.ceilings[i];
-        Taken& before = taken_[i];
+        MeasuredStep& before = taken_[i];
         const auto probe = session_.device().prepare(before.step.probe, before.step.working_set);
         if (!probe || !probe->probe) return;
-        Repeated now = repeated(*probe->probe, before.step.probe, before.step.working_set, until, session_);
-        if (now.fault || (now.disturbed && !before.disturbed)) return;
-        // Its whole interval, and of not much fewer samples: by its median alone the luckiest of equal visits would
-        // win.
-        const bool faster = is_rate(c) ? now.value.low > c.value.median : now.value.high < c.value.median;
-        const bool better = before.disturbed ? faster || !now.disturbed : faster && 2 * now.value.count > c.value.count;
-        if (!better) return;
-        before.disturbed = now.disturbed;
-        take(c, std::move(now));
+        Repeated now =
+            repeated(*probe->probe, before.step.probe, before.step.working_set, until, session_, &before.samples);
+        if (now.fault) return;
+        if (now.clock) c.clock = now.clock;
+        before.samples = std::move(now.samples);
+        estimate(c, before.samples, before.notes);
     }
 
     // The roofs alone, after it is known which they are: each takes this long.
     void sustain(Seconds time) {
         for (std::size_t i = 0; i < out_.ceilings.size(); ++i) {
             MeasuredCeiling& c = out_.ceilings[i];
-            if (!c.primary || session_.stopped()) continue;
+            if (!c.primary || session_.stopped() || session_.device().lost()) continue;
             const CeilingStep& step = taken_[i].step;
             const auto again = session_.device().prepare(step.probe, step.working_set);
             if (!again || !again->probe) continue;
@@ -183,36 +204,30 @@ private:
             if (held.fault)
                 c.notes.push_back("sustained: " + *held.fault);
             else
-                c.sustained = held.value;
+                c.sustained = held.samples.all();
             for (std::string& note : held.notes) c.notes.push_back("sustained: " + note);
         }
     }
 
-    // Whether it can be the roof of its pipe or level at all: whole device, FMA or matrix, loads.
-    [[nodiscard]] bool is_roof(const MeasuredCeiling& c) const {
-        if (c.units != out_.device.units) return false;
-        if (c.kind == CeilingKind::bandwidth) return c.action == "load";
-        return c.kind == CeilingKind::compute && (c.action == "fma" || c.action == "mma" || c.action == "gemm");
-    }
-
     void sweep(const SweepStep& step) {
-        if (session_.stopped()) return;
+        if (session_.stopped() || is_lost(step.probe, step.title)) return;
         const Seconds until = deadline(kSweepShare);
         const auto probe = prepared(step.probe, step.working_sets.back(), step.title);
         if (!probe) {
             shares_ -= kLevelsOfSweep * kCeilingShare;
             return;
         }
-        out_.sweeps.push_back(run_sweep(*probe, step, until, session_));
-        const MeasuredSweep found = out_.sweeps.back();
+        const SweepRun found = run_sweep(*probe, step, until, session_);
+        out_.sweeps.push_back(found.sweep);
         const Seconds levels_until = deadline(kLevelsOfSweep * kCeilingShare);
         const Seconds each = (levels_until - session_.device().now()) / kLevelsOfSweep;
-        for (const LevelWindow& window : found.windows) level_of(*probe, step, found, window, each);
+        for (const LevelWindow& window : found.sweep.windows) level_of(*probe, step, found, window, each);
     }
 
-    void level_of(PreparedProbe& probe, const SweepStep& step, const MeasuredSweep& sweep, const LevelWindow& window,
+    void level_of(PreparedProbe& probe, const SweepStep& step, const SweepRun& run, const LevelWindow& window,
                   Seconds time) {
-        if (session_.stopped() || !covers(step, window)) return;
+        const MeasuredSweep& sweep = run.sweep;
+        if (session_.stopped() || !covers(step, window) || is_lost(step.probe, step.title)) return;
         const auto plateau = std::find_if(sweep.plateaus.begin(), sweep.plateaus.end(),
                                           [&](const Plateau& p) { return p.level == window.level; });
         CeilingStep at{step.probe, {}};
@@ -224,7 +239,10 @@ private:
             return;
         }
         at.working_set = *set;
-        measure_ceiling(probe, at, &window, session_.device().now() + time);
+        // The sweep ran the same probe on the same set: what it saw is evidence too.
+        const auto known = run.samples.find(*set);
+        measure_ceiling(probe, at, &window, session_.device().now() + time,
+                        known == run.samples.end() ? nullptr : &known->second);
     }
 
     // The sweep must enter the level far enough to be able to show it.
@@ -234,25 +252,15 @@ private:
         return to >= 2 * from;
     }
 
-    void choose_primaries() {
-        for (MeasuredCeiling& c : out_.ceilings) {
-            if (c.fault || !is_roof(c)) continue;
-            const bool beaten = std::any_of(out_.ceilings.begin(), out_.ceilings.end(), [&](const auto& other) {
-                return &other != &c && other.kind == c.kind && other.pipe == c.pipe && other.level == c.level &&
-                       (other.primary || (!other.fault && is_roof(other) && other.value.median > c.value.median));
-            });
-            c.primary = !beaten;
-        }
-    }
-
     Session session_;
     Plan plan_;
     Measurement out_;
-    struct Taken {
+    struct MeasuredStep {
         CeilingStep step;
-        bool disturbed = false;
+        Repeater samples;
+        std::vector<std::string> notes;  // of the driver
     };
-    std::vector<Taken> taken_;  // of each ceiling, to run it again
+    std::vector<MeasuredStep> taken_;  // of each ceiling, to run it again
     double shares_ = 0;
 };
 
@@ -260,7 +268,7 @@ private:
 
 Measurement characterize(Device& device, const MeasureOptions& options) {
     Measurement result = Characterization(device, options).run();
-    if (device.info().kind != "simulated")
+    if (device.info().kind != DeviceKind::simulated)
         result.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     return result;
 }

@@ -12,12 +12,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 1;  // one more with every change of what is sent
+constexpr int kSchema = 2;  // one more with every change of what is sent
 
 json ceiling_of(const MeasuredCeiling& c) {
     json j{{"kind", static_cast<int>(c.kind)},
            {"title", c.title},
-           {"action", c.action},
+           {"action", name(c.action)},
            {"units", c.units},
            {"median", c.value.median},
            {"low", c.value.low},
@@ -25,6 +25,7 @@ json ceiling_of(const MeasuredCeiling& c) {
            {"minimum", c.value.minimum},
            {"maximum", c.value.maximum},
            {"count", c.value.count},
+           {"disturbed", c.disturbed},
            {"primary", c.primary}};
     if (c.pipe) j["pipe"] = name(*c.pipe);
     if (c.level) j["level"] = name(*c.level);
@@ -41,10 +42,14 @@ MeasuredCeiling ceiling_from(const json& j) {
     if (kind < 0 || kind > static_cast<int>(CeilingKind::link)) throw json::other_error::create(501, "kind", &j);
     c.kind = static_cast<CeilingKind>(kind);
     c.title = j.at("title").get<std::string>();
-    c.action = j.at("action").get<std::string>();
+    const auto action = probe_action_from(j.at("action").get<std::string>());
+    if (!action) throw json::other_error::create(501, "action", &j);
+    c.action = *action;
     c.units = j.at("units").get<int>();
     c.value = {j.at("median").get<double>(),  j.at("low").get<double>(),     j.at("high").get<double>(),
                j.at("minimum").get<double>(), j.at("maximum").get<double>(), j.at("count").get<std::size_t>()};
+    c.samples = c.value;
+    c.disturbed = j.at("disturbed").get<bool>();
     c.primary = j.at("primary").get<bool>();
     if (j.contains("pipe")) c.pipe = pipe_from(j["pipe"].get<std::string>());
     if (j.contains("level")) c.level = level_from(j["level"].get<std::string>());
@@ -59,14 +64,15 @@ MeasuredCeiling ceiling_from(const json& j) {
 
 std::string to_wire(const RankResult& r) {
     const DeviceInfo& d = r.measurement.device;
-    json j{{"schema", kSchema},
-           {"rank", r.rank},
-           {"error", r.error},
-           {"device", {{"kind", d.kind}, {"name", d.name}, {"id", d.id}, {"detail", d.detail}, {"units", d.units}}},
-           {"date", r.measurement.date},
-           {"took", r.measurement.took.value()},
-           {"interrupted", r.measurement.interrupted},
-           {"ceilings", json::array()}};
+    json j{
+        {"schema", kSchema},
+        {"rank", r.rank},
+        {"error", r.error},
+        {"device", {{"kind", name(d.kind)}, {"name", d.name}, {"id", d.id}, {"detail", d.detail}, {"units", d.units}}},
+        {"date", r.measurement.date},
+        {"took", r.measurement.took.value()},
+        {"interrupted", r.measurement.interrupted},
+        {"ceilings", json::array()}};
     if (d.theoretical) j["device"]["machine"] = to_json(*d.theoretical);
     for (const MeasuredCeiling& c : r.measurement.ceilings) j["ceilings"].push_back(ceiling_of(c));
     return j.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -86,7 +92,9 @@ Result<RankResult> from_wire(std::string_view text) {
         r.error = j.at("error").get<std::string>();
         const json& d = j.at("device");
         DeviceInfo& info = r.measurement.device;
-        info.kind = d.at("kind").get<std::string>(), info.name = d.at("name").get<std::string>();
+        const auto kind = device_kind_from(d.at("kind").get<std::string>());
+        if (!kind) return failure(where, fmt::format("sends a device of kind {}", d["kind"].dump()));
+        info.kind = *kind, info.name = d.at("name").get<std::string>();
         info.id = d.at("id").get<std::string>(), info.detail = d.at("detail").get<std::string>();
         info.units = d.at("units").get<int>();
         if (d.contains("machine")) {

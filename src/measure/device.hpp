@@ -18,28 +18,8 @@
 
 namespace gambrel::measure_detail {
 
-// A repetition is what one more costs: a launch (empty), a trip of the arithmetic loop (fma to mma), a product of n x n
-// matrices (gemm), a pass over the working set (load to triad, host_to_device, device_to_host), a dependent load
-// (chase).
-enum class Action : std::uint8_t {
-    empty,
-    fma,
-    add,
-    multiply,
-    mma,
-    gemm,
-    load,
-    store,
-    copy,
-    triad,
-    chase,
-    host_to_device,
-    device_to_host,
-};
-std::string_view name(Action action);  // "fma", "host_to_device"
-
 // How the working set lies on the compute units (SMs, cores).
-enum class Spread : std::uint8_t {
+enum class WorkingSetSharing : std::uint8_t {
     own,    // every unit walks a set of its own, of `working_set` bytes: L1, shared memory; on hosts every level
     whole,  // every unit walks the whole of one set of `working_set` bytes, each from another start: L2 of GPUs
     split,  // one set of `working_set` bytes is divided among the units: DRAM
@@ -56,19 +36,20 @@ enum class MatrixPath : std::uint8_t {
 
 // A declarative description of one micro-kernel. Two probes that compare equal are the same kernel.
 struct Probe {
-    Action action = Action::empty;
+    ProbeAction action = ProbeAction::empty;
     Pipe pipe = Pipe::fp32;                     // element type of arithmetic; of triad's too
     MatrixPath matrix = MatrixPath::automatic;  // mma, gemm
     int shape_m = 0, shape_n = 0, shape_k = 0;  // mma: the instruction's shape; 0: the device's best for the pipe
     int chains = 0;                             // independent chains of each thread; 0: the device's choice
     int extent = 0;                             // gemm: n of an n x n x n product
     std::optional<Level> level{};               // what the working set is meant for; `shared` needs its own kernel
-    Spread spread = Spread::own;                // memory actions
-    int vector_bytes = 0;                       // width of one access; 0: the device's widest
-    int units = 0;                              // compute units that take part; 0: all
+    WorkingSetSharing sharing = WorkingSetSharing::own;  // memory actions
+    int vector_bytes = 0;                                // width of one access; 0: the device's widest
+    int units = 0;                                       // compute units that take part; 0: all
     bool operator==(const Probe&) const = default;
 };
 std::string matrix_way(const Probe& probe);  // mma, gemm: "wgmma", "GEMM by library"; else ""
+std::string one_line(const Errors& errors);  // for a table: "where: what; where: what"
 std::string title(const Probe& probe);       // for progress and faults: "FP32 FMA", "L2 load", "DRAM triad, one core"
 
 // What one timed run did. Rates are the caller's arithmetic.
@@ -79,9 +60,9 @@ struct Sample {
     double accesses = 0;                   // chase: dependent loads; empty: launches
     std::optional<Frequency> clock;        // of the compute units while it ran
     std::optional<std::string> throttled;  // why the clock was held down, as the driver says
-    // Something else ran on our compute units meanwhile: right, but not this device's time. Kept only for want of
-    // better.
-    bool disturbed = false;
+    bool disturbed = false;  // another program ran on the same compute units: the result is right, the time too long
+    std::vector<GroupTime> groups;  // of a GPU's last launch; empty where the device cannot say
+    std::uint64_t code = 0;         // hash of the code of that launch; 0 where there is none
     // Why this sample proves nothing ("sum is 3.1, expected 4"). Absent: the result was read back and is right.
     std::optional<std::string> fault;
 };
@@ -89,12 +70,13 @@ struct Sample {
 class PreparedProbe {
 public:
     virtual ~PreparedProbe() = default;
-    // `working_set` as the probe's Spread reads it; ignored by arithmetic. A device may round it down to whole vectors
-    // but then counts bytes of what it walked. An error ends the probe (a launch failed), a fault only the sample.
+    // `working_set` as the probe's WorkingSetSharing reads it; ignored by arithmetic. A device may round it down to
+    // whole vectors but then counts bytes of what it walked. An error ends the probe (a launch failed), a fault only
+    // the sample.
     virtual Result<Sample> run(Bytes working_set, std::int64_t repetitions) = 0;
 };
 
-// "Not on this device" is an ordinary answer: no probe, and the reason. Errors are for what should have worked.
+// "Not on this device" is an ordinary answer: a null probe and the reason. Errors are for what should have worked.
 struct Preparation {
     std::unique_ptr<PreparedProbe> probe;
     std::string reason;
@@ -108,17 +90,19 @@ public:
     virtual Result<Preparation> prepare(const Probe& probe, Bytes largest) = 0;
     // What budgets are counted in: wall time, unless the device has a time of its own.
     [[nodiscard]] virtual Seconds now() const;
+    // Why nothing can run on the device any more, if so: on a GPU a faulty kernel takes its whole context with it.
+    [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
 };
 
 // "cpu", "cuda:0", "opencl:1", "sim:v100": a kind, and what comes after the colon.
-struct DeviceKind {
+struct DeviceOpener {
     std::string_view prefix;
     std::string_view help;                                           // "cuda:N  NVIDIA GPU N"
     Result<std::unique_ptr<Device>> (*open)(std::string_view rest);  // rest is "" without a colon
     // What is here now, without opening more than needed to name it; empty if there is none.
     std::vector<DeviceFound> (*find)();
 };
-std::vector<DeviceKind> device_kinds();  // src/measure/device_kinds.cpp lists them: one line for a new kind
+std::vector<DeviceOpener> device_openers();  // src/measure/device_kinds.cpp lists them: one line for a new kind
 Result<std::unique_ptr<Device>> open_device(std::string_view name);
 
 }  // namespace gambrel::measure_detail

@@ -12,7 +12,7 @@
 
 namespace gambrel::measure_detail {
 
-std::vector<DeviceKind> device_kinds() {
+std::vector<DeviceOpener> device_openers() {
     const auto none = [] { return std::vector<DeviceFound>{}; };
     return {
         {"cpu", "cpu  this machine's cores and memory", open_host, find_host},
@@ -28,11 +28,11 @@ Result<std::unique_ptr<Device>> open_device(std::string_view name) {
     const std::string_view prefix = name.substr(0, colon);
     const std::string_view rest = colon == std::string_view::npos ? std::string_view{} : name.substr(colon + 1);
     std::vector<std::string> known;
-    for (const DeviceKind& kind : device_kinds()) {
+    for (const DeviceOpener& kind : device_openers()) {
         if (kind.prefix == prefix) return kind.open(rest);
         known.emplace_back(kind.prefix);
     }
-    return failure("--device", fmt::format("\"{}\" is no kind of device{}; write one of {}", name,
+    return failure("--device", fmt::format("\"{}\" is not a device{}; expected one of {}", name,
                                            did_you_mean(prefix, known), fmt::join(known, ", ")));
 }
 
@@ -42,7 +42,7 @@ namespace gambrel {
 
 std::vector<DeviceFound> find_devices() {
     std::vector<DeviceFound> all;
-    for (const auto& kind : measure_detail::device_kinds())
+    for (const auto& kind : measure_detail::device_openers())
         for (DeviceFound& found : kind.find()) all.push_back(std::move(found));
     return all;
 }

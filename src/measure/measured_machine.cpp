@@ -22,10 +22,12 @@ std::string identifier(const std::string& name) {
 }
 
 std::string cite_of(const Measurement& m, const MeasuredCeiling& c) {
-    std::string cite = fmt::format("gambrel measure on {}{}: {}, median of {}, 95 % interval {} to {} of it",
-                                   m.device.id, m.date.empty() ? "" : ", " + m.date, c.title, c.value.count,
-                                   fmt::format("{:.4f}", c.value.low / c.value.median),
-                                   fmt::format("{:.4f}", c.value.high / c.value.median));
+    const std::string of =
+        c.value.count == c.samples.count ? "" : fmt::format(" of {} samples, the fastest that agree", c.samples.count);
+    std::string cite = fmt::format("gambrel measure on {}{}: {}, median of {}{}, 95 % interval {:.4f} to {:.4f} of it",
+                                   m.device.id, m.date.empty() ? "" : ", " + m.date, c.title, c.value.count, of,
+                                   c.value.low / c.value.median, c.value.high / c.value.median);
+    if (c.disturbed) cite += ", disturbed";
     if (c.working_set) cite += fmt::format(", working set {}", binary_text(*c.working_set));
     return cite;
 }
@@ -35,11 +37,12 @@ Machine known(const DeviceInfo& device) {
     Machine m;
     m.id = identifier(device.name);
     m.name = device.name;
-    m.sm.sms = Sourced<double>{static_cast<double>(device.units), Origin::measured, device.kind + " device says so"};
+    const std::string said_by = fmt::format("as the {} device reports it", name(device.kind));
+    m.sm.sms = Sourced<double>{static_cast<double>(device.units), Origin::measured, said_by};
     for (const DeviceLevel& l : device.levels) {
         MemoryLevel& level = m.at(l.level);
         level.per_sm = l.sharers == 1 && l.level != Level::dram;
-        level.capacity = Sourced<Bytes>{l.capacity, Origin::measured, device.kind + " device says so"};
+        level.capacity = Sourced<Bytes>{l.capacity, Origin::measured, said_by};
     }
     return m;
 }
@@ -48,16 +51,24 @@ Machine known(const DeviceInfo& device) {
 
 Machine measured_machine(const Measurement& measurement) {
     Machine m = known(measurement.device);
-    const Origin origin = measurement.device.kind == "simulated" ? Origin::simulated : Origin::measured;
+    const Origin origin = measurement.device.kind == DeviceKind::simulated ? Origin::simulated : Origin::measured;
     if (origin == Origin::simulated)
         m.note = "Measured on a simulated device: these numbers test gambrel, not hardware.";
+    if (measurement.interrupted)
+        m.partial = fmt::format("interrupted after {}; ceilings that it did not reach are missing",
+                                to_text(measurement.took, 2));
+    // A core clocks vector code lower than the scalar chain that its clock is read from, and memory follows neither. So
+    // ceilings of a host hold as they were measured and are not carried to another clock.
+    const bool carried = measurement.device.kind != DeviceKind::host;
     for (const MeasuredCeiling& c : measurement.ceilings) {
         if (c.fault) continue;
-        const std::string cite = cite_of(measurement, c);
+        std::string cite = cite_of(measurement, c);
+        if (!carried && c.clock) cite += fmt::format(", scalar clock {}", to_text(*c.clock, 3));
+        const auto clock = carried ? c.clock : std::nullopt;
         if (c.primary && c.pipe)
-            m.pipes[*c.pipe].measured = AtClock<FlopRate>{{FlopRate{c.value.median}, origin, cite}, c.clock};
+            m.pipes[*c.pipe].measured = AtClock<FlopRate>{{FlopRate{c.value.median}, origin, cite}, clock};
         if (c.primary && c.level)
-            m.at(*c.level).measured = AtClock<Bandwidth>{{Bandwidth{c.value.median}, origin, cite}, c.clock};
+            m.at(*c.level).measured = AtClock<Bandwidth>{{Bandwidth{c.value.median}, origin, cite}, clock};
         if (c.kind == CeilingKind::latency && c.level && c.clock)
             m.at(*c.level).latency = Sourced<Cycles>{Seconds{c.value.median} * *c.clock, origin, cite};
     }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "measure/gpu/tensor_kernels.hpp"
+
 namespace gambrel::measure_detail {
 namespace {
 
@@ -15,14 +17,14 @@ constexpr double kDramFactor = 4;     // of the last cache: what stays in it is 
 constexpr double kLongestProduct = 0.05, kModestPeak = 1e13;  // s, FLOP/s
 constexpr double kLeastDram = 64.0 * 1024 * 1024;
 
-double capacity_in_sweep(const DeviceLevel& level, Spread spread, int units) {
+double capacity_in_sweep(const DeviceLevel& level, WorkingSetSharing sharing, int units) {
     const int sharers = std::min(std::max(level.sharers, 1), units);
-    switch (spread) {
-        case Spread::own:
+    switch (sharing) {
+        case WorkingSetSharing::own:
             return level.capacity.value() / sharers;
-        case Spread::whole:
+        case WorkingSetSharing::whole:
             return level.capacity.value();
-        case Spread::split:
+        case WorkingSetSharing::split:
             return level.capacity.value() * units / sharers;
     }
     return 0;
@@ -44,26 +46,40 @@ const LevelWindow* find(const std::vector<LevelWindow>& windows, Level level) {
     return it == windows.end() ? nullptr : &*it;
 }
 
+// An eighth of the memory.
+double small_part(const DeviceInfo& info) {
+    for (const DeviceLevel& l : info.levels)
+        if (l.level == Level::dram) return l.capacity.value() / 8;
+    return kLeastDram;
+}
+
 class Planner {
 public:
     Planner(const DeviceInfo& info, bool quick) : info_(info), quick_(quick) {}
 
-    void arithmetic(std::initializer_list<Pipe> pipes, std::initializer_list<Action> actions, int units = 0) {
+    void arithmetic(std::initializer_list<Pipe> pipes, std::initializer_list<ProbeAction> actions, int units = 0) {
         for (const Pipe pipe : pipes)
-            for (const Action action : actions) first(Probe{.action = action, .pipe = pipe, .units = units});
+            for (const ProbeAction action : actions) first(Probe{.action = action, .pipe = pipe, .units = units});
     }
-    void matrix() {
+    void matrix(MatrixPath path, std::vector<CeilingStep>& to) const {
         for (const Pipe pipe : all_pipes())
-            if (is_tensor(pipe))
-                for (const MatrixPath path : {MatrixPath::warp, MatrixPath::warpgroup, MatrixPath::tensor_memory})
-                    first(Probe{.action = Action::mma, .pipe = pipe, .matrix = path});
-        // Where Tensor Cores do FP64, the library's FP64 product is theirs and no ceiling of the ordinary pipe.
-        const bool tensor_fp64 = info_.theoretical && compute_ceiling(*info_.theoretical, Pipe::tensor_fp64);
+            if (is_tensor(pipe)) to.push_back({Probe{.action = ProbeAction::mma, .pipe = pipe, .matrix = path}, {}});
+    }
+    void warp_matrix() { matrix(MatrixPath::warp, plan_.first); }
+    // Asynchronous matrix instructions and a foreign library: a fault of theirs would take the GPU's context, and all
+    // that is measured after it, along.
+    void risky_matrix() {
+        matrix(MatrixPath::warpgroup, plan_.last);
+        matrix(MatrixPath::tensor_memory, plan_.last);
+        // Where Tensor Cores do FP64, the library's FP64 product is theirs and not a ceiling of the ordinary pipe.
+        const Probe on_tensor_cores{.action = ProbeAction::mma, .pipe = Pipe::tensor_fp64};
+        const bool tensor_fp64 =
+            info_.compute_capability && find_tensor_kernel(on_tensor_cores, *info_.compute_capability, true) != nullptr;
         for (const Pipe pipe : {tensor_fp64 ? Pipe::tensor_fp64 : Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32,
                                 Pipe::tensor_fp16, Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8})
             for (const int n : quick_ ? std::vector<int>{4096} : std::vector<int>{1024, 2048, 4096, 8192, 16384})
                 if (product_time(pipe, n) < kLongestProduct)
-                    first(Probe{.action = Action::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n});
+                    last({.action = ProbeAction::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n}, {});
     }
     // One product must be short beside the time for all of its samples.
     [[nodiscard]] double product_time(Pipe pipe, int n) const {
@@ -77,17 +93,17 @@ public:
         const int units = probe.units == 0 ? info_.units : probe.units;
         if (!(from > 0) || to < 2 * from) return;
         plan_.sweeps.push_back(
-            {probe, std::move(title), geometric(from, to, quick_ ? 3 : 4), level_windows(info_, probe.spread, units)});
+            {probe, std::move(title), geometric(from, to, quick_ ? 3 : 4), level_windows(info_, probe.sharing, units)});
     }
-    void at_level(Action action, Level level, Spread spread, int units = 0) {
-        const auto windows = level_windows(info_, spread, units == 0 ? info_.units : units);
+    void at_level(ProbeAction action, Level level, WorkingSetSharing sharing, int units = 0) {
+        const auto windows = level_windows(info_, sharing, units == 0 ? info_.units : units);
         const LevelWindow* window = find(windows, level);
         if (!window || inside(*window).value() == 0) return;
         // A chase comes back to a line only after all others: in a cache that others use too, a small set is still
         // there.
-        const Bytes set = inside(*window, action == Action::chase ? 0.3 : 0.5);
+        const Bytes set = inside(*window, action == ProbeAction::chase ? 0.3 : 0.5, small_part(info_));
         plan_.last.push_back(
-            {Probe{.action = action, .pipe = Pipe::fp64, .level = level, .spread = spread, .units = units}, set});
+            {Probe{.action = action, .pipe = Pipe::fp64, .level = level, .sharing = sharing, .units = units}, set});
     }
     void last(const Probe& probe, Bytes working_set) { plan_.last.push_back({probe, working_set}); }
     [[nodiscard]] double capacity(Level level) const {
@@ -103,74 +119,79 @@ private:
     Plan plan_;
 };
 
-double dram_set(const DeviceInfo& info, Spread spread, int units) {
-    const auto windows = level_windows(info, spread, units);
+double dram_set(const DeviceInfo& info, WorkingSetSharing sharing, int units) {
+    const auto windows = level_windows(info, sharing, units);
     const LevelWindow* dram = find(windows, Level::dram);
-    return dram ? inside(*dram).value() : kLeastDram;
+    return dram ? inside(*dram, 0.5, small_part(info)).value() : kLeastDram;
 }
 
 Plan host_plan(const DeviceInfo& info, bool quick) {
     Planner p(info, quick);
-    p.arithmetic({Pipe::fp64, Pipe::fp32}, {Action::fma, Action::add, Action::multiply});
-    if (info.units > 1) p.arithmetic({Pipe::fp64, Pipe::fp32}, {Action::fma, Action::add}, 1);
+    p.arithmetic({Pipe::fp64, Pipe::fp32}, {ProbeAction::fma, ProbeAction::add, ProbeAction::multiply});
+    if (info.units > 1) p.arithmetic({Pipe::fp64, Pipe::fp32}, {ProbeAction::fma, ProbeAction::add}, 1);
     const double l1 = p.capacity(Level::l1) > 0 ? p.capacity(Level::l1) : 32 * 1024;
-    p.sweep({.action = Action::load, .pipe = Pipe::fp64}, "load, each core a set of its own", l1 / 8,
-            dram_set(info, Spread::own, info.units) * 1.5);
+    p.sweep({.action = ProbeAction::load, .pipe = Pipe::fp64}, "load, each core a set of its own", l1 / 8,
+            dram_set(info, WorkingSetSharing::own, info.units) * 1.5);
     if (info.units > 1 && !quick)
-        p.sweep({.action = Action::load, .pipe = Pipe::fp64, .units = 1}, "load, one core", l1 / 8,
-                dram_set(info, Spread::own, 1) * 1.5);
+        p.sweep({.action = ProbeAction::load, .pipe = Pipe::fp64, .units = 1}, "load, one core", l1 / 8,
+                dram_set(info, WorkingSetSharing::own, 1) * 1.5);
     for (const Level level : {Level::l1, Level::l2, Level::l3, Level::dram}) {
-        for (const Action action : {Action::store, Action::copy, Action::triad})
-            if (!quick || level == Level::dram) p.at_level(action, level, Spread::own);
-        p.at_level(Action::chase, level, Spread::own, 1);
+        for (const ProbeAction action : {ProbeAction::store, ProbeAction::copy, ProbeAction::triad})
+            if (!quick || level == Level::dram) p.at_level(action, level, WorkingSetSharing::own);
+        p.at_level(ProbeAction::chase, level, WorkingSetSharing::own, 1);
     }
     return p.take();
 }
 
 Plan gpu_plan(const DeviceInfo& info, bool quick) {
     Planner p(info, quick);
-    p.first({.action = Action::empty});
-    p.arithmetic({Pipe::fp64, Pipe::fp32, Pipe::fp16, Pipe::bf16, Pipe::int32}, {Action::fma});
-    p.arithmetic({Pipe::fp64, Pipe::fp32}, {Action::add, Action::multiply});
-    p.matrix();
+    p.first({.action = ProbeAction::empty});
+    p.arithmetic({Pipe::fp64, Pipe::fp32, Pipe::fp16, Pipe::bf16, Pipe::int32}, {ProbeAction::fma});
+    p.arithmetic({Pipe::fp64, Pipe::fp32}, {ProbeAction::add, ProbeAction::multiply});
+    p.warp_matrix();
     const double l1 = p.capacity(Level::l1), l2 = p.capacity(Level::l2);
-    p.sweep({.action = Action::load}, "load, each SM a set of its own", l1 / 16, l1 * 4);
-    p.sweep({.action = Action::load, .spread = Spread::whole}, "load, all SMs the same set", l1 / 4, l2);
-    p.sweep({.action = Action::load, .spread = Spread::split}, "load, one set divided among the SMs", l2 / 8,
-            dram_set(info, Spread::split, info.units) * 2);
+    p.sweep({.action = ProbeAction::load}, "load, each SM a set of its own", l1 / 16, l1 * 4);
+    p.sweep({.action = ProbeAction::load, .sharing = WorkingSetSharing::whole}, "load, all SMs the same set", l1 / 4,
+            l2);
+    p.sweep({.action = ProbeAction::load, .sharing = WorkingSetSharing::split}, "load, one set divided among the SMs",
+            l2 / 8, dram_set(info, WorkingSetSharing::split, info.units) * 2);
     if (p.capacity(Level::shared) > 0)
-        p.last({.action = Action::load, .level = Level::shared}, Bytes{p.capacity(Level::shared) / 2});
-    for (const Action action : {Action::store, Action::copy, Action::triad})
-        p.at_level(action, Level::dram, Spread::split);
+        p.last({.action = ProbeAction::load, .level = Level::shared}, Bytes{p.capacity(Level::shared) / 2});
+    for (const ProbeAction action : {ProbeAction::store, ProbeAction::copy, ProbeAction::triad})
+        p.at_level(action, Level::dram, WorkingSetSharing::split);
     if (p.capacity(Level::shared) > 0)
-        p.last({.action = Action::chase, .level = Level::shared, .units = 1}, Bytes{p.capacity(Level::shared) / 2});
+        p.last({.action = ProbeAction::chase, .level = Level::shared, .units = 1},
+               Bytes{p.capacity(Level::shared) / 2});
     for (const Level level : {Level::l1, Level::l2, Level::l3, Level::dram})
-        p.at_level(Action::chase, level, Spread::own, 1);
-    for (const Action action : {Action::host_to_device, Action::device_to_host})
+        p.at_level(ProbeAction::chase, level, WorkingSetSharing::own, 1);
+    for (const ProbeAction action : {ProbeAction::host_to_device, ProbeAction::device_to_host})
         p.last({.action = action}, Bytes{kLeastDram});
+    p.risky_matrix();
     return p.take();
 }
 
 }  // namespace
 
-std::vector<LevelWindow> level_windows(const DeviceInfo& info, Spread spread, int units) {
+std::vector<LevelWindow> level_windows(const DeviceInfo& info, WorkingSetSharing sharing, int units) {
     std::vector<LevelWindow> windows;
     double inner = 0;
     for (const DeviceLevel& level : info.levels) {
         if (level.level == Level::shared || level.level == Level::dram) continue;
-        const double end = capacity_in_sweep(level, spread, units);
+        // On GPUs, sets that SMs have in common are loaded past the L1.
+        if (info.kind != DeviceKind::host && sharing != WorkingSetSharing::own && level.level == Level::l1) continue;
+        const double end = capacity_in_sweep(level, sharing, units);
         if (end <= inner) continue;
         windows.push_back({level.level, inner, end});
         inner = end;
     }
     // Units that all walk one set follow the first that reads a line: the last cache serves them whatever its size.
     constexpr double kEnd = std::numeric_limits<double>::infinity();
-    if (spread != Spread::whole || windows.empty()) windows.push_back({Level::dram, inner, kEnd});
+    if (sharing != WorkingSetSharing::whole || windows.empty()) windows.push_back({Level::dram, inner, kEnd});
     return windows;
 }
 
-Bytes inside(const LevelWindow& w, double part) {
-    if (std::isinf(w.to)) return Bytes{std::max(kDramFactor * w.from, kLeastDram)};
+Bytes inside(const LevelWindow& w, double part, double most) {
+    if (std::isinf(w.to)) return Bytes{std::max(kDramFactor * w.from, std::min(kLeastDram, most))};
     const double low = kInnerMargin * w.from, high = kOuterMargin * w.to;
     if (low >= high) return Bytes{0};
     const double set = w.from > 0 ? low * std::pow(high / low, part) : high / 2;
@@ -187,7 +208,7 @@ std::string misfit(Bytes set, const LevelWindow& w) {
 }
 
 Plan plan_for(const DeviceInfo& info, bool quick) {
-    return info.kind == "host" ? host_plan(info, quick) : gpu_plan(info, quick);
+    return info.kind == DeviceKind::host ? host_plan(info, quick) : gpu_plan(info, quick);
 }
 
 }  // namespace gambrel::measure_detail

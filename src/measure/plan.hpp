@@ -1,7 +1,8 @@
 // What is measured on a device: arithmetic, sweeps over working sets, and memory at each level. Pure: made from what is
-// known of the device before anything runs; a device answers for itself which of it it can do.
+// known of the device before anything runs. The device decides which of these probes it supports.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "measure/device.hpp"
@@ -25,13 +26,13 @@ struct Plan {
 };
 Plan plan_for(const DeviceInfo& info, bool quick);
 
-// The working sets that each level serves under this spread. A level that an inner one hides (the L2 of a V100 holds
-// less for each SM than its L1) has no window.
-std::vector<LevelWindow> level_windows(const DeviceInfo& info, Spread spread, int units);
+// The working sets that each level serves when units share them so. A level that an inner one hides (the L2 of a V100
+// holds less for each SM than its L1) has no window.
+std::vector<LevelWindow> level_windows(const DeviceInfo& info, WorkingSetSharing sharing, int units);
 
 // Where in a window to measure: well inside, `part` of the way from its inner end to its outer one on a logarithmic
-// scale. 0 if the window is too narrow for any.
-Bytes inside(const LevelWindow& window, double part = 0.5);
+// scale; in DRAM, several times the last cache and not more of it than `most`. 0 if the window is too narrow for any.
+Bytes inside(const LevelWindow& window, double part = 0.5, double most = std::numeric_limits<double>::infinity());
 // The sentence that says why a working set is not one of the level, or "" if it is.
 std::string misfit(Bytes working_set, const LevelWindow& window);
 

@@ -11,11 +11,11 @@ namespace gambrel::measure_detail {
 namespace {
 
 constexpr double kDefaultBudget = 45, kQuickBudget = 6;  // seconds
-// Of one sample: hundreds of launch overheads; with little time in all, less.
-// Cores have no launch overhead, but other programs: a run well below a scheduler's time slice is mostly undisturbed.
+// Of one sample: hundreds of launch overheads; with little time in all, less. A host has no launch overhead, but other
+// programs: a run well below a scheduler's time slice is mostly undisturbed.
 constexpr double kHostSampleTime = 0.7e-3;
 constexpr double kLeastSlice = 15;            // samples
-constexpr double kLongestCalibration = 0.03;  // for want of an undisturbed run
+constexpr double kLongestCalibration = 0.03;  // s, while no undisturbed run comes
 constexpr double kSampleTime = 4e-3, kLeastSampleTime = 1e-3, kSampleShare = 1e-4;
 
 void note_once(std::vector<std::string>& notes, std::string note) {
@@ -24,26 +24,21 @@ void note_once(std::vector<std::string>& notes, std::string note) {
 
 // What samples of one probe add up to.
 struct Gathered {
-    Repeater rates;
-    std::vector<double> clocks;
+    explicit Gathered(Disturbance disturbance) : result{Repeater(disturbance), {}, {}, {}} {}
     Repeated result;
+    std::vector<double> clocks;
 
-    // False if there is no use in going on.
+    // False if there is no point in going on.
     bool take(const Probe& probe, const Result<Sample>& sample) {
-        if (!sample) return result.fault = to_text(sample.error()), false;
+        if (!sample) return result.fault = one_line(sample.error()), false;
         if (sample->fault) return result.fault = sample->fault, false;
         if (!(sample->time.value() > 0)) return result.fault = "the timer did not move", false;
-        rates.add(value_of(probe, *sample), sample->disturbed);
+        result.samples.add(value_of(probe, *sample), sample->disturbed);
         if (sample->clock) clocks.push_back(sample->clock->value());
         if (sample->throttled) note_once(result.notes, "throttled: " + *sample->throttled);
         return true;
     }
     Repeated finished() {
-        result.value = rates.result();
-        result.disturbed = rates.clean() < kLeastSamples;
-        if (rates.count() > 0 && result.disturbed && rates.count() > rates.clean())
-            result.notes.push_back(fmt::format("other programs ran on the same cores in {} of {} runs",
-                                               rates.count() - rates.clean(), rates.count()));
         if (!clocks.empty()) result.clock = Frequency{median_of(clocks)};
         return std::move(result);
     }
@@ -56,7 +51,7 @@ Session::Session(Device& device, const MeasureOptions& options)
       options_(options),
       start_(device.now()),
       budget_(options.budget.value() > 0 ? options.budget : Seconds{options.quick ? kQuickBudget : kDefaultBudget}),
-      sample_time_(device.info().kind == "host"
+      sample_time_(device.info().kind == DeviceKind::host
                        ? kHostSampleTime
                        : std::clamp(kSampleShare * budget_.value(), kLeastSampleTime, kSampleTime)) {}
 
@@ -87,17 +82,17 @@ double value_of(const Probe& probe, const Sample& sample) {
 
 CeilingKind kind_of(const Probe& probe) {
     switch (probe.action) {
-        case Action::empty:
+        case ProbeAction::empty:
             return CeilingKind::launch;
-        case Action::chase:
+        case ProbeAction::chase:
             return CeilingKind::latency;
-        case Action::host_to_device:
-        case Action::device_to_host:
+        case ProbeAction::host_to_device:
+        case ProbeAction::device_to_host:
             return CeilingKind::link;
-        case Action::load:
-        case Action::store:
-        case Action::copy:
-        case Action::triad:
+        case ProbeAction::load:
+        case ProbeAction::store:
+        case ProbeAction::copy:
+        case ProbeAction::triad:
             return CeilingKind::bandwidth;
         default:
             return CeilingKind::compute;
@@ -114,11 +109,11 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
     int disturbed = 0;  // runs with as many repetitions
     for (int tries = 0; tries < 150; ++tries) {
         const auto sample = probe.run(working_set, found.repetitions);
-        if (!sample) return found.fault = to_text(sample.error()), found;
+        if (!sample) return found.fault = one_line(sample.error()), found;
         if (sample->fault) return found.fault = sample->fault, found;
         shortest = std::min(shortest, sample->time.value());
-        // A run that another program held up would promise too few repetitions for all that follow: of such the
-        // shortest of several is believed.
+        // A run that another program held up would promise too few repetitions for all that follow: of several such
+        // runs the shortest counts.
         if (sample->disturbed && (++disturbed < 3 || (disturbed < 6 && session.device().now() < overdue))) continue;
         const double time = shortest;
         shortest = std::numeric_limits<double>::infinity();
@@ -135,29 +130,38 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
     return found;
 }
 
-Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds deadline, Session& session) {
-    Gathered all;
+bool is_rate(CeilingKind kind) { return kind != CeilingKind::latency && kind != CeilingKind::launch; }
+
+Disturbance disturbance_of(const DeviceInfo& device, const Probe& probe) {
+    if (device.kind != DeviceKind::host) return Disturbance::none;
+    return is_rate(kind_of(probe)) ? Disturbance::lowers_rates : Disturbance::raises_times;
+}
+
+Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds deadline, Session& session,
+                  const Repeater* known) {
+    Gathered all(disturbance_of(session.device().info(), probe));
+    if (known != nullptr) all.result.samples.add(*known);
     Seconds slice = deadline - session.device().now();
     const Calibration calibration = calibrated(prepared, set, session);
     if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
-    // Where others have spent the time, still enough for a few samples.
+    // Where earlier steps have spent the time, still enough for a few samples.
     if (const Seconds least = session.sample_time() * kLeastSlice; slice < least) {
         slice = least;
         deadline = session.device().now() + least;
     }
     while (!session.stopped()) {
         if (!all.take(probe, prepared.run(set, calibration.repetitions))) break;
-        if (all.rates.settled()) break;
+        if (all.result.samples.settled()) break;
         if (session.device().now() >= deadline + slice) break;
-        if (all.rates.count() >= kLeastSamples && session.device().now() >= deadline) break;
+        if (all.result.samples.count() >= kLeastSamples && session.device().now() >= deadline) break;
         session.tell(title(probe));
     }
-    if (!all.result.fault && all.rates.count() == 0) all.result.fault = "stopped before it was measured";
+    if (!all.result.fault && all.result.samples.count() == 0) all.result.fault = "stopped before it was measured";
     return all.finished();
 }
 
 Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes set, Seconds duration, Session& session) {
-    Gathered all;
+    Gathered all(Disturbance::none);  // what was held, not what could have been
     const Calibration calibration = calibrated(prepared, set, session);
     if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
     const Seconds start = session.device().now();
@@ -169,7 +173,7 @@ Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes set, Secon
         if (!all.take(probe, sample)) break;
         session.tell(title(probe) + ", sustained");
     }
-    if (!all.result.fault && all.rates.count() == 0) all.result.fault = "stopped before the second half";
+    if (!all.result.fault && all.result.samples.count() == 0) all.result.fault = "stopped before the second half";
     return all.finished();
 }
 

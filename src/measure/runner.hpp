@@ -1,4 +1,4 @@
-// Runs one probe until its statistics suffice or its time is spent. Knows budgets and proofs, no levels.
+// Runs one probe until its statistics suffice or its time is spent. Knows budgets and proofs, but no levels.
 #pragma once
 
 #include <functional>
@@ -31,25 +31,29 @@ private:
 // Quantity of interest of a sample: FLOP/s, B/s, or seconds for one access.
 double value_of(const Probe& probe, const Sample& sample);
 CeilingKind kind_of(const Probe& probe);
+bool is_rate(CeilingKind kind);  // more is better; else a time, of which less is
+// How other programs can move samples of the probe on this device.
+Disturbance disturbance_of(const DeviceInfo& device, const Probe& probe);
 
-// Repetitions for which one run takes about the session's sample time. An error or a fault of the first runs is told.
+// Repetitions for which one run takes about the session's sample time, or the error or fault of the first runs.
 struct Calibration {
     std::int64_t repetitions = 1;
     std::optional<std::string> fault;
 };
-// `guess` is where to begin; far too many are cut down.
+// `guess` is where to begin; a guess that is far too high is cut down.
 Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session, std::int64_t guess = 1);
 
 struct Repeated {
-    Statistics value;
-    bool disturbed = false;          // less than six samples that nothing else is known to have slowed
+    Repeater samples;
     std::optional<Frequency> clock;  // median
     std::optional<std::string> fault;
     std::vector<std::string> notes;
 };
-// Until settled or `deadline` (in Device::now) has passed; at least six samples unless stopped or long overdue.
-Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds deadline, Session& session);
-// Without pause for `duration`; the statistics are of the second half, when clock and temperature have settled.
+// Until settled or `deadline` (in Device::now) has passed; at least six samples unless stopped or long overdue. Samples
+// of the same probe and working set that are there already are `known`.
+Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds deadline, Session& session,
+                  const Repeater* known = nullptr);
+// Without pause for `duration`; the samples are of the second half, when clock and temperature have settled.
 Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes working_set, Seconds duration, Session& session);
 
 }  // namespace gambrel::measure_detail

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace gambrel {
 namespace measure_detail {
@@ -45,15 +46,87 @@ double interval_by_quartiles(std::vector<double> v) {
     return median > 0 ? width / median : 0;
 }
 
-void Repeater::add(double value, bool disturbed) {
-    (disturbed ? disturbed_ : clean_).push_back(value);
-    if (clean_.size() < next_look_) return;
-    next_look_ = clean_.size() + std::max<std::size_t>(1, clean_.size() / 8);
-    settled_ =
-        statistics(clean_).relative_interval() < kSettledInterval && interval_by_quartiles(clean_) < kSettledInterval;
+// Samples of a group agree if they lie this close together.
+constexpr double kAgreement = 0.03, kLooseAgreement = 0.05;
+constexpr std::size_t kLeastLoose = 3;
+
+namespace {
+
+bool is_narrow(const std::vector<double>& values) {
+    return statistics(values).relative_interval() < kSettledInterval &&
+           interval_by_quartiles(values) < kSettledInterval;
 }
 
-Statistics Repeater::result() const { return statistics(clean_.empty() ? disturbed_ : clean_); }
+}  // namespace
+
+void Repeater::add(double value, bool disturbed) {
+    samples_.push_back({value, disturbed});
+    // Sorting after each sample would cost more than a short run: look again when the count has grown by an eighth.
+    if (samples_.size() < next_look_) return;
+    next_look_ = samples_.size() + std::max<std::size_t>(1, samples_.size() / 8);
+    const Estimate now = estimate();
+    if (now.disturbed || now.value.count < kFirstLook) return;
+    std::vector<double> values;
+    for (const Sample& s : samples_)
+        if (s.value >= now.value.minimum && s.value <= now.value.maximum &&
+            (disturbance_ != Disturbance::none || !s.disturbed))
+            values.push_back(s.value);
+    settled_ = is_narrow(values);
+}
+
+void Repeater::add(const Repeater& other) {
+    for (const Sample& s : other.samples_) add(s.value, s.disturbed);
+}
+
+std::size_t Repeater::disturbed() const {
+    return static_cast<std::size_t>(
+        std::count_if(samples_.begin(), samples_.end(), [](const Sample& s) { return s.disturbed; }));
+}
+
+Statistics Repeater::all() const {
+    std::vector<double> values;
+    values.reserve(samples_.size());
+    for (const Sample& s : samples_) values.push_back(s.value);
+    return statistics(std::move(values));
+}
+
+Repeater::Estimate Repeater::estimate() const { return disturbance_ == Disturbance::none ? of_all() : of_fastest(); }
+
+Repeater::Estimate Repeater::of_all() const {
+    std::vector<double> clean;
+    for (const Sample& s : samples_)
+        if (!s.disturbed) clean.push_back(s.value);
+    const bool few = clean.size() < kLeastSamples && clean.size() < samples_.size();
+    return {clean.empty() ? all() : statistics(std::move(clean)), few};
+}
+
+// The fastest group of at least `least` samples within `agreement`: one lucky sample alone does not count, and however
+// many slowed samples lie below, they do not either. Samples marked as disturbed belong to the group if they are as
+// fast: a program that only used the start of the core's time cannot have made them faster.
+Repeater::Estimate Repeater::of_fastest() const {
+    std::vector<Sample> sorted = samples_;
+    const bool less = disturbance_ == Disturbance::raises_times;
+    std::sort(sorted.begin(), sorted.end(),
+              [less](const Sample& a, const Sample& b) { return less ? a.value < b.value : a.value > b.value; });
+    const auto agree = [](double fast, double slow, double agreement) {
+        return std::abs(fast - slow) <= agreement * std::max(fast, slow);
+    };
+    const auto group_of = [&](std::size_t least, double agreement) -> std::optional<Estimate> {
+        for (std::size_t first = 0; first + least <= sorted.size(); ++first) {
+            if (!agree(sorted[first].value, sorted[first + least - 1].value, agreement)) continue;
+            std::vector<double> values;
+            std::size_t clean = 0;
+            for (std::size_t i = first; i < sorted.size() && agree(sorted[first].value, sorted[i].value, agreement);
+                 ++i)
+                values.push_back(sorted[i].value), clean += sorted[i].disturbed ? 0 : 1;
+            return Estimate{statistics(std::move(values)), clean < kLeastSamples};
+        }
+        return std::nullopt;
+    };
+    if (const auto group = group_of(kLeastSamples, kAgreement)) return *group;
+    if (auto group = group_of(kLeastLoose, kLooseAgreement)) return group->disturbed = true, *group;
+    return {sorted.empty() ? Statistics{} : statistics({sorted.front().value}), true};
+}
 
 }  // namespace measure_detail
 

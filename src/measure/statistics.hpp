@@ -1,6 +1,7 @@
-// When to stop repeating: the 95 % interval of the median is narrow, or the time is spent. Does no timing itself.
+// When to stop repeating, and what repeated samples say of the hardware. Does no timing itself.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include <gambrel/measure.hpp>
@@ -8,7 +9,7 @@
 namespace gambrel::measure_detail {
 
 // Ranks (0-based, inclusive) of the order statistics that enclose the median with at least 95 % confidence; the whole
-// range where there are fewer than six samples, because none does.
+// range if there are fewer than six samples, because then none does.
 struct RankInterval {
     std::size_t low = 0, high = 0;
 };
@@ -18,27 +19,46 @@ double median_of(std::vector<double> values);  // 0 if there are none
 
 inline constexpr double kSettledInterval = 0.01;
 inline constexpr std::size_t kLeastSamples = 6;
-inline constexpr std::size_t kFirstLook = 25;  // of fewer some lie close together by chance, in one run or another
+// Optional stopping: a test after every sample finds a spuriously narrow interval sooner or later. So the first look is
+// at 25 samples, and the quartiles must promise a narrow interval too.
+inline constexpr std::size_t kFirstLook = 25;
 
-// The 95 % interval that the quartiles promise, as a part of the median, were the samples normally distributed. Who
-// looks again and again finds order statistics of the middle that lie close together by chance, or in one mode of two;
-// the quartiles do so less often.
+// The 95 % interval of the median that the quartiles promise, relative to the median, were the samples normal.
 double interval_by_quartiles(std::vector<double> samples);
 
-// Gathers samples and knows when they suffice. Disturbed samples count only where there are no others.
-// Sorting for each new sample would cost more than a short run, so the verdict is renewed only when the count has grown
-// by an eighth.
+// What other programs do to samples. `none`: nothing else uses the device, noise goes both ways, and the median is the
+// estimate. Otherwise a sample can only be too slow, so that the hardware is what the fastest samples that agree show.
+enum class Disturbance : std::uint8_t { none, lowers_rates, raises_times };
+
+// Gathers samples of one quantity and estimates it.
 class Repeater {
 public:
+    explicit Repeater(Disturbance disturbance = Disturbance::none) : disturbance_(disturbance) {}
+
     void add(double value, bool disturbed = false);
+    void add(const Repeater& other);
     [[nodiscard]] bool settled() const { return settled_; }
-    [[nodiscard]] std::size_t count() const { return clean_.size() + disturbed_.size(); }
-    [[nodiscard]] std::size_t clean() const { return clean_.size(); }
-    // Of the undisturbed, if there are any.
-    [[nodiscard]] Statistics result() const;
+    [[nodiscard]] std::size_t count() const { return samples_.size(); }
+    [[nodiscard]] std::size_t disturbed() const;
+    [[nodiscard]] Statistics all() const;
+
+    struct Estimate {
+        Statistics value;
+        // Fewer than six samples agree, or fewer than six of them are known to have run undisturbed.
+        bool disturbed = false;
+    };
+    [[nodiscard]] Estimate estimate() const;
 
 private:
-    std::vector<double> clean_, disturbed_;
+    struct Sample {
+        double value = 0;
+        bool disturbed = false;
+    };
+    [[nodiscard]] Estimate of_all() const;
+    [[nodiscard]] Estimate of_fastest() const;
+
+    Disturbance disturbance_;
+    std::vector<Sample> samples_;
     std::size_t next_look_ = kFirstLook;
     bool settled_ = false;
 };

@@ -22,22 +22,23 @@ std::vector<Point> calibrated_points(PreparedProbe& prepared, const SweepStep& s
     for (const Bytes set : step.working_sets) {
         if (session.stopped()) break;
         session.tell(step.title);
-        // The same bytes as for the set before; a slower level makes that too many, which is seen.
+        // The same bytes as for the set before; where a slower level makes that too many, calibration cuts it down.
         const double guess =
             points.empty() ? 1 : static_cast<double>(points.back().repetitions) * (points.back().set / set);
         const Calibration c = calibrated(prepared, set, session, static_cast<std::int64_t>(guess));
         if (c.fault)
             faults.push_back(fmt::format("{}: {}", binary_text(set), *c.fault));
         else
-            points.push_back({set, c.repetitions, {}});
+            points.push_back({set, c.repetitions, Repeater(disturbance_of(session.device().info(), step.probe))});
     }
     return points;
 }
 
 }  // namespace
 
-MeasuredSweep run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session) {
-    MeasuredSweep sweep{step.title, {}, step.windows, {}, {}};
+SweepRun run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session) {
+    SweepRun run{{step.title, {}, step.windows, {}, {}}, {}};
+    MeasuredSweep& sweep = run.sweep;
     const Seconds slice = deadline - session.device().now();
     auto points = calibrated_points(prepared, step, session, sweep.faults);
     for (std::size_t round = 0; round < kMostRounds && !session.stopped(); ++round) {
@@ -49,17 +50,20 @@ MeasuredSweep run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds 
             const auto sample = prepared.run(p.set, p.repetitions);
             if (!sample || sample->fault || !(sample->time.value() > 0))
                 sweep.faults.push_back(fmt::format("{}: {}", binary_text(p.set),
-                                                   !sample         ? to_text(sample.error())
+                                                   !sample         ? one_line(sample.error())
                                                    : sample->fault ? *sample->fault
                                                                    : "the timer did not move"));
             else
                 p.rates.add(value_of(step.probe, *sample), sample->disturbed);
         }
     }
-    for (const Point& p : points)
-        if (p.rates.count() > 0) sweep.points.push_back({p.set, p.rates.result()});
+    for (Point& p : points) {
+        if (p.rates.count() == 0) continue;
+        sweep.points.push_back({p.set, p.rates.estimate().value});
+        run.samples.emplace(p.set, std::move(p.rates));
+    }
     sweep.plateaus = plateaus(sweep.points, sweep.windows);
-    return sweep;
+    return run;
 }
 
 std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau) {

@@ -1,13 +1,19 @@
 // Runs one probe over working sets, in rounds: a disturbance of a second then hits one sample of many points, not many
-// samples of one point. Finds plateaus; which of them is a ceiling is decided by who runs it again with more care.
+// samples of one point. Finds plateaus; a plateau becomes a ceiling only after it was run again with more care.
 #pragma once
+
+#include <map>
 
 #include "measure/plan.hpp"
 #include "measure/runner.hpp"
 
 namespace gambrel::measure_detail {
 
-MeasuredSweep run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session);
+struct SweepRun {
+    MeasuredSweep sweep;
+    std::map<Bytes, Repeater> samples;  // of each working set
+};
+SweepRun run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session);
 
 // Where on a named plateau to measure its ceiling: the fastest point well inside the level's window; nullopt if the
 // plateau has none.

@@ -37,7 +37,8 @@ std::string ert_json(const Measurement& m) {
                         {"HOSTNAME", m.device.id},
                         {"DEVICE", m.device.name},
                         {"DETAIL", m.device.detail},
-                        {"TIMESTAMP", m.date}};
+                        {"TIMESTAMP", m.date},
+                        {"PARTIAL", m.interrupted}};
     const Json out{{"empirical",
                     {{"metadata", metadata},
                      {"gflops", {{"data", gflops}, {"metadata", Json::object()}}},

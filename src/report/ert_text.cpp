@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/ert.hpp>
 #include <gambrel/report.hpp>
 
 #include "chart/text.hpp"
@@ -11,7 +10,7 @@ namespace gambrel {
 
 using namespace chart_detail;
 
-std::string ert_text(const ErtImport& in, const TextStyle& wanted) {
+std::string ert_text(const ErtImport& in, const std::vector<Plateau>& plateaus, const TextStyle& wanted) {
     TextStyle style = wanted;
     style.width = std::clamp(style.width, 40, 250);
     const bool ascii = !style.unicode;
@@ -24,13 +23,13 @@ std::string ert_text(const ErtImport& in, const TextStyle& wanted) {
     for (const auto& [name, value] : in.roofline.gbytes)
         table.add({{printable(name, ascii), to_text(Bandwidth{value * 1e9}, 4)}, "", {}});
     out += "\n" + terminal_text(table, style);
-    if (in.plateaus.empty()) return out;
+    if (plateaus.empty()) return out;
     Table ours({{"plateaus that gambrel sees", false, 100, 12},
                 {"", true, 95},
                 {"from", true, 80},
                 {"to", true, 80},
                 {"points", true, 50}});
-    for (const Plateau& p : in.plateaus)
+    for (const Plateau& p : plateaus)
         ours.add({{"", to_text(Bandwidth{p.value}, 4), to_text(p.from, 3), to_text(p.to, 3), std::to_string(p.points)},
                   "",
                   {}});

@@ -62,6 +62,7 @@ std::string machine_sheet(const Machine& m, const TextStyle& style) {
     sheet.paragraph(m.id.empty() || m.id == m.name ? m.name : fmt::format("{} ({})", m.name, m.id), "1");
     if (const std::string about = machine_about(m); !about.empty()) sheet.paragraph(about);
     if (!m.note.empty()) sheet.paragraph(m.note);
+    if (!m.partial.empty()) sheet.paragraph("Partial measurement: " + m.partial + ".");
     for (const auto& section : machine_facts(m)) sheet.section(section);
     return sheet.take();
 }

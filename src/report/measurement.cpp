@@ -45,10 +45,10 @@ std::string range_text(const MeasuredCeiling& c) {
 }
 
 std::string device_text(const Measurement& m) {
-    std::string text = fmt::format("{} ({}), {}", m.device.name, m.device.kind, m.device.id);
+    std::string text = fmt::format("{} ({}), {}", m.device.name, name(m.device.kind), m.device.id);
     if (!m.device.detail.empty()) text += ", " + m.device.detail;
-    text += fmt::format(
-        ", {}", plural(static_cast<std::uint64_t>(m.device.units), m.device.kind == "host" ? "core" : "compute unit"));
+    text += fmt::format(", {}", plural(static_cast<std::uint64_t>(m.device.units),
+                                       m.device.kind == DeviceKind::host ? "core" : "compute unit"));
     if (m.device.clock) text += ", " + to_text(*m.device.clock, 3);
     return text;
 }
@@ -138,7 +138,7 @@ std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
                     c.theoretical ? ceiling_value(c, *c.theoretical, 4) : "", c.fault ? "" : percent_of_theory(c),
                     c.sustained ? ceiling_value(c, c.sustained->median, 4) : "", c.fault ? "" : range_text(c),
                     c.fault ? "" : ceiling_value(c, rate ? c.value.maximum : c.value.minimum, 4),
-                    count_text(c.value.count), c.working_set ? binary_text(*c.working_set) : "",
+                    count_text(c.samples.count), c.working_set ? binary_text(*c.working_set) : "",
                     c.clock ? fmt::format("{:.0f} MHz", c.clock->value() / 1e6) : "", c.primary ? "roof" : ""},
                    c.fault ? "bad" : "",
                    lines_below(c, style)});
@@ -150,37 +150,40 @@ std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
     paragraph(device_text(m));
     text += "\n" + terminal_text(table, style) + "\n";
     for (const std::string& sentence : skipped_sentences(m)) paragraph(sentence);
-    if (m.interrupted) paragraph("Interrupted: what was done by then is above.");
+    if (m.interrupted) paragraph("Interrupted: these results are partial.");
     return text;
 }
 
 std::string measurement_csv(const Measurement& m) {
     std::string out =
-        "title,kind,action,pipe,level,units,working_set_bytes,median,low,high,minimum,maximum,samples,unit,theoretical,"
-        "sustained,clock_hz,roof,fault\n";
+        "title,kind,action,pipe,level,units,working_set_bytes,ceiling,median,low,high,minimum,maximum,samples,unit,"
+        "theoretical,sustained,clock_hz,roof,fault,disturbed,partial\n";
     constexpr std::string_view kKinds[] = {"compute", "bandwidth", "latency", "launch", "link"};
     constexpr std::string_view kUnits[] = {"FLOP/s", "B/s", "s", "s", "B/s"};
     for (const MeasuredCeiling& c : m.ceilings) {
         const auto kind = static_cast<std::size_t>(c.kind);
         std::vector<std::string> cells{c.title,
                                        std::string(kKinds[kind]),
-                                       c.action,
+                                       std::string(name(c.action)),
                                        c.pipe ? std::string(name(*c.pipe)) : "",
                                        c.level ? std::string(name(*c.level)) : "",
                                        std::to_string(c.units),
                                        c.working_set ? exact(c.working_set->value()) : "",
                                        exact(c.value.median),
-                                       exact(c.value.low),
-                                       exact(c.value.high),
-                                       exact(c.value.minimum),
-                                       exact(c.value.maximum),
-                                       std::to_string(c.value.count),
+                                       exact(c.samples.median),
+                                       exact(c.samples.low),
+                                       exact(c.samples.high),
+                                       exact(c.samples.minimum),
+                                       exact(c.samples.maximum),
+                                       std::to_string(c.samples.count),
                                        std::string(kUnits[kind]),
                                        c.theoretical ? exact(*c.theoretical) : "",
                                        c.sustained ? exact(c.sustained->median) : "",
                                        c.clock ? exact(c.clock->value()) : "",
                                        c.primary ? "1" : "0",
-                                       c.fault.value_or("")};
+                                       c.fault.value_or(""),
+                                       c.disturbed ? "1" : "0",
+                                       m.interrupted ? "1" : "0"};
         out += csv_line(cells);
     }
     return out;
@@ -189,6 +192,7 @@ std::string measurement_csv(const Measurement& m) {
 Analysis machine_analysis(Machine machine, std::string title) {
     Analysis alone;
     alone.title = std::move(title);
+    alone.partial = !machine.partial.empty();
     alone.machines.push_back(std::move(machine));
     alone.roofs = Roofs::measured;
     return alone;

@@ -18,7 +18,7 @@ std::string level_title(const Plateau& p) { return p.level ? std::string(name(*p
 // A device of kind "simulated" is a model with known ceilings: what runs on it is not a measurement of hardware.
 std::string sweep_subtitle(const Measurement& m) {
     std::string text = fmt::format("{} · {} · {}", m.device.name, m.device.id,
-                                   m.device.kind == "simulated" ? "simulated" : "measured");
+                                   m.device.kind == DeviceKind::simulated ? "simulated" : "measured");
     if (!m.date.empty()) text += " · " + m.date;
     if (m.interrupted) text += " · partial result";
     return text;

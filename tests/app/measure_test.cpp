@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 #include <gambrel/machine.hpp>
 #include <nlohmann/json.hpp>
 
@@ -61,13 +61,27 @@ TEST_F(Measure, wrong_flags_are_told_before_anything_runs) {
 }
 
 TEST_F(Measure, the_host_in_a_short_run_and_ctrl_c_keeps_what_is_done) {
-    const Outcome o = run("measure --quick -o m.json", "timeout -s INT 2");
-    EXPECT_TRUE(o.status == 0 || o.status == 124) << o.err;
+    const Outcome o = run("measure --quick -o m.json -o m.svg --csv m.csv", "timeout --preserve-status -s INT 2");
+    EXPECT_EQ(o.status, 130) << o.err;
     EXPECT_THAT(o.out, HasSubstr("FP64 FMA"));
-    EXPECT_THAT(o.out, HasSubstr("Interrupted"));
+    EXPECT_THAT(o.out, HasSubstr("Interrupted: these results are partial"));
+    EXPECT_THAT(text_of(path("m.csv")), HasSubstr(",partial\n"));
+    EXPECT_THAT(text_of(path("m.svg")), HasSubstr("partial result"));
     const auto machine = gambrel::load_machine_file(path("m.json"));
     ASSERT_TRUE(machine) << to_text(machine.error());
+    EXPECT_THAT(machine->partial, HasSubstr("interrupted after"));
+    EXPECT_THAT(run("predict resnet50 --machine m.json").err, HasSubstr("m.json: is a partial measurement"));
     EXPECT_TRUE(machine->pipes[gambrel::Pipe::fp64].measured);
+}
+
+TEST_F(Measure, the_self_test_runs_every_kernel_once_and_writes_one_file) {
+    const Outcome o = run("measure --self-test -d sim:h100-sxm -o t.json");
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_THAT(o.out, HasSubstr(" kernels proved, 0 failed"));
+    const auto file = nlohmann::json::parse(text_of(path("t.json")));
+    EXPECT_EQ(file["schema"], "gambrel-self-test-1");
+    EXPECT_GE(file["kernels"].size(), 40U);
+    EXPECT_EQ(run("measure --self-test -d sim:v100 -o t.svg").status, 2);
 }
 
 TEST_F(Measure, four_ranks_name_the_one_with_slow_memory) {
@@ -89,7 +103,7 @@ TEST_F(Measure, four_ranks_name_the_one_with_slow_memory) {
     EXPECT_TRUE(gambrel::load_machine_file(path("all.json")));
 }
 
-TEST_F(Measure, doctor_tells_findings_and_consequences) {
+TEST_F(Measure, doctor_reports_what_it_found_and_what_follows) {
     const Outcome o = run("doctor");
     EXPECT_EQ(o.status, 0);
     for (const char* word : {"NVIDIA driver", "NVRTC", "NVML", "Nsight Compute", "OpenCL", "MPI", "device cpu"})

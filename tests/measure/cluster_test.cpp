@@ -9,7 +9,7 @@ namespace {
 RankResult rank_with(int rank, double rate, double latency = 1e-7) {
     RankResult r;
     r.rank = rank;
-    r.measurement.device = {"host", "CPU", "node" + std::to_string(rank), "AVX2", 4, {}, {}, {}};
+    r.measurement.device = {DeviceKind::host, "CPU", "node" + std::to_string(rank), "AVX2", 4, {}, {}, {}, {}};
     MeasuredCeiling dram;
     dram.kind = CeilingKind::bandwidth, dram.title = "DRAM load", dram.level = Level::dram, dram.primary = true;
     dram.value = statistics({rate});

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <gambrel/doctor.hpp>
+#include <gambrel/measure.hpp>
 
 #include "measure/cuda/nvml.hpp"
 #include "measure/device.hpp"
@@ -61,12 +61,12 @@ protected:
     std::vector<std::string> set_;
 };
 
-TEST_F(CudaDevice, IsDescribedByWhatTheDriverSays) {
+TEST_F(CudaDevice, is_described_by_what_the_driver_says) {
     set("FAKE_NAME", "NVIDIA A100-SXM4-40GB");
     const auto device = open_device("cuda:0");
     ASSERT_TRUE(device) << to_text(device.error());
     const DeviceInfo& info = (*device)->info();
-    EXPECT_EQ(info.kind, "cuda");
+    EXPECT_EQ(info.kind, DeviceKind::cuda);
     EXPECT_EQ(info.id, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
     EXPECT_EQ(info.units, 2);
     EXPECT_THAT(info.detail, HasSubstr("compute capability 8.0, driver 575.57.08 (CUDA 12.9), NVRTC 12.9 for sm_80"));
@@ -79,49 +79,49 @@ TEST_F(CudaDevice, IsDescribedByWhatTheDriverSays) {
     EXPECT_EQ(info.levels[2].sharers, 2);
 }
 
-TEST_F(CudaDevice, ProvesEveryKindOfProbe) {
+TEST_F(CudaDevice, proves_every_kind_of_probe) {
     auto device = open_device("cuda:0");
     ASSERT_TRUE(device) << to_text(device.error());
     const std::vector<std::pair<Probe, double>> probes{
-        {{.action = Action::fma, .pipe = Pipe::fp64}, 0},
-        {{.action = Action::fma, .pipe = Pipe::fp32}, 0},
-        {{.action = Action::add, .pipe = Pipe::fp32}, 0},
-        {{.action = Action::multiply, .pipe = Pipe::fp64}, 0},
-        {{.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warp}, 0},
-        {{.action = Action::mma, .pipe = Pipe::tensor_fp64, .matrix = MatrixPath::warp}, 0},
-        {{.action = Action::load, .level = Level::l1}, 49152},
-        {{.action = Action::load, .spread = Spread::whole}, 300000},
-        {{.action = Action::store, .spread = Spread::split}, 400000},
-        {{.action = Action::copy, .spread = Spread::split}, 400000},
-        {{.action = Action::chase, .level = Level::l2}, 8192},
-        {{.action = Action::empty}, 0},
-        {{.action = Action::host_to_device}, 4096},
-        {{.action = Action::device_to_host}, 4096},
-        {{.action = Action::gemm, .pipe = Pipe::fp32, .matrix = MatrixPath::library, .extent = 64}, 0}};
+        {{.action = ProbeAction::fma, .pipe = Pipe::fp64}, 0},
+        {{.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0},
+        {{.action = ProbeAction::add, .pipe = Pipe::fp32}, 0},
+        {{.action = ProbeAction::multiply, .pipe = Pipe::fp64}, 0},
+        {{.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warp}, 0},
+        {{.action = ProbeAction::mma, .pipe = Pipe::tensor_fp64, .matrix = MatrixPath::warp}, 0},
+        {{.action = ProbeAction::load, .level = Level::l1}, 49152},
+        {{.action = ProbeAction::load, .sharing = WorkingSetSharing::whole}, 300000},
+        {{.action = ProbeAction::store, .sharing = WorkingSetSharing::split}, 400000},
+        {{.action = ProbeAction::copy, .sharing = WorkingSetSharing::split}, 400000},
+        {{.action = ProbeAction::chase, .level = Level::l2}, 8192},
+        {{.action = ProbeAction::empty}, 0},
+        {{.action = ProbeAction::host_to_device}, 4096},
+        {{.action = ProbeAction::device_to_host}, 4096},
+        {{.action = ProbeAction::gemm, .pipe = Pipe::fp32, .matrix = MatrixPath::library, .extent = 64}, 0}};
     for (const auto& [probe, set] : probes) {
         const auto sample = run(**device, probe, set, 32);
         ASSERT_TRUE(sample) << title(probe) << ": " << to_text(sample.error());
         EXPECT_FALSE(sample->fault) << title(probe) << ": " << *sample->fault;
         EXPECT_GT(sample->time.value(), 0) << title(probe);
-        if (probe.action == Action::fma) {
+        if (probe.action == ProbeAction::fma) {
             ASSERT_TRUE(sample->clock) << title(probe);
             EXPECT_DOUBLE_EQ(sample->clock->value(), 1e9) << "a million cycles in a millisecond";
         }
     }
     // 2 SMs, 2 groups of 8 warps, 32 products of 16 x 8 x 16 a trip.
     const auto tensor =
-        run(**device, {.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warp}, 0, 10);
+        run(**device, {.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warp}, 0, 10);
     EXPECT_DOUBLE_EQ(tensor->flop, 2.0 * 2 * 8 * 32 * (2 * 16 * 8 * 16) * 10);
 }
 
-TEST_F(CudaDevice, GivesBackEverythingThatItTook) {
+TEST_F(CudaDevice, gives_back_everything_that_it_took) {
     {
         auto device = open_device("cuda:0");
         ASSERT_TRUE(device);
-        (void)run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
-        (void)run(**device, {.action = Action::copy, .spread = Spread::split}, 400000, 2);
-        (void)run(**device, {.action = Action::host_to_device}, 4096, 2);
-        (void)run(**device, {.action = Action::gemm, .pipe = Pipe::fp32, .extent = 32}, 0, 1);
+        (void)run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2);
+        (void)run(**device, {.action = ProbeAction::copy, .sharing = WorkingSetSharing::split}, 400000, 2);
+        (void)run(**device, {.action = ProbeAction::host_to_device}, 4096, 2);
+        (void)run(**device, {.action = ProbeAction::gemm, .pipe = Pipe::fp32, .extent = 32}, 0, 1);
     }
     auto made = counts();
     const auto pair = [&](const char* take, const char* give) {
@@ -142,18 +142,18 @@ TEST_F(CudaDevice, GivesBackEverythingThatItTook) {
     EXPECT_EQ(calls().front(), "cuInit");
 }
 
-TEST_F(CudaDevice, FindsOutAKernelThatDidNothing) {
+TEST_F(CudaDevice, finds_out_a_kernel_that_did_nothing) {
     auto device = open_device("cuda:0");
     ASSERT_TRUE(device);
     const std::vector<std::pair<std::string, Probe>> broken{
-        {"arithmetic", {.action = Action::fma, .pipe = Pipe::fp32}},
-        {"tensor_mma", {.action = Action::mma, .pipe = Pipe::tensor_fp16}},
-        {"load", {.action = Action::load}},
-        {"store", {.action = Action::store, .spread = Spread::split}},
-        {"copy", {.action = Action::copy, .spread = Spread::split}},
-        {"chase", {.action = Action::chase, .level = Level::l2}},
-        {"nothing", {.action = Action::empty}},
-        {"cublasLtMatmul", {.action = Action::gemm, .pipe = Pipe::fp32, .extent = 32}}};
+        {"arithmetic", {.action = ProbeAction::fma, .pipe = Pipe::fp32}},
+        {"tensor_mma", {.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16}},
+        {"load", {.action = ProbeAction::load}},
+        {"store", {.action = ProbeAction::store, .sharing = WorkingSetSharing::split}},
+        {"copy", {.action = ProbeAction::copy, .sharing = WorkingSetSharing::split}},
+        {"chase", {.action = ProbeAction::chase, .level = Level::l2}},
+        {"nothing", {.action = ProbeAction::empty}},
+        {"cublasLtMatmul", {.action = ProbeAction::gemm, .pipe = Pipe::fp32, .extent = 32}}};
     for (const auto& [kernel, probe] : broken) {
         auto prepared = (*device)->prepare(probe, Bytes(400000));
         ASSERT_TRUE(prepared && prepared->probe != nullptr) << kernel;
@@ -170,28 +170,28 @@ TEST_F(CudaDevice, FindsOutAKernelThatDidNothing) {
     }
 }
 
-TEST_F(CudaDevice, SaysWhatHoldsTheClockDown) {
+TEST_F(CudaDevice, says_what_holds_the_clock_down) {
     set("FAKE_THROTTLE", "0x4");
     auto device = open_device("cuda:0");
-    const auto sample = run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
+    const auto sample = run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2);
     ASSERT_TRUE(sample && sample->throttled);
     EXPECT_EQ(*sample->throttled, "power cap (299 W of 300 W)");
     EXPECT_EQ(throttle_text(0x3), "") << "idle, and clocks set by the user";
     EXPECT_EQ(throttle_text(0x48), "hardware slowdown, thermal slowdown");
 }
 
-TEST_F(CudaDevice, WithoutNvmlMeasuresJustAsWell) {
+TEST_F(CudaDevice, without_nvml_measures_just_as_well) {
     set("GAMBREL_NVML", "/nowhere/libnvidia-ml.so");
     auto device = open_device("cuda:0");
     ASSERT_TRUE(device) << to_text(device.error());
     EXPECT_THAT((*device)->info().detail, HasSubstr("without NVML"));
-    const auto sample = run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
+    const auto sample = run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2);
     ASSERT_TRUE(sample) << to_text(sample.error());
     EXPECT_FALSE(sample->fault);
     EXPECT_FALSE(sample->throttled);
 }
 
-TEST_F(CudaDevice, MissingLibrariesAreNamedWithWhereTheyComeFrom) {
+TEST_F(CudaDevice, missing_libraries_are_named_with_where_they_come_from) {
     set("GAMBREL_CUDA_DRIVER", "/nowhere/libcuda.so.1");
     EXPECT_THAT(open_error(), HasSubstr("/nowhere/libcuda.so.1"));
     EXPECT_THAT(open_error(), HasSubstr("comes with NVIDIA's driver"));
@@ -203,7 +203,7 @@ TEST_F(CudaDevice, MissingLibrariesAreNamedWithWhereTheyComeFrom) {
     EXPECT_THAT(open_error(), HasSubstr("lacks nvrtcVersion"));
 }
 
-TEST_F(CudaDevice, NoDeviceAndABrokenDriverAreSaid) {
+TEST_F(CudaDevice, no_device_and_a_broken_driver_are_said) {
     set("FAKE_DEVICES", "0");
     EXPECT_THAT(open_error(), HasSubstr("no device was found"));
     EXPECT_TRUE(find_devices().empty() || find_devices().front().argument.find("cuda") == std::string::npos);
@@ -215,78 +215,80 @@ TEST_F(CudaDevice, NoDeviceAndABrokenDriverAreSaid) {
     EXPECT_THAT(open_error(), HasSubstr("CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"));
 }
 
-TEST_F(CudaDevice, AFailureOfOneCallEndsTheProbeAndNamesTheCall) {
+TEST_F(CudaDevice, a_failure_of_one_call_ends_the_probe_and_names_the_call) {
     auto device = open_device("cuda:0");
     for (const char* call :
-         {"cuMemAlloc_v2", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventRecord",
-          "cuEventSynchronize", "cuEventElapsedTime", "cuMemcpyDtoH_v2", "nvrtcCreateProgram"}) {
+         {"cuMemAlloc_v2", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventRecord", "cuEventQuery",
+          "cuEventElapsedTime", "cuMemcpyDtoH_v2", "nvrtcCreateProgram"}) {
         set("FAKE_FAIL", std::string(call) + ":2");
-        const auto sample = run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
+        const auto sample = run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2);
         ASSERT_FALSE(sample) << call;
         EXPECT_THAT(to_text(sample.error()), HasSubstr("failed")) << call;
         unsetenv("FAKE_FAIL");
     }
-    EXPECT_TRUE(run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2)) << "the device lives on";
+    EXPECT_TRUE(run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2)) << "the device lives on";
 }
 
-TEST_F(CudaDevice, AKernelThatDoesNotCompileShowsTheCompilersLog) {
+TEST_F(CudaDevice, a_kernel_that_does_not_compile_shows_the_compilers_log) {
     auto device = open_device("cuda:0");
     set("FAKE_FAIL", "nvrtcCompileProgram:6");
-    const auto sample = run(**device, {.action = Action::fma, .pipe = Pipe::fp32}, 0, 2);
+    const auto sample = run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2);
     ASSERT_FALSE(sample);
     EXPECT_THAT(to_text(sample.error()), HasSubstr("does not compile for sm_80: NVRTC_ERROR_COMPILATION"));
     EXPECT_THAT(to_text(sample.error()), HasSubstr("identifier \"x\" is undefined"));
     EXPECT_EQ(counts()["nvrtcCreateProgram"], counts()["nvrtcDestroyProgram"]);
 }
 
-TEST_F(CudaDevice, AnOldCompilerMakesPtxAndLosesOnlyTheNewestInstructions) {
+TEST_F(CudaDevice, an_old_compiler_makes_ptx_and_loses_only_the_newest_instructions) {
     set("FAKE_CC", "120");
     set("FAKE_ARCHS", "75,80,86,89,90");
     auto device = open_device("cuda:0");
     ASSERT_TRUE(device) << to_text(device.error());
     EXPECT_THAT((*device)->info().detail, HasSubstr("for compute_90"));
-    const auto sample = run(**device, {.action = Action::mma, .pipe = Pipe::tensor_fp16}, 0, 2);
+    const auto sample = run(**device, {.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16}, 0, 2);
     ASSERT_TRUE(sample) << to_text(sample.error());
     EXPECT_FALSE(sample->fault) << "mma, not wgmma, which needs sm_90a";
     EXPECT_GT(counts()["nvrtcGetPTX"], 0);
     EXPECT_EQ(counts()["nvrtcGetCUBIN"], 0);
-    EXPECT_FALSE(run(**device, {.action = Action::mma, .pipe = Pipe::tensor_fp4}, 0, 2));
+    EXPECT_FALSE(run(**device, {.action = ProbeAction::mma, .pipe = Pipe::tensor_fp4}, 0, 2));
     set("FAKE_CC", "60");
-    EXPECT_THAT(open_error(), HasSubstr("knows no architecture that a GPU of compute capability 6.0 can run"));
+    EXPECT_THAT(open_error(), HasSubstr("supports no architecture that a GPU of compute capability 6.0 can run"));
 }
 
-TEST_F(CudaDevice, TheStrongestInstructionsAreAskedForByTheNameOfTheArchitecture) {
+TEST_F(CudaDevice, the_strongest_instructions_are_asked_for_by_the_name_of_the_architecture) {
     set("FAKE_CC", "90");
     auto device = open_device("cuda:0");
-    (void)run(**device, {.action = Action::mma, .pipe = Pipe::tensor_fp8}, 0, 1);
+    (void)run(**device, {.action = ProbeAction::mma, .pipe = Pipe::tensor_fp8}, 0, 1);
     EXPECT_GT(counts()["option --gpu-architecture=sm_90a"], 0);
 }
 
-TEST_F(CudaDevice, WhatTheArchitectureLacksIsRefusedWithAReason) {
+TEST_F(CudaDevice, what_the_architecture_lacks_is_refused_with_a_reason) {
     auto device = open_device("cuda:0");
     const auto reason = [&](const Probe& probe) {
         auto prepared = (*device)->prepare(probe, Bytes(4096));
         return prepared && prepared->probe == nullptr ? prepared->reason : "not refused";
     };
-    EXPECT_THAT(reason({.action = Action::mma, .pipe = Pipe::tensor_fp8}), HasSubstr("8.0 has no such instruction"));
-    EXPECT_THAT(reason({.action = Action::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warpgroup}),
+    EXPECT_THAT(reason({.action = ProbeAction::mma, .pipe = Pipe::tensor_fp8}),
+                HasSubstr("8.0 has no such instruction"));
+    EXPECT_THAT(reason({.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::warpgroup}),
                 HasSubstr("8.0"));
-    EXPECT_THAT(reason({.action = Action::load, .vector_bytes = 8}), HasSubstr("8 B"));
+    EXPECT_THAT(reason({.action = ProbeAction::load, .vector_bytes = 8}), HasSubstr("8 B"));
     set("GAMBREL_CUBLASLT", "/nowhere/libcublasLt.so");
-    EXPECT_THAT(reason({.action = Action::gemm, .pipe = Pipe::fp32, .extent = 64}),
+    EXPECT_THAT(reason({.action = ProbeAction::gemm, .pipe = Pipe::fp32, .extent = 64}),
                 HasSubstr("/nowhere/libcublasLt.so"));
     set("GAMBREL_CUBLASLT", GAMBREL_FAKE_CUDA);
-    EXPECT_THAT(reason({.action = Action::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}),
+    device = open_device("cuda:0");  // the first one does not look for the library again
+    EXPECT_THAT(reason({.action = ProbeAction::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}),
                 HasSubstr("8.0 has no such instruction"));
 }
 
-TEST_F(CudaDevice, LibraryProductsOfEveryTypeKeepTheLibrarysRules) {
+TEST_F(CudaDevice, library_products_of_every_type_keep_the_librarys_rules) {
     set("FAKE_CC", "90");
     auto device = open_device("cuda:0");
     ASSERT_TRUE(device) << to_text(device.error());
     for (const Pipe pipe :
          {Pipe::fp32, Pipe::tensor_tf32, Pipe::tensor_fp16, Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8}) {
-        const auto sample = run(**device, {.action = Action::gemm, .pipe = pipe, .extent = 48}, 0, 2);
+        const auto sample = run(**device, {.action = ProbeAction::gemm, .pipe = pipe, .extent = 48}, 0, 2);
         ASSERT_TRUE(sample) << title(pipe) << ": " << to_text(sample.error());
         EXPECT_FALSE(sample->fault) << title(pipe) << ": " << *sample->fault;
         EXPECT_DOUBLE_EQ(sample->flop, 2 * 2.0 * 48 * 48 * 48);
@@ -294,53 +296,67 @@ TEST_F(CudaDevice, LibraryProductsOfEveryTypeKeepTheLibrarysRules) {
     EXPECT_EQ(counts()["product of type 28 to 0"], 2) << "E4M3 to FP32";
     EXPECT_EQ(counts()["product of type 3 to 10"], 2) << "INT8 to INT32";
     set("FAKE_BROKEN", "cublasLtMatmul");
-    const auto bad = run(**device, {.action = Action::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}, 0, 1);
+    const auto bad = run(**device, {.action = ProbeAction::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}, 0, 1);
     ASSERT_TRUE(bad);
     EXPECT_TRUE(bad->fault);
 }
 
-TEST_F(CudaDevice, ALibraryTooOldForATypeIsAReasonAndNoFault) {
+TEST_F(CudaDevice, of_the_algorithms_that_the_library_offers_the_fastest_is_timed) {
+    set("FAKE_LT_ALGORITHMS", "4");
+    auto device = open_device("cuda:0");
+    const auto made = (*device)->prepare({.action = ProbeAction::gemm, .pipe = Pipe::fp32, .extent = 32}, Bytes(0));
+    ASSERT_TRUE(made && made->probe);
+    const int before = counts()["algorithm 2"];
+    ASSERT_TRUE(made->probe->run(Bytes(0), 3));
+    EXPECT_EQ(counts()["algorithm 2"], before + 3);
+    EXPECT_EQ(counts()["algorithm 3"], 2) << "run once, then timed once";
+}
+
+TEST_F(CudaDevice, a_library_too_old_for_a_type_is_a_reason_and_no_fault) {
     set("FAKE_CC", "90");
     set("FAKE_LT_OLD", "1");
     auto device = open_device("cuda:0");
-    const auto fp8 = (*device)->prepare({.action = Action::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}, Bytes(0));
+    const auto fp8 =
+        (*device)->prepare({.action = ProbeAction::gemm, .pipe = Pipe::tensor_fp8, .extent = 32}, Bytes(0));
     ASSERT_TRUE(fp8) << to_text(fp8.error());
     EXPECT_EQ(fp8->probe, nullptr);
-    EXPECT_THAT(fp8->reason, HasSubstr("knows no such matrices"));
-    EXPECT_TRUE(run(**device, {.action = Action::gemm, .pipe = Pipe::tensor_int8, .extent = 32}, 0, 1));
+    EXPECT_THAT(fp8->reason, HasSubstr("does not support such matrices"));
+    EXPECT_TRUE(run(**device, {.action = ProbeAction::gemm, .pipe = Pipe::tensor_int8, .extent = 32}, 0, 1));
 }
 
-TEST_F(CudaDevice, TensorTypesThatTheGpuLacksAreNotMeasuredByAFallback) {
+TEST_F(CudaDevice, tensor_types_that_the_gpu_lacks_are_not_measured_by_a_fallback) {
     set("FAKE_CC", "70");
     set("FAKE_ARCHS", "70,75,80");
     auto device = open_device("cuda:0");
     ASSERT_TRUE(device) << to_text(device.error());
-    const auto tf32 = (*device)->prepare({.action = Action::gemm, .pipe = Pipe::tensor_tf32, .extent = 32}, Bytes(0));
+    const auto tf32 =
+        (*device)->prepare({.action = ProbeAction::gemm, .pipe = Pipe::tensor_tf32, .extent = 32}, Bytes(0));
     ASSERT_TRUE(tf32);
     EXPECT_EQ(tf32->probe, nullptr) << "cuBLASLt would take FP32";
 }
 
-TEST_F(CudaDevice, TheDoctorTellsWhetherAClockSeemsHeld) {
-    const auto clocks = [] {
-        for (const Finding& f : examine())
-            if (f.what == "clocks of GPU 0") return f;
-        return Finding{};
-    };
+TEST_F(CudaDevice, the_clocks_of_every_gpu_are_read_for_the_doctor) {
     set("FAKE_CLOCK", "210");
     set("FAKE_THROTTLE", "0x1");  // idle
-    Finding f = clocks();
-    EXPECT_EQ(f.health, Health::poor);
-    EXPECT_EQ(f.found,
-              "SM clock 210 MHz now (idle), 1410 MHz at most, application clock 1410 MHz, persistence mode off");
-    EXPECT_THAT(f.follows, HasSubstr("nothing shows that the clock is locked"));
-    EXPECT_THAT(f.mend, HasSubstr("sudo nvidia-smi -i 0 -pm 1 && sudo nvidia-smi -i 0 -lgc 1095,1095"));
-    set("FAKE_CLOCK", "1095");
+    GpuSoftware found = find_gpu_software();
+    EXPECT_TRUE(found.driver);
+    EXPECT_EQ(found.cuda_version, 12090);
+    EXPECT_EQ(found.nvrtc, "12.9");
+    ASSERT_EQ(found.clocks.size(), 1U);
+    EXPECT_EQ(found.clocks[0].now, 210U);
+    EXPECT_EQ(found.clocks[0].most, 1410U);
+    EXPECT_EQ(found.clocks[0].by_default, 1095U);
+    EXPECT_EQ(found.clocks[0].persistent, false);
+    EXPECT_TRUE(found.clocks[0].idle);
     set("FAKE_PERSISTENCE", "1");
-    f = clocks();
-    EXPECT_EQ(f.health, Health::good) << "idle and yet not slow";
-    EXPECT_EQ(f.mend, "");
     set("FAKE_FAIL", "nvmlDeviceGetApplicationsClock:3");  // not supported by consumer GPUs
-    EXPECT_EQ(clocks().found, "SM clock 1095 MHz now (idle), 1410 MHz at most, persistence mode on");
+    found = find_gpu_software();
+    EXPECT_EQ(found.clocks.at(0).persistent, true);
+    EXPECT_FALSE(found.clocks.at(0).application);
+    set("FAKE_FAIL", "cuInit:100");
+    found = find_gpu_software();
+    EXPECT_TRUE(found.driver);
+    EXPECT_THAT(found.driver_problem, HasSubstr("CUDA_ERROR_NO_DEVICE"));
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(Host, says_what_it_is) {
     const auto host = open_host("");
     ASSERT_TRUE(host);
     const DeviceInfo& info = (*host)->info();
-    EXPECT_EQ(info.kind, "host");
+    EXPECT_EQ(info.kind, DeviceKind::host);
     EXPECT_GE(info.units, 1);
     ASSERT_GE(info.levels.size(), 2U);
     for (std::size_t i = 1; i < info.levels.size(); ++i) {
@@ -154,24 +154,25 @@ TEST(Host, every_action_proves_itself_and_counts_its_bytes_and_flop) {
         EXPECT_TRUE(s->clock);
         return *s;
     };
-    for (const Action action : {Action::load, Action::store, Action::copy, Action::triad}) {
+    for (const ProbeAction action : {ProbeAction::load, ProbeAction::store, ProbeAction::copy, ProbeAction::triad}) {
         EXPECT_EQ(sample({.action = action}).bytes.value(), 3 * set.value() * units) << name(action);
         EXPECT_EQ(sample({.action = action, .level = Level::dram, .units = 1}).bytes.value(), 3 * set.value());
     }
-    EXPECT_EQ(sample({.action = Action::load, .spread = Spread::split}).bytes.value(),
+    EXPECT_EQ(sample({.action = ProbeAction::load, .sharing = WorkingSetSharing::split}).bytes.value(),
               3.0 * units * std::floor(set.value() / units / 512) * 512);
-    EXPECT_EQ(sample({.action = Action::load, .spread = Spread::whole}).bytes.value(), 3 * set.value() * units);
-    EXPECT_EQ(sample({.action = Action::chase, .units = 1}).accesses, 3);
+    EXPECT_EQ(sample({.action = ProbeAction::load, .sharing = WorkingSetSharing::whole}).bytes.value(),
+              3 * set.value() * units);
+    EXPECT_EQ(sample({.action = ProbeAction::chase, .units = 1}).accesses, 3);
     const auto lanes = static_cast<double>(host_kernels().fp32.operations);
-    EXPECT_EQ(sample({.action = Action::fma, .pipe = Pipe::fp32}).flop, 2 * 3 * lanes * units);
-    EXPECT_EQ(sample({.action = Action::add, .pipe = Pipe::fp32}).flop, 3 * lanes * units);
+    EXPECT_EQ(sample({.action = ProbeAction::fma, .pipe = Pipe::fp32}).flop, 2 * 3 * lanes * units);
+    EXPECT_EQ(sample({.action = ProbeAction::add, .pipe = Pipe::fp32}).flop, 3 * lanes * units);
 }
 
 TEST(Host, two_probes_that_are_used_in_turn_do_not_spoil_each_other) {
     auto host = open_host("");
     ASSERT_TRUE(host);
-    auto load = (*host)->prepare({.action = Action::load}, Bytes{65536});
-    auto triad = (*host)->prepare({.action = Action::triad}, Bytes{65536});
+    auto load = (*host)->prepare({.action = ProbeAction::load}, Bytes{65536});
+    auto triad = (*host)->prepare({.action = ProbeAction::triad}, Bytes{65536});
     ASSERT_TRUE(load && triad);
     for (int i = 0; i < 3; ++i)
         for (auto* p : {&*load, &*triad}) {
@@ -184,11 +185,11 @@ TEST(Host, two_probes_that_are_used_in_turn_do_not_spoil_each_other) {
 TEST(Host, what_it_has_not_is_an_answer_and_what_is_wrong_an_error) {
     auto host = open_host("");
     ASSERT_TRUE(host);
-    const auto mma = (*host)->prepare({.action = Action::mma, .pipe = Pipe::tensor_fp16}, {});
+    const auto mma = (*host)->prepare({.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16}, {});
     ASSERT_TRUE(mma);
     EXPECT_EQ(mma->probe, nullptr);
     EXPECT_THAT(mma->reason, testing::HasSubstr("no such pipe"));
-    auto load = (*host)->prepare({.action = Action::load}, Bytes{4096});
+    auto load = (*host)->prepare({.action = ProbeAction::load}, Bytes{4096});
     ASSERT_TRUE(load && load->probe);
     EXPECT_FALSE(load->probe->run(Bytes{1e9}, 1));
     EXPECT_FALSE(load->probe->run(Bytes{8}, 1));

@@ -2,10 +2,12 @@
 #include <cmath>
 #include <functional>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "measure/characterize.hpp"
 #include "measure/device.hpp"
+#include "measure/roofs.hpp"
 #include "measure/runner.hpp"
 
 namespace gambrel::measure_detail {
@@ -19,7 +21,7 @@ constexpr double kAccess = 1e-7;
 class Neighboured final : public Device {
 public:
     Neighboured(std::function<bool(double time)> busy, bool told) : busy_(std::move(busy)), told_(told) {
-        info_.kind = "host";
+        info_.kind = DeviceKind::host;
         info_.name = "a host with a neighbour";
         info_.levels = {{Level::l1, Bytes{32 * 1024.0}, 1}, {Level::dram, Bytes{1e10}, 1}};
     }
@@ -39,9 +41,9 @@ private:
             s.flop = 1000 * n;
             s.bytes = set * n;
             s.accesses = n;
-            const double work = probe_.action == Action::chase ? n * kAccess
-                                : set.value() > 0              ? s.bytes.value() / kRate
-                                                               : s.flop / kRate;
+            const double work = probe_.action == ProbeAction::chase ? n * kAccess
+                                : set.value() > 0                   ? s.bytes.value() / kRate
+                                                                    : s.flop / kRate;
             const bool busy = device_.busy_(device_.time_);
             s.time = Seconds{work * (busy ? 1.5 : 1.0)};
             s.disturbed = busy && device_.told_;
@@ -66,7 +68,7 @@ void expect_truth(const Measurement& m) {
     }
 }
 
-TEST(Neighbours, what_they_slowed_is_measured_again_and_the_fastest_visit_counts) {
+TEST(Neighbours, what_they_slowed_is_measured_again_and_the_fastest_samples_count) {
     // The neighbour is noticed, but stays for longer than the first ceilings may wait.
     Neighboured device([](double time) { return time < 5; }, true);
     MeasureOptions options;
@@ -90,7 +92,7 @@ TEST(Neighbours, the_time_for_it_is_within_the_budget) {
     const Measurement m = characterize(device, options);
     EXPECT_LT(m.took.value(), 11);
     for (const MeasuredCeiling& c : m.ceilings)
-        EXPECT_FALSE(c.notes.empty()) << c.title << ": nothing tells that it was disturbed";
+        EXPECT_FALSE(c.notes.empty()) << c.title << ": nothing says that it was disturbed";
 }
 
 // A repetition takes a microsecond; two runs of three are held up by another program, for longer than calibration may
@@ -117,6 +119,114 @@ TEST(Neighbours, runs_that_were_held_up_do_not_shorten_those_that_follow) {
     const double time = 1e-6 * static_cast<double>(c.repetitions);
     EXPECT_GT(time, 0.6 * session.sample_time().value());
     EXPECT_LT(time, 2.1 * session.sample_time().value());
+}
+
+TEST(FastestGroup, is_what_the_hardware_gives_however_many_samples_were_slowed) {
+    Repeater rates(Disturbance::lowers_rates);
+    for (int i = 0; i < 100; ++i) rates.add(60 + 0.2 * i, true);         // 60 to 80
+    for (int i = 0; i < 8; ++i) rates.add(99.5 + 0.1 * (i % 5), false);  // 99.5 to 99.9
+    rates.add(140);                                                      // a clock that jumped
+    const auto found = rates.estimate();
+    EXPECT_NEAR(found.value.median, 99.7, 0.2);
+    EXPECT_EQ(found.value.count, 8U);
+    EXPECT_FALSE(found.disturbed);
+    EXPECT_EQ(rates.all().count, 109U);
+    EXPECT_LT(rates.all().median, 75);
+}
+
+TEST(FastestGroup, of_times_is_the_shortest) {
+    Repeater times(Disturbance::raises_times);
+    for (int i = 0; i < 50; ++i) times.add(2e-9 + 1e-10 * i);
+    for (int i = 0; i < 6; ++i) times.add(1e-9 + 1e-12 * i);
+    EXPECT_NEAR(times.estimate().value.median, 1e-9, 1e-11);
+}
+
+TEST(FastestGroup, is_marked_disturbed_where_fewer_than_six_agree_or_ran_undisturbed) {
+    Repeater scattered(Disturbance::lowers_rates);
+    for (int i = 0; i < 40; ++i) scattered.add(100 * std::pow(0.9, i));
+    EXPECT_TRUE(scattered.estimate().disturbed);
+    EXPECT_EQ(scattered.estimate().value.median, 100);
+    Repeater marked(Disturbance::lowers_rates);
+    for (int i = 0; i < 40; ++i) marked.add(100, i >= 5);
+    EXPECT_TRUE(marked.estimate().disturbed) << "all agree, but a neighbour ran in all but five";
+    marked.add(100);
+    EXPECT_FALSE(marked.estimate().disturbed);
+}
+
+TEST(FastestGroup, of_a_device_of_our_own_is_the_median_because_noise_goes_both_ways) {
+    Repeater rates;
+    for (int i = 0; i <= 100; ++i) rates.add(90 + 0.2 * i);
+    EXPECT_EQ(rates.estimate().value.median, 100);
+}
+
+MeasuredCeiling load_of(Level level, double rate) {
+    MeasuredCeiling c;
+    c.kind = CeilingKind::bandwidth;
+    c.action = ProbeAction::load;
+    c.title = std::string(name(level)) + " load";
+    c.level = level;
+    c.units = 2;
+    c.value = c.samples = statistics(std::vector<double>(6, rate));
+    return c;
+}
+
+TEST(LevelOrder, an_inner_level_far_below_an_outer_one_failed_and_is_not_drawn) {
+    Measurement m;
+    m.device.units = 2;
+    m.ceilings = {load_of(Level::l1, 64e9), load_of(Level::l2, 203e9), load_of(Level::dram, 30e9)};
+    check_level_order(m.ceilings);
+    choose_roofs(m);
+    ASSERT_TRUE(m.ceilings[0].fault);
+    EXPECT_EQ(*m.ceilings[0].fault, "disturbed: 64 GB/s is below the 203 GB/s of L2 load, whose bytes pass through it");
+    EXPECT_FALSE(m.ceilings[0].primary);
+    EXPECT_FALSE(measured_machine(m).at(Level::l1).measured);
+    EXPECT_TRUE(m.ceilings[1].primary);
+    EXPECT_TRUE(m.ceilings[2].primary);
+}
+
+TEST(LevelOrder, an_inner_level_a_little_below_takes_the_rate_that_passed_through_it) {
+    std::vector<MeasuredCeiling> all{load_of(Level::l1, 98e9), load_of(Level::l2, 100e9), load_of(Level::l3, 101e9)};
+    check_level_order(all);
+    for (const MeasuredCeiling& c : all) {
+        EXPECT_FALSE(c.fault) << c.title;
+        EXPECT_EQ(c.value.median, 101e9) << c.title;
+    }
+    EXPECT_THAT(all[0].notes, testing::Contains("the rate of L2 load, whose bytes pass through it"));
+}
+
+TEST(MeasuredHost, rates_are_not_carried_to_a_scalar_clock) {
+    Measurement m;
+    m.device.units = 2;
+    m.device.name = "a host";
+    Machine theory;
+    theory.name = theory.id = "host";
+    theory.clocks.boost = Sourced<Frequency>{Frequency{3.47e9}, Origin::measured, "a chain of additions"};
+    m.device.theoretical = theory;
+    MeasuredCeiling c;
+    c.title = "FP32 FMA";
+    c.pipe = Pipe::fp32;
+    c.units = 2;
+    c.primary = true;
+    c.clock = Frequency{2.77e9};
+    c.value = c.samples = statistics(std::vector<double>(6, 324e9));
+    m.ceilings = {c};
+    const Machine made = measured_machine(m);
+    const auto drawn = compute_ceiling(made, Pipe::fp32, made.clocks.boost->value, Roofs::measured);
+    ASSERT_TRUE(drawn);
+    EXPECT_DOUBLE_EQ(drawn->value.value(), 324e9);
+}
+
+TEST(Partial, an_interrupted_measurement_marks_its_machine_and_the_mark_survives_a_file) {
+    Measurement m;
+    m.device.name = "a host";
+    m.took = Seconds{2.5};
+    EXPECT_EQ(measured_machine(m).partial, "");
+    m.interrupted = true;
+    Machine made = measured_machine(m);
+    made.at(Level::dram).capacity = Sourced<Bytes>{Bytes{1e9}, Origin::assumed, "test"};
+    const auto again = parse_machine(to_json(made), "m.json");
+    ASSERT_TRUE(again) << to_text(again.error());
+    EXPECT_THAT(again->partial, testing::HasSubstr("interrupted after 2.5 s"));
 }
 
 }  // namespace

@@ -77,9 +77,9 @@ protected:
     std::unique_ptr<Device> opencl_, host_;
 };
 
-TEST_F(OpenclCeilings, PeaksAreWithinThirtyPercentOfTheHosts) {
+TEST_F(OpenclCeilings, peaks_are_within_thirty_percent_of_the_hosts) {
     for (const Pipe pipe : {Pipe::fp64, Pipe::fp32}) {
-        for (const Action action : {Action::fma, Action::add}) {
+        for (const ProbeAction action : {ProbeAction::fma, ProbeAction::add}) {
             const Probe probe{.action = action, .pipe = pipe, .units = 1};
             Rate ours(*opencl_, probe, 0), theirs(*host_, probe, 0);
             ASSERT_TRUE(ours.possible() && theirs.possible()) << title(probe);
@@ -91,14 +91,14 @@ TEST_F(OpenclCeilings, PeaksAreWithinThirtyPercentOfTheHosts) {
     }
 }
 
-TEST_F(OpenclCeilings, LevelsAreInOrder) {
+TEST_F(OpenclCeilings, levels_are_in_order) {
     const auto capacity = [&](Level level) {
         for (const DeviceLevel& one : opencl_->info().levels)
             if (one.level == level) return one.capacity.value();
         return 0.0;
     };
     if (capacity(Level::l1) == 0 || capacity(Level::l2) == 0) GTEST_SKIP() << "the sizes of the caches are not known";
-    const Probe probe{.action = Action::load, .units = 1};
+    const Probe probe{.action = ProbeAction::load, .units = 1};
     Rate l1(*opencl_, probe, capacity(Level::l1) / 2), l2(*opencl_, probe, capacity(Level::l2) / 2),
         dram(*opencl_, probe, std::max(64e6, 2 * capacity(Level::l3)));
     ASSERT_TRUE(l1.possible() && l2.possible() && dram.possible());
@@ -107,7 +107,7 @@ TEST_F(OpenclCeilings, LevelsAreInOrder) {
     EXPECT_TRUE(sane()) << l1.best() / 1e9 << ", " << l2.best() / 1e9 << ", " << dram.best() / 1e9 << " GB/s";
 }
 
-TEST_F(OpenclCeilings, TheWholeSweepOfAGpuRunsEndToEnd) {
+TEST_F(OpenclCeilings, the_whole_sweep_of_a_gpu_runs_end_to_end) {
     MeasureOptions options;
     options.quick = true;
     options.budget = Seconds(1);
@@ -121,7 +121,7 @@ TEST_F(OpenclCeilings, TheWholeSweepOfAGpuRunsEndToEnd) {
     std::vector<std::string> proved;
     for (const MeasuredCeiling& ceiling : measured->ceilings) {
         if (ceiling.value.count > 0) proved.push_back(ceiling.title);
-        // Too few samples in a short budget is no fault of the kernels; a wrong result is.
+        // Too few samples in a short budget is not a fault of the kernels; a wrong result is.
         const std::string fault = ceiling.fault.value_or("");
         EXPECT_EQ(fault.find("expected"), std::string::npos) << ceiling.title << ": " << fault;
     }

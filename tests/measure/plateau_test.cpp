@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <gambrel/ingest.hpp>
 #include <gambrel/measure.hpp>
 
 #include "kernel/quoted_csv.hpp"
@@ -210,6 +211,28 @@ TEST_F(RealSweeps, l2_and_dram_of_one_divided_set_agree_with_the_summary) {
         ++compared;
     }
     EXPECT_EQ(compared, 4U);
+}
+
+TEST(RealErtSweeps, levels_found_in_them_end_at_the_dram_of_ert_itself) {
+    namespace fs = std::filesystem;
+    const fs::path ert = fs::path(GAMBREL_SHARED_DATA) / "ert";
+    if (!fs::exists(ert)) GTEST_SKIP() << "shared data not found at " << ert;
+    std::size_t compared = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(ert)) {
+        if (entry.path().filename() != "sum") continue;
+        const auto imported = load_ert(entry.path().parent_path().string());
+        ASSERT_TRUE(imported) << to_text(imported.error());
+        std::vector<SweepPoint> points;
+        for (const ErtPoint& p : imported->sweep) points.push_back({Bytes{p.working_set}, statistics(p.rates)});
+        const auto found = plateaus(points, {});
+        ASSERT_FALSE(found.empty()) << imported->leaf;
+        // By ERT's rule one leaf has six levels; none of these CPUs has more than three caches, but sets of four
+        // processes that share a cache may show it twice. Where ERT splits a slow fall, its last part is its slowest.
+        EXPECT_LE(found.size(), 5U) << imported->leaf;
+        EXPECT_NEAR(found.back().value / 1e9 / imported->roofline.gbytes.back().second, 1, 0.27) << imported->leaf;
+        ++compared;
+    }
+    EXPECT_GE(compared, 5U);
 }
 
 }  // namespace

@@ -19,11 +19,10 @@ constexpr const char* kTen[] = {"p100-sxm2-16gb", "v100-sxm2-16gb", "t4",  "a100
 
 std::optional<double> truth_of(const Machine& m, const MeasuredCeiling& c) {
     Probe probe;
-    for (int a = 0; a <= static_cast<int>(Action::device_to_host); ++a)
-        if (name(static_cast<Action>(a)) == c.action) probe.action = static_cast<Action>(a);
+    probe.action = c.action;
     if (c.pipe) probe.pipe = *c.pipe;
     probe.level = c.level;
-    if (probe.action == Action::mma || probe.action == Action::gemm || probe.action == Action::empty)
+    if (probe.action == ProbeAction::mma || probe.action == ProbeAction::gemm || probe.action == ProbeAction::empty)
         return std::nullopt;  // judged by the primary of the pipe
     return simulated_truth(m, probe);
 }
@@ -113,7 +112,7 @@ TEST(Simulated, the_measured_machine_can_be_saved_read_and_says_that_it_was_simu
 // A device that lies in one way at a time.
 class Faulty final : public Device {
 public:
-    Faulty(std::unique_ptr<Device> inner, Action action, std::string fault)
+    Faulty(std::unique_ptr<Device> inner, ProbeAction action, std::string fault)
         : inner_(std::move(inner)), action_(action), fault_(std::move(fault)) {}
     [[nodiscard]] const DeviceInfo& info() const override { return inner_->info(); }
     [[nodiscard]] Seconds now() const override { return inner_->now(); }
@@ -141,16 +140,16 @@ private:
         int runs_ = 0;
     };
     std::unique_ptr<Device> inner_;
-    Action action_;
+    ProbeAction action_;
     std::string fault_;
 };
 
 TEST(Proof, a_wrong_result_fails_its_ceiling_and_no_other_and_leaves_the_machine_without_it) {
     const Machine& m = *find_in_catalogue("v100");
-    Faulty device(simulated_device(m, {0.03, 1, Seconds{5e-6}}), Action::fma, "sum is 3, expected 4");
+    Faulty device(simulated_device(m, {0.03, 1, Seconds{5e-6}}), ProbeAction::fma, "sum is 3, expected 4");
     const Measurement found = characterize(device, {});
     for (const auto& c : found.ceilings)
-        if (c.action == "fma") {
+        if (c.action == ProbeAction::fma) {
             EXPECT_EQ(c.fault, "sum is 3, expected 4") << c.title;
             EXPECT_FALSE(c.primary);
         } else {
@@ -211,13 +210,13 @@ TEST(Session, sustained_is_measured_beside_the_burst) {
 
 TEST(Windows, a_level_that_an_inner_one_hides_has_none) {
     const auto device = simulated_device(*find_in_catalogue("v100"), {});
-    const auto own = level_windows(device->info(), Spread::own, 80);
+    const auto own = level_windows(device->info(), WorkingSetSharing::own, 80);
     ASSERT_EQ(own.size(), 2U);  // 6 MiB of L2 for 80 SMs is less than an L1
     EXPECT_EQ(own[0].level, Level::l1);
     EXPECT_EQ(own[1].level, Level::dram);
-    const auto whole = level_windows(device->info(), Spread::whole, 80);
-    ASSERT_EQ(whole.size(), 2U);  // no DRAM: the L2 serves all who follow the first reader
-    EXPECT_EQ(whole[1].to, 6 << 20);
+    const auto whole = level_windows(device->info(), WorkingSetSharing::whole, 80);
+    ASSERT_EQ(whole.size(), 1U);  // no L1, which loads pass, and no DRAM: the L2 serves all who follow the first reader
+    EXPECT_EQ(whole[0].to, 6 << 20);
 }
 
 TEST(OpenSimulated, says_what_is_wrong_with_a_name_or_an_option) {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(MeasurementText, probes_that_differ_only_in_type_and_instruction_share_a_sentence) {
     Measurement m;
-    m.device.kind = "opencl";
+    m.device.kind = DeviceKind::opencl;
     m.device.name = "a device";
     for (const char* subject : {"Tensor FP16", "Tensor BF16", "Tensor FP8"})
         for (const char* way : {"mma", "wgmma", "tcgen05"})

@@ -8,7 +8,7 @@ namespace gambrel::sample {
 // 10 TB/s up to 128 KiB, then 1 TB/s; an FP32 ceiling of 12.5 of 15 TFLOP/s, and a bandwidth that failed its proof.
 inline Measurement small_measurement() {
     Measurement m;
-    m.device.name = "Toy GPU", m.device.id = "toy:0", m.device.kind = "cuda", m.device.units = 4;
+    m.device.name = "Toy GPU", m.device.id = "toy:0", m.device.kind = DeviceKind::cuda, m.device.units = 4;
     m.date = "2026-01-02T03:04:05Z";
     MeasuredSweep sweep;
     sweep.title = "load, each SM its own set";

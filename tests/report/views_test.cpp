@@ -32,7 +32,7 @@ TEST(MeasureViews, carry_values_units_and_that_they_were_measured) {
     EXPECT_EQ(sweep_charts(m)[0].y.unit, "B/s");
     EXPECT_EQ(sweep_charts(m)[0].series[0].marks[0].y, 10e12);
     Measurement stopped = m;
-    stopped.interrupted = true, stopped.device.kind = "simulated";
+    stopped.interrupted = true, stopped.device.kind = DeviceKind::simulated;
     EXPECT_THAT(sweep_svg(stopped), HasSubstr("simulated"));
     EXPECT_THAT(sweep_svg(stopped), HasSubstr("partial result"));
     EXPECT_THAT(ert_json(m), HasSubstr("12500"));

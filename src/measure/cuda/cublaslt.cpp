@@ -4,9 +4,8 @@
 
 namespace gambrel::measure_detail {
 
-Result<std::shared_ptr<const CublasLt>> open_cublaslt() {
-    const std::vector<std::string> names{"libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12",
-                                         "libcublasLt.so.11", "/usr/local/cuda/lib64/libcublasLt.so"};
+Result<std::shared_ptr<const CublasLt>> open_cublaslt(int driver) {
+    const auto names = cuda_library_names("libcublasLt.so", {"13", "12", "11"}, driver);
     auto library = DynamicLibrary::open("GAMBREL_CUBLASLT", names);
     if (!library) return tl::unexpected(library.error());
     auto made = std::make_shared<CublasLt>();

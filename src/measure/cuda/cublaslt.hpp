@@ -60,7 +60,8 @@ struct CublasLt {
         if (handle != nullptr) destroy(handle);
     }
 };
-// Needs a current context.
-Result<std::shared_ptr<const CublasLt>> open_cublaslt();
+// Needs a current context. Of several versions, the newest that the driver (its CUDA version: 12040) supports is tried
+// first.
+Result<std::shared_ptr<const CublasLt>> open_cublaslt(int driver);
 
 }  // namespace gambrel::measure_detail

@@ -38,18 +38,18 @@ void find_functions(CudaApi& api, std::vector<std::string>& missing) {
     need(api.cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
     need(api.cuStreamCreate, "cuStreamCreate");
     need(api.cuStreamDestroy, "cuStreamDestroy_v2");
-    need(api.cuStreamSynchronize, "cuStreamSynchronize");
+    need(api.cuStreamQuery, "cuStreamQuery");
     need(api.cuEventCreate, "cuEventCreate");
     need(api.cuEventDestroy, "cuEventDestroy_v2");
     need(api.cuEventRecord, "cuEventRecord");
-    need(api.cuEventSynchronize, "cuEventSynchronize");
+    need(api.cuEventQuery, "cuEventQuery");
     need(api.cuEventElapsedTime, "cuEventElapsedTime");
     need(api.cuLaunchKernel, "cuLaunchKernel");
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const CudaApi>> open_cuda() {
+Result<std::shared_ptr<const CudaApi>> load_cuda() {
     const std::array<std::string, 2> names{"libcuda.so.1", "libcuda.so"};
     auto library = DynamicLibrary::open("GAMBREL_CUDA_DRIVER", names);
     if (!library) {
@@ -62,8 +62,24 @@ Result<std::shared_ptr<const CudaApi>> open_cuda() {
     std::vector<std::string> missing;
     find_functions(*api, missing);
     if (auto all = check_missing(api->library, missing); !all) return tl::unexpected(all.error());
-    if (const CuResult code = api->cuInit(0); code != kCuSuccess) return cuda_failure(*api, "cuInit", code);
     return api;
+}
+
+Result<void> start_cuda(const CudaApi& api) {
+    if (const CuResult code = api.cuInit(0); code != kCuSuccess) return cuda_failure(api, "cuInit", code);
+    return {};
+}
+
+Result<std::shared_ptr<const CudaApi>> open_cuda() {
+    auto api = load_cuda();
+    if (!api) return api;
+    if (const auto started = start_cuda(**api); !started) return tl::unexpected(started.error());
+    return api;
+}
+
+bool loses_context(CuResult code) {
+    // Illegal address, launch timeout, assert, hardware stack error to launch failure.
+    return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
 }
 
 std::string cuda_error(const CudaApi& api, CuResult code) {

@@ -27,7 +27,9 @@ struct CuUuid {
     unsigned char bytes[16];
 };
 
-inline constexpr CuResult kCuSuccess = 0;
+inline constexpr CuResult kCuSuccess = 0, kCuNotReady = 600;
+// After one of these every call of the process on this context fails.
+bool loses_context(CuResult code);
 // CUdevice_attribute
 inline constexpr int kCuMaxSharedPerBlock = 8, kCuClockKhz = 13, kCuSms = 16, kCuMemoryClockKhz = 36, kCuBusBits = 37,
                      kCuL2Bytes = 38, kCuMajor = 75, kCuMinor = 76, kCuSharedPerSm = 81;
@@ -63,18 +65,20 @@ struct CudaApi {
     CuResult (*cuMemcpyDtoHAsync)(void*, CuPointer, std::size_t, CuStream) = nullptr;
     CuResult (*cuStreamCreate)(CuStream*, unsigned) = nullptr;
     CuResult (*cuStreamDestroy)(CuStream) = nullptr;
-    CuResult (*cuStreamSynchronize)(CuStream) = nullptr;
+    CuResult (*cuStreamQuery)(CuStream) = nullptr;
     CuResult (*cuEventCreate)(CuEvent*, unsigned) = nullptr;
     CuResult (*cuEventDestroy)(CuEvent) = nullptr;
     CuResult (*cuEventRecord)(CuEvent, CuStream) = nullptr;
-    CuResult (*cuEventSynchronize)(CuEvent) = nullptr;
+    CuResult (*cuEventQuery)(CuEvent) = nullptr;
     CuResult (*cuEventElapsedTime)(float*, CuEvent, CuEvent) = nullptr;
     CuResult (*cuLaunchKernel)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                CuStream, void**, void**) = nullptr;
 };
 
-// Opens libcuda and initializes it. No driver, no GPU and a driver too old are errors that say so.
-Result<std::shared_ptr<const CudaApi>> open_cuda();
+// libcuda with its functions found, not yet initialized. A missing library and one too old are errors that say so.
+Result<std::shared_ptr<const CudaApi>> load_cuda();
+Result<void> start_cuda(const CudaApi& api);         // cuInit; fails where there is no GPU
+Result<std::shared_ptr<const CudaApi>> open_cuda();  // both
 
 std::string cuda_error(const CudaApi& api, CuResult code);  // "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
 tl::unexpected<Errors> cuda_failure(const CudaApi& api, std::string_view call, CuResult code);

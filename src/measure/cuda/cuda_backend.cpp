@@ -1,6 +1,7 @@
 #include "measure/cuda/cuda_backend.hpp"
 
 #include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -13,52 +14,78 @@ namespace {
 
 using Api = std::shared_ptr<const CudaApi>;
 
+// What buffers and programs share with the backend.
+struct Context {
+    Api api;
+    // A kernel did not end. Calls that free something would wait for it for ever; the end of the process frees it all.
+    bool hung = false;
+};
+
 class CudaBuffer final : public Buffer {
 public:
-    CudaBuffer(Api api, CuPointer address, std::size_t size) : api_(std::move(api)), address_(address), size_(size) {}
-    ~CudaBuffer() override { api_->cuMemFree(address_); }
+    CudaBuffer(std::shared_ptr<Context> context, CuPointer address, std::size_t size)
+        : context_(std::move(context)), address_(address), size_(size) {}
+    ~CudaBuffer() override {
+        if (!context_->hung) context_->api->cuMemFree(address_);
+    }
     CudaBuffer(const CudaBuffer&) = delete;
     CudaBuffer& operator=(const CudaBuffer&) = delete;
     [[nodiscard]] std::size_t size() const override { return size_; }
     [[nodiscard]] CuPointer address() const { return address_; }
 
 private:
-    Api api_;
+    std::shared_ptr<Context> context_;
     CuPointer address_;
     std::size_t size_;
 };
 
 class CudaProgram final : public Program {
 public:
-    CudaProgram(Api api, CuModule module) : api_(std::move(api)), module_(module) {}
-    ~CudaProgram() override { api_->cuModuleUnload(module_); }
+    CudaProgram(std::shared_ptr<Context> context, CuModule module, std::string entry, std::uint64_t hash)
+        : name(std::move(entry)), code(hash), context_(std::move(context)), module_(module) {}
+    ~CudaProgram() override {
+        if (!context_->hung) context_->api->cuModuleUnload(module_);
+    }
     CudaProgram(const CudaProgram&) = delete;
     CudaProgram& operator=(const CudaProgram&) = delete;
+    std::string name;
+    std::uint64_t code;
     CuFunction function = nullptr;
 
 private:
-    Api api_;
+    std::shared_ptr<Context> context_;
     CuModule module_;
 };
 
+// FNV-1a: two runs of the same code on two machines can be compared by it.
+std::uint64_t hash_of(std::string_view bytes) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return hash;
+}
+
+const CudaProgram& program_of(const Launch& launch) { return *static_cast<const CudaProgram*>(launch.program); }
+
 class CudaBackend final : public Backend, public std::enable_shared_from_this<CudaBackend> {
 public:
-    explicit CudaBackend(CudaParts parts) : parts_(std::move(parts)), api_(parts_.api) {}
+    explicit CudaBackend(CudaParts parts)
+        : parts_(std::move(parts)), api_(parts_.api), context_(std::make_shared<Context>(Context{api_})) {}
     ~CudaBackend() override {
+        if (context_->hung) return;
         library_.reset();  // before the context it belongs to
         if (pinned_ != nullptr) api_->cuMemFreeHost(pinned_);
         if (start_ != nullptr) api_->cuEventDestroy(start_);
         if (end_ != nullptr) api_->cuEventDestroy(end_);
         if (stream_ != nullptr) api_->cuStreamDestroy(stream_);
-        if (context_ != nullptr) api_->cuDevicePrimaryCtxRelease(parts_.device);
+        if (primary_ != nullptr) api_->cuDevicePrimaryCtxRelease(parts_.device);
     }
     CudaBackend(const CudaBackend&) = delete;
     CudaBackend& operator=(const CudaBackend&) = delete;
 
     Result<void> open() {
-        CuResult code = api_->cuDevicePrimaryCtxRetain(&context_, parts_.device);
+        CuResult code = api_->cuDevicePrimaryCtxRetain(&primary_, parts_.device);
         if (code != kCuSuccess) return cuda_failure(*api_, "cuDevicePrimaryCtxRetain", code);
-        code = api_->cuCtxSetCurrent(context_);
+        code = api_->cuCtxSetCurrent(primary_);
         if (code == kCuSuccess) code = api_->cuStreamCreate(&stream_, 0);
         if (code == kCuSuccess) code = api_->cuEventCreate(&start_, 0);
         if (code == kCuSuccess) code = api_->cuEventCreate(&end_, 0);
@@ -68,19 +95,22 @@ public:
 
     [[nodiscard]] const Target& target() const override { return parts_.target; }
     [[nodiscard]] Condition condition() const override { return condition_; }
+    [[nodiscard]] std::optional<std::string> lost() const override { return lost_; }
+    [[nodiscard]] std::optional<std::uint64_t> address(const Buffer& buffer) const override {
+        return address_of(buffer);
+    }
 
     Result<std::unique_ptr<Program>> compile(const KernelSource& source) override {
         const auto binary = parts_.compiler->compile(source, parts_.architecture);
         if (!binary) return tl::unexpected(binary.error());
         CuModule module = nullptr;
         if (const CuResult code = api_->cuModuleLoadData(&module, binary->image.c_str()); code != kCuSuccess)
-            return cuda_failure(*api_, fmt::format("cuModuleLoadData of {} for {}", source.entry, parts_.architecture),
-                                code);
-        auto program = std::make_unique<CudaProgram>(api_, module);
+            return broken(fmt::format("cuModuleLoadData of {} for {}", source.entry, parts_.architecture), code);
+        auto program = std::make_unique<CudaProgram>(context_, module, source.entry, hash_of(binary->image));
         CuResult code = api_->cuModuleGetFunction(&program->function, module, source.entry.c_str());
-        if (code != kCuSuccess) return cuda_failure(*api_, "cuModuleGetFunction(" + source.entry + ")", code);
+        if (code != kCuSuccess) return broken("cuModuleGetFunction(" + source.entry + ")", code);
         // The memory kernels want all of the unified L1 as cache; shared memory that a kernel declares it gets anyway.
-        // Older GPUs without the choice refuse the attribute, which is no fault.
+        // Older GPUs without the choice refuse the attribute, which does not matter.
         api_->cuFuncSetAttribute(program->function, kCuSharedCarveout, 0);
         return program;
     }
@@ -88,31 +118,33 @@ public:
     Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
         CuPointer address = 0;
         if (const CuResult code = api_->cuMemAlloc(&address, bytes); code != kCuSuccess)
-            return cuda_failure(*api_, fmt::format("cuMemAlloc of {} B", bytes), code);
-        return std::make_unique<CudaBuffer>(api_, address, bytes);
+            return broken(fmt::format("cuMemAlloc of {} B", bytes), code);
+        return std::make_unique<CudaBuffer>(context_, address, bytes);
     }
 
-    Result<void> write(const Buffer& to, std::span<const std::byte> from) override {
-        const CuResult code = api_->cuMemcpyHtoD(address_of(to), from.data(), from.size());
-        if (code != kCuSuccess) return cuda_failure(*api_, "cuMemcpyHtoD", code);
+    Result<void> write(const Buffer& to, std::span<const std::byte> from, std::size_t offset) override {
+        const CuResult code = api_->cuMemcpyHtoD(address_of(to) + offset, from.data(), from.size());
+        if (code != kCuSuccess) return broken("cuMemcpyHtoD", code);
         return {};
     }
-    Result<void> read(std::span<std::byte> to, const Buffer& from) override {
-        const CuResult code = api_->cuMemcpyDtoH(to.data(), address_of(from), to.size());
-        if (code != kCuSuccess) return cuda_failure(*api_, "cuMemcpyDtoH", code);
+    Result<void> read(std::span<std::byte> to, const Buffer& from, std::size_t offset) override {
+        const CuResult code = api_->cuMemcpyDtoH(to.data(), address_of(from) + offset, to.size());
+        if (code != kCuSuccess) return broken("cuMemcpyDtoH", code);
         return {};
     }
 
     Result<Seconds> launch(const Launch& launch) override {
-        return timed("the kernel", [&] { return enqueue(launch); });
+        auto time = timed("kernel " + program_of(launch).name, [&] { return enqueue(launch); });
+        condition_.code = program_of(launch).code;
+        return time;
     }
 
     Result<Seconds> launch_many(const Launch& launch, std::int64_t count) override {
         const auto start = std::chrono::steady_clock::now();
         CuResult code = kCuSuccess;
         for (std::int64_t i = 0; i < count && code == kCuSuccess; ++i) code = enqueue(launch);
-        if (code == kCuSuccess) code = api_->cuStreamSynchronize(stream_);
-        if (code != kCuSuccess) return cuda_failure(*api_, "cuLaunchKernel", code);
+        if (code == kCuSuccess) code = waited([this] { return api_->cuStreamQuery(stream_); });
+        if (code != kCuSuccess) return broken("kernel " + program_of(launch).name, code);
         return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
 
@@ -122,7 +154,7 @@ public:
         pinned_ = nullptr;
         pinned_size_ = 0;
         if (const CuResult code = api_->cuMemAllocHost(&pinned_, count); code != kCuSuccess)
-            return cuda_failure(*api_, fmt::format("cuMemAllocHost of {} B", count), code);
+            return broken(fmt::format("cuMemAllocHost of {} B", count), code);
         pinned_size_ = count;
         return std::span(static_cast<std::byte*>(pinned_), pinned_size_);
     }
@@ -142,9 +174,10 @@ public:
     }
 
     Result<Preparation> prepare_gemm(const Probe& probe) override {
+        if (!library_problem_.empty()) return refusal(library_problem_);
         if (library_ == nullptr) {
-            auto opened = open_cublaslt();
-            if (!opened) return refusal(to_text(opened.error()));
+            auto opened = open_cublaslt(parts_.driver);
+            if (!opened) return library_problem_ = one_line(opened.error()), refusal(library_problem_);
             library_ = std::move(*opened);
         }
         return prepare_library_gemm({shared_from_this(), library_, stream_, parts_.units,
@@ -153,6 +186,33 @@ public:
     }
 
 private:
+    // The failure of a call; remembers whether the context is lost with it.
+    tl::unexpected<Errors> broken(const std::string& what, CuResult code) {
+        if (code == kCuNotReady && context_->hung) {
+            const std::string text = fmt::format("{} did not end within {}", what, to_text(parts_.longest_launch, 2));
+            if (!lost_) lost_ = "the GPU is not usable any more: " + text;
+            return failure("cuda", text);
+        }
+        if (loses_context(code) && !lost_)
+            lost_ = fmt::format("the GPU's context was lost in {}, {}", what, cuda_error(*api_, code));
+        return cuda_failure(*api_, what, code);
+    }
+
+    // Asks until the answer is another than "not ready". The driver's own waits have no end.
+    template <class Query>
+    CuResult waited(Query query) {
+        using namespace std::chrono;
+        const auto start = steady_clock::now();
+        constexpr microseconds kSpin{200}, kPause{50};
+        while (true) {
+            const CuResult code = query();
+            if (code != kCuNotReady) return code;
+            const auto gone = steady_clock::now() - start;
+            if (duration<double>(gone).count() > parts_.longest_launch.value()) return context_->hung = true, code;
+            if (gone > kSpin) std::this_thread::sleep_for(kPause);
+        }
+    }
+
     CuResult enqueue(const Launch& launch) {
         // The driver wants the addresses of the arguments, so buffers need a place for theirs.
         std::vector<CuPointer> addresses(launch.arguments.size());
@@ -169,21 +229,21 @@ private:
                 },
                 launch.arguments[i]);
         }
-        return api_->cuLaunchKernel(static_cast<const CudaProgram*>(launch.program)->function, launch.groups, 1, 1,
-                                    launch.threads, 1, 1, 0, stream_, pointers.data(), nullptr);
+        return api_->cuLaunchKernel(program_of(launch).function, launch.groups, 1, 1, launch.threads, 1, 1, 0, stream_,
+                                    pointers.data(), nullptr);
     }
 
     // `work` puts something on the stream. The driver is asked for clock and throttling while it runs, not after.
     template <class Work>
-    Result<Seconds> timed(std::string_view what, Work work) {
+    Result<Seconds> timed(const std::string& what, Work work) {
         CuResult code = api_->cuEventRecord(start_, stream_);
         if (code == kCuSuccess) code = work();
         if (code == kCuSuccess) code = api_->cuEventRecord(end_, stream_);
         if (code == kCuSuccess && parts_.nvml != nullptr) condition_ = parts_.nvml->condition();
-        if (code == kCuSuccess) code = api_->cuEventSynchronize(end_);
+        if (code == kCuSuccess) code = waited([this] { return api_->cuEventQuery(end_); });
         float milliseconds = 0;
         if (code == kCuSuccess) code = api_->cuEventElapsedTime(&milliseconds, start_, end_);
-        if (code != kCuSuccess) return cuda_failure(*api_, what, code);
+        if (code != kCuSuccess) return broken(what, code);
         return Seconds(milliseconds * 1e-3);
     }
     Result<Seconds> timed_work(const std::function<Result<void>()>& work) {
@@ -198,13 +258,16 @@ private:
 
     CudaParts parts_;
     Api api_;
-    CuContext context_ = nullptr;
+    std::shared_ptr<Context> context_;
+    CuContext primary_ = nullptr;
     CuStream stream_ = nullptr;
     CuEvent start_ = nullptr, end_ = nullptr;
     void* pinned_ = nullptr;
     std::size_t pinned_size_ = 0;
     Condition condition_;
+    std::optional<std::string> lost_;
     std::shared_ptr<const CublasLt> library_;  // opened when first asked for: it is large
+    std::string library_problem_;              // why it cannot be opened; asked for once
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ struct CudaParts {
     std::string architecture;  // "sm_90a"
     Target target;
     int units = 1;
+    int driver = 0;  // CUDA version that the driver supports: 12040
+    Seconds longest_launch = kLongestLaunch;
 };
 Result<std::shared_ptr<Backend>> make_cuda_backend(CudaParts parts);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ int device_count(const CudaApi& api) {
     return api.cuDeviceGetCount(&count) == kCuSuccess ? count : 0;
 }
 
-// The driver does not tell the size of the L1. CUDA C++ Programming Guide, technical specifications by compute
+// The driver does not report the size of the L1. CUDA C++ Programming Guide, technical specifications by compute
 // capability.
 double l1_bytes(ComputeCapability cc) {
     struct Row {
@@ -59,7 +60,8 @@ double l1_bytes(ComputeCapability cc) {
 
 DeviceInfo info_of(const CudaApi& api, CuDevice device, ComputeCapability cc) {
     DeviceInfo info;
-    info.kind = "cuda";
+    info.kind = DeviceKind::cuda;
+    info.compute_capability = cc;
     info.name = name_of(api, device);
     info.id = uuid_of(api, device);
     info.units = std::max(1, attribute(api, device, kCuSms));
@@ -79,7 +81,7 @@ DeviceInfo info_of(const CudaApi& api, CuDevice device, ComputeCapability cc) {
 }
 
 // "sm_90a", "compute_80": kernels are chosen by what the compiler makes, not by what the GPU could do.
-Target target_of(const CudaApi& api, CuDevice device, std::string_view architecture) {
+Target target_of(const CudaApi& api, CuDevice device, std::string_view architecture, int compiler) {
     Target target;
     target.dialect = Dialect::cuda;
     const std::string_view digits = architecture.substr(architecture.find('_') + 1);
@@ -87,6 +89,9 @@ Target target_of(const CudaApi& api, CuDevice device, std::string_view architect
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
     target.cc = {number / 10, number % 10};
     target.accelerated = architecture.ends_with('a');
+    target.compiler = compiler;
+    // Accesses of 256 bits came with sm_100 and NVRTC 12.9.
+    target.vec_words = number >= 100 && compiler >= 1209 ? 8 : 4;
     // What a kernel may declare without asking; more needs memory given at launch, and changes nothing about the rate.
     target.shared_bytes = std::clamp(attribute(api, device, kCuMaxSharedPerBlock), 16 * 1024, 48 * 1024);
     return target;
@@ -94,7 +99,7 @@ Target target_of(const CudaApi& api, CuDevice device, std::string_view architect
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> open_cuda_device(std::string_view rest) {
+Result<std::unique_ptr<Device>> open_cuda_in_process(std::string_view rest) {
     const auto api = open_cuda();
     if (!api) return tl::unexpected(api.error());
     const auto number = device_number("cuda", rest, static_cast<std::size_t>(std::max(0, device_count(**api))));
@@ -103,7 +108,8 @@ Result<std::unique_ptr<Device>> open_cuda_device(std::string_view rest) {
     parts.api = *api;
     if (const CuResult code = (*api)->cuDeviceGet(&parts.device, static_cast<int>(*number)); code != kCuSuccess)
         return cuda_failure(**api, "cuDeviceGet", code);
-    auto compiler = Nvrtc::open();
+    (*api)->cuDriverGetVersion(&parts.driver);
+    auto compiler = Nvrtc::open(parts.driver);
     if (!compiler) return tl::unexpected(compiler.error());
     parts.compiler = *compiler;
     const ComputeCapability cc{attribute(**api, parts.device, kCuMajor), attribute(**api, parts.device, kCuMinor)};
@@ -111,17 +117,18 @@ Result<std::unique_ptr<Device>> open_cuda_device(std::string_view rest) {
     if (parts.architecture.empty())
         return failure(
             "nvrtc " + (*compiler)->version(),
-            fmt::format("knows no architecture that a GPU of compute capability {} can run; an older version does",
+            fmt::format("supports no architecture that a GPU of compute capability {} can run; an older version does",
                         to_text(cc)));
-    parts.target = target_of(**api, parts.device, parts.architecture);
+    parts.target = target_of(**api, parts.device, parts.architecture, (*compiler)->version_number());
     DeviceInfo info = info_of(**api, parts.device, cc);
     if (auto nvml = Nvml::open(info.id)) parts.nvml = std::move(*nvml);
-    int driver = 0;
-    (*api)->cuDriverGetVersion(&driver);
-    info.detail = fmt::format("compute capability {}, driver {} (CUDA {}.{}), NVRTC {} for {}", to_text(cc),
-                              parts.nvml != nullptr ? parts.nvml->driver_version() : "without NVML", driver / 1000,
-                              driver % 1000 / 10, (*compiler)->version(), parts.architecture);
+    info.detail =
+        fmt::format("compute capability {}, driver {} (CUDA {}.{}), NVRTC {} for {}", to_text(cc),
+                    parts.nvml != nullptr ? parts.nvml->driver_version() : "without NVML", parts.driver / 1000,
+                    parts.driver % 1000 / 10, (*compiler)->version(), parts.architecture);
     parts.units = info.units;
+    if (const char* limit = std::getenv("GAMBREL_LAUNCH_LIMIT"))
+        if (const auto seconds = parse_quantity<Seconds>(limit)) parts.longest_launch = *seconds;
     auto backend = make_cuda_backend(std::move(parts));
     if (!backend) return tl::unexpected(backend.error());
     const int units = info.units;

@@ -9,20 +9,14 @@ namespace gambrel::measure_detail {
 
 namespace {
 
-std::vector<std::string> candidates() {
-    std::vector<std::string> names{"libnvrtc.so"};
-    for (const char* version : {"13", "12", "11.2"}) names.push_back(fmt::format("libnvrtc.so.{}", version));
-    names.emplace_back("/usr/local/cuda/lib64/libnvrtc.so");
-    return names;
-}
-
-// From cc 9.0 on the strongest instructions belong to one architecture each, which the "a" asks for.
-bool has_accelerated_form(int cc) { return cc >= 90; }
+// From cc 9.0 on the strongest instructions belong to one architecture each, which the "a" asks for. NVRTC 11.8 lists
+// 90 but refuses sm_90a.
+bool has_accelerated_form(int cc, int compiler_major) { return cc >= 90 && compiler_major >= 12; }
 
 }  // namespace
 
-Result<std::shared_ptr<const Nvrtc>> Nvrtc::open() {
-    const auto names = candidates();
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(int driver) {
+    const auto names = cuda_library_names("libnvrtc.so", {"13", "12", "11.2"}, driver);
     auto library = DynamicLibrary::open("GAMBREL_NVRTC", names);
     if (!library) {
         Errors errors = library.error();
@@ -64,7 +58,7 @@ std::string Nvrtc::architecture_for(ComputeCapability cc) const {
     // A compiler from before 11.2 does not list its architectures; it knows those up to Ampere, and makes PTX only.
     if (supported_.empty() || cubin_ == nullptr) return fmt::format("compute_{}", std::min(wanted, 80));
     if (std::binary_search(supported_.begin(), supported_.end(), wanted))
-        return fmt::format("sm_{}{}", wanted, has_accelerated_form(wanted) ? "a" : "");
+        return fmt::format("sm_{}{}", wanted, has_accelerated_form(wanted, major_) ? "a" : "");
     const auto newer = std::upper_bound(supported_.begin(), supported_.end(), wanted);
     return newer == supported_.begin() ? "" : fmt::format("compute_{}", *std::prev(newer));
 }

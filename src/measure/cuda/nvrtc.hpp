@@ -15,7 +15,8 @@ namespace gambrel::measure_detail {
 
 class Nvrtc {
 public:
-    static Result<std::shared_ptr<const Nvrtc>> open();
+    // `driver` is the CUDA version that the driver supports (12040), 0 if unknown: a newer compiler is the last choice.
+    static Result<std::shared_ptr<const Nvrtc>> open(int driver = 0);
 
     struct Binary {
         std::string image;  // cubin, or PTX with its final zero
@@ -25,9 +26,10 @@ public:
     [[nodiscard]] Result<Binary> compile(const KernelSource& source, const std::string& architecture) const;
 
     // What to compile for: the architecture with its "a" where it has one, PTX for the newest that the compiler knows
-    // if the GPU is newer. Empty: the compiler knows no architecture that this GPU can run.
+    // if the GPU is newer. Empty: the compiler supports no architecture that this GPU can run.
     [[nodiscard]] std::string architecture_for(ComputeCapability cc) const;
     [[nodiscard]] std::string version() const;  // "12.9"
+    [[nodiscard]] int version_number() const { return 100 * major_ + minor_; }
     [[nodiscard]] const std::string& path() const { return library_.path(); }
 
 private:

@@ -31,6 +31,18 @@ Result<DynamicLibrary> DynamicLibrary::open(const char* variable, std::span<cons
 
 void* DynamicLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
 
+std::vector<std::string> cuda_library_names(const std::string& stem, std::initializer_list<const char*> versions,
+                                            int driver) {
+    std::vector<std::string> names, newer;
+    for (const char* version : versions)
+        (driver > 0 && std::atoi(version) > driver / 1000 ? newer : names).push_back(stem + "." + version);
+    // Without a version it is whatever a toolkit installed last.
+    names.push_back(stem);
+    names.push_back("/usr/local/cuda/lib64/" + stem);
+    names.insert(names.end(), newer.begin(), newer.end());
+    return names;
+}
+
 Result<void> check_missing(const DynamicLibrary& library, const std::vector<std::string>& missing) {
     if (missing.empty()) return {};
     return failure(library.path(), fmt::format("lacks {}; expected a newer version", fmt::join(missing, ", ")));

@@ -27,7 +27,7 @@ public:
     DynamicLibrary& operator=(const DynamicLibrary&) = delete;
     ~DynamicLibrary();
 
-    // The environment variable, if set, is the only candidate: who sets it means it.
+    // The environment variable, if set, is the only candidate.
     static Result<DynamicLibrary> open(const char* variable, std::span<const std::string> candidates);
 
     // nullptr if the library has no such function.
@@ -48,6 +48,11 @@ private:
     void* handle_ = nullptr;
     std::string path_;
 };
+
+// Names of one of NVIDIA's libraries to try, with the versions ("13", "12", "11.2") in the order in which a driver that
+// supports CUDA `driver` (12040; 0: unknown) is likely to run what they make: not newer than itself first.
+std::vector<std::string> cuda_library_names(const std::string& stem, std::initializer_list<const char*> versions,
+                                            int driver);
 
 // "libcuda.so.1: lacks cuLaunchKernel, ..." if anything is missing.
 Result<void> check_missing(const DynamicLibrary& library, const std::vector<std::string>& missing);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "measure/gpu/followed.hpp"
+#include "measure/gpu/expected_chains.hpp"
 #include "measure/gpu/probes.hpp"
 
 namespace gambrel::measure_detail {
@@ -68,13 +68,12 @@ public:
         if (!program) return tl::unexpected(program.error());
         program_ = std::move(*program);
         return allocate_all(*backend_,
-                            {{&out_, numbers() * element_bytes(probe_.pipe)}, {&cycles_, sizeof(std::uint64_t)}});
+                            {{&out_, numbers() * element_bytes(probe_.pipe)}, {&times_, groups_ * kGroupTimeBytes}});
     }
 
     Result<Sample> run(Bytes, std::int64_t repetitions) override {
         Sample sample;
-        std::uint64_t cycles = 0;
-        // Each launch starts its chains anew, so each is checked.
+        // Each launch starts its chains again, so each is checked.
         for (std::int64_t left = repetitions; left > 0 && !sample.fault; left -= std::min(left, kMostTrips)) {
             const std::int64_t trips = std::min(left, kMostTrips);
             const auto time = launch(trips);
@@ -83,14 +82,12 @@ public:
             auto fault = check(trips);
             if (!fault) return tl::unexpected(fault.error());
             sample.fault = std::move(*fault);
-            const auto counted = read_cycles(*backend_, *cycles_);
-            if (!counted) return tl::unexpected(counted.error());
-            cycles += *counted;
+            if (auto noted = note_times(sample, *backend_, *times_, groups_, Occupancy::any); !noted)
+                return tl::unexpected(noted.error());
         }
-        const double flop_per_step = probe_.action == Action::fma ? 2 : 1;
+        const double flop_per_step = probe_.action == ProbeAction::fma ? 2 : 1;
         sample.flop = flop_per_step * static_cast<double>(numbers()) * shape_.chains * shape_.unroll *
                       static_cast<double>(repetitions);
-        note_condition(sample, *backend_, cycles);
         return sample;
     }
 
@@ -108,7 +105,7 @@ private:
             {program_.get(),
              groups_,
              static_cast<std::uint32_t>(shape_.threads),
-             {out_.get(), cycles_.get(), as_scalar(with.a), as_scalar(with.b), as_scalar(with.lane_step),
+             {out_.get(), times_.get(), as_scalar(with.a), as_scalar(with.b), as_scalar(with.lane_step),
               as_scalar(with.chain_step), static_cast<std::uint32_t>(trips)}});
     }
 
@@ -139,7 +136,7 @@ private:
     std::uint32_t groups_ = 1;
     int lanes_ = 1;
     std::unique_ptr<Program> program_;
-    std::unique_ptr<Buffer> out_, cycles_;
+    std::unique_ptr<Buffer> out_, times_;
     std::int64_t followed_trips_ = -1;
     std::array<double, 4> expected_{};
 };

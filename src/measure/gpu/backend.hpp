@@ -1,7 +1,7 @@
 // What a GPU programming interface must do for the probes: compile, allocate, move bytes, launch and time. CUDA and
 // OpenCL are the two behind it, so that the probes themselves, their walks and their proofs, run under PoCL in every
-// test. Invariant: launch and launch_many have waited for the end, and report a failure of the device instead of a
-// time.
+// test. Invariant: launch and launch_many have waited for the end, not longer than kLongestLaunch, and report a failure
+// of the device instead of a time.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,11 @@ struct Launch {
 struct Condition {
     std::optional<Frequency> clock;
     std::optional<std::string> throttled;
+    std::uint64_t code = 0;  // hash of the code that was launched; 0 if the backend does not see it
 };
+
+// A sample takes milliseconds; a launch that takes this long has hung.
+inline constexpr Seconds kLongestLaunch{10};
 
 enum class Direction : std::uint8_t { host_to_device, device_to_host };
 
@@ -50,8 +54,11 @@ public:
 
     virtual Result<std::unique_ptr<Program>> compile(const KernelSource& source) = 0;
     virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
-    virtual Result<void> write(const Buffer& to, std::span<const std::byte> from) = 0;
-    virtual Result<void> read(std::span<std::byte> to, const Buffer& from) = 0;
+    // `offset` is in bytes of the buffer.
+    virtual Result<void> write(const Buffer& to, std::span<const std::byte> from, std::size_t offset = 0) = 0;
+    virtual Result<void> read(std::span<std::byte> to, const Buffer& from, std::size_t offset = 0) = 0;
+    // Where kernels see the buffer; none where an address on the device is not the host's business.
+    [[nodiscard]] virtual std::optional<std::uint64_t> address(const Buffer&) const { return std::nullopt; }
 
     virtual Result<Seconds> launch(const Launch& launch) = 0;                           // time on the device
     virtual Result<Seconds> launch_many(const Launch& launch, std::int64_t count) = 0;  // time of the host, all of them
@@ -62,7 +69,9 @@ public:
 
     // Of the last launch.
     [[nodiscard]] virtual Condition condition() const { return {}; }
-    // Action::gemm; a backend without a library says so.
+    // Why every further call would fail, if so.
+    [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
+    // ProbeAction::gemm; a backend without a library says so.
     virtual Result<Preparation> prepare_gemm(const Probe& probe);
 };
 

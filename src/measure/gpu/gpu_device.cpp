@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -94,29 +95,30 @@ public:
     GpuDevice(DeviceInfo info, Gpu gpu) : info_(std::move(info)), gpu_(std::move(gpu)) {}
 
     [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+    [[nodiscard]] std::optional<std::string> lost() const override { return gpu_.backend->lost(); }
 
     Result<Preparation> prepare(const Probe& probe, Bytes largest) override {
         switch (probe.action) {
-            case Action::empty:
+            case ProbeAction::empty:
                 return prepare_empty(gpu_);
-            case Action::fma:
-            case Action::add:
-            case Action::multiply:
+            case ProbeAction::fma:
+            case ProbeAction::add:
+            case ProbeAction::multiply:
                 return prepare_arithmetic(gpu_, probe);
-            case Action::mma:
+            case ProbeAction::mma:
                 return prepare_tensor(gpu_, probe);
-            case Action::gemm:
+            case ProbeAction::gemm:
                 return gpu_.backend->prepare_gemm(probe);
-            case Action::load:
-            case Action::store:
-            case Action::copy:
-            case Action::triad:
+            case ProbeAction::load:
+            case ProbeAction::store:
+            case ProbeAction::copy:
+            case ProbeAction::triad:
                 return probe.level == Level::shared ? prepare_shared(gpu_, probe, largest)
                                                     : prepare_memory(gpu_, probe, largest);
-            case Action::chase:
+            case ProbeAction::chase:
                 return prepare_chase(gpu_, probe, largest);
-            case Action::host_to_device:
-            case Action::device_to_host:
+            case ProbeAction::host_to_device:
+            case ProbeAction::device_to_host:
                 return prepare_link(gpu_, probe, largest);
         }
         return refusal("unknown action");
@@ -143,7 +145,7 @@ Result<Preparation> prepare_link(const Gpu& gpu, const Probe& probe, Bytes large
     auto buffer = gpu.backend->allocate(static_cast<std::size_t>(largest.value()));
     if (!buffer) return tl::unexpected(buffer.error());
     const Direction direction =
-        probe.action == Action::host_to_device ? Direction::host_to_device : Direction::device_to_host;
+        probe.action == ProbeAction::host_to_device ? Direction::host_to_device : Direction::device_to_host;
     return prepared(std::make_unique<LinkProbe>(gpu.backend, direction, std::move(*buffer)));
 }
 
@@ -160,11 +162,26 @@ Result<void> allocate_all(Backend& backend, std::initializer_list<BufferWanted> 
     return {};
 }
 
-Result<std::uint64_t> read_cycles(Backend& backend, const Buffer& cycles) {
-    std::uint64_t word = 0;
-    if (const auto read = backend.read(std::as_writable_bytes(std::span(&word, 1)), cycles); !read)
-        return tl::unexpected(read.error());
-    return word;
+Result<void> note_times(Sample& sample, Backend& backend, const Buffer& times, std::uint32_t groups,
+                        Occupancy occupancy) {
+    const Condition now = backend.condition();
+    sample.throttled = now.throttled;
+    sample.clock = now.clock;
+    sample.code = now.code;
+    sample.groups.resize(groups);
+    static_assert(sizeof(GroupTime) == kGroupTimeBytes);
+    if (auto read = backend.read(std::as_writable_bytes(std::span(sample.groups)), times); !read) return read;
+    const GroupTime& first = sample.groups.front();
+    if (first.cycles == 0) return sample.groups.clear(), Result<void>{};
+    // The device's own timer, read beside the cycles; a driver that does not offer it leaves the time of the launch.
+    const double seconds = first.nanoseconds > 0 ? 1e-9 * static_cast<double>(first.nanoseconds) : sample.time.value();
+    if (seconds > 0) sample.clock = Cycles(static_cast<double>(first.cycles)) / Seconds(seconds);
+    if (occupancy == Occupancy::any || sample.fault) return {};
+    std::set<std::uint64_t> units;
+    for (const GroupTime& group : sample.groups)
+        if (!units.insert(group.unit).second)
+            sample.fault = fmt::format("two groups ran on SM {}, but each needs one of its own", group.unit);
+    return {};
 }
 
 Result<std::optional<std::string>> check_word_sum(Backend& backend, const Buffer& out, std::size_t count,
@@ -178,15 +195,6 @@ Result<std::optional<std::string>> check_word_sum(Backend& backend, const Buffer
         return tl::unexpected(wrote.error());
     if (found == expected) return std::optional<std::string>{};
     return fmt::format("sum of all words is {}, expected {}", found, expected);
-}
-
-void note_condition(Sample& sample, const Backend& backend, std::uint64_t cycles) {
-    const Condition now = backend.condition();
-    sample.throttled = now.throttled;
-    if (cycles > 0 && sample.time.value() > 0)
-        sample.clock = Cycles(static_cast<double>(cycles)) / sample.time;
-    else
-        sample.clock = now.clock;
 }
 
 }  // namespace gambrel::measure_detail

@@ -74,11 +74,11 @@ int lanes(const Target& target, Pipe pipe) {
     return target.lanes[pipe] > 0 ? target.lanes[pipe] : 1;
 }
 
-std::string arithmetic_refusal(const Target& target, Action action, Pipe pipe) {
-    if (type_define(pipe).empty()) return fmt::format("{} is no ordinary pipe", title(pipe));
+std::string arithmetic_refusal(const Target& target, ProbeAction action, Pipe pipe) {
+    if (type_define(pipe).empty()) return fmt::format("{} is not an ordinary pipe", title(pipe));
     // The result would still be right, and the rate a wonder.
-    if (pipe == Pipe::int32 && action != Action::fma) return "compilers fold integer adds and multiplies into one";
-    if ((pipe == Pipe::fp16 || pipe == Pipe::bf16) && action != Action::fma)
+    if (pipe == Pipe::int32 && action != ProbeAction::fma) return "compilers fold integer adds and multiplies into one";
+    if ((pipe == Pipe::fp16 || pipe == Pipe::bf16) && action != ProbeAction::fma)
         return "compilers make FMAs of packed adds and multiplies";
     if (target.dialect == Dialect::opencl) {
         if (pipe == Pipe::bf16) return "OpenCL C has no BF16 arithmetic";
@@ -102,10 +102,10 @@ Shape arithmetic_shape(const Target& target, int chains) {
     return {256, std::max(2, 512 / used / 2 * 2), used, 0};
 }
 
-KernelSource arithmetic_source(const Target& target, Action action, Pipe pipe, const Shape& shape) {
+KernelSource arithmetic_source(const Target& target, ProbeAction action, Pipe pipe, const Shape& shape) {
     Text text(target.dialect, shape);
     text.define(type_define(pipe));
-    text.define(action == Action::fma ? "STEP_FMA" : action == Action::add ? "STEP_ADD" : "STEP_MULTIPLY");
+    text.define(action == ProbeAction::fma ? "STEP_FMA" : action == ProbeAction::add ? "STEP_ADD" : "STEP_MULTIPLY");
     text.define_width("VEC_WORDS", target.vec_words);
     if (target.dialect == Dialect::opencl) text.define_width("LANES", lanes(target, pipe));
     return text.finish({"arithmetic"}, "arithmetic");
@@ -115,13 +115,13 @@ KernelSource memory_source(const Target& target, const MemoryKernel& kernel, con
     Text text = memory_text(target, shape);
     if (kernel.near) text.define("CACHE_NEAR");
     switch (kernel.action) {
-        case Action::store:
+        case ProbeAction::store:
             text.define("ACTION_STORE");
             return text.finish({"memory"}, "store");
-        case Action::copy:
+        case ProbeAction::copy:
             text.define("ACTION_COPY");
             return text.finish({"memory"}, "copy");
-        case Action::triad:
+        case ProbeAction::triad:
             text.define("ACTION_TRIAD");
             text.define(type_define(kernel.pipe));
             if (target.dialect == Dialect::opencl) text.define_width("LANES", 1);

@@ -22,6 +22,7 @@ struct Target {
     Dialect dialect = Dialect::cuda;
     ComputeCapability cc{};   // CUDA: what is compiled for
     bool accelerated = true;  // CUDA: with the instructions of the "a" of an architecture
+    int compiler = 9999;      // CUDA: version of NVRTC, 100 * major + minor
     bool cpu = false;         // OpenCL on a CPU: one work-item a group, and vectors in it
     bool fp64 = true;         // OpenCL: extensions of the device
     bool fp16 = true;
@@ -48,14 +49,14 @@ struct KernelSource {
 int lanes(const Target& target, Pipe pipe);
 
 // "" if the target can do the arithmetic of this pipe with ordinary instructions, else why not.
-std::string arithmetic_refusal(const Target& target, Action action, Pipe pipe);
+std::string arithmetic_refusal(const Target& target, ProbeAction action, Pipe pipe);
 Shape arithmetic_shape(const Target& target, int chains);  // chains 0: as many as are best
-KernelSource arithmetic_source(const Target& target, Action action, Pipe pipe, const Shape& shape);
+KernelSource arithmetic_source(const Target& target, ProbeAction action, Pipe pipe, const Shape& shape);
 
 struct MemoryKernel {
-    Action action = Action::load;  // load, store, copy, triad
-    Pipe pipe = Pipe::fp32;        // of the triad
-    bool near = true;              // through all caches, else past the L1
+    ProbeAction action = ProbeAction::load;  // load, store, copy, triad
+    Pipe pipe = Pipe::fp32;                  // of the triad
+    bool near = true;                        // through all caches, else past the L1
 };
 KernelSource memory_source(const Target& target, const MemoryKernel& kernel, const Shape& shape);
 KernelSource shared_load_source(const Target& target, const Shape& shape);

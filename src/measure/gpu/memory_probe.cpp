@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTriadScale = 3;
 
-int arrays_of(Action action) { return action == Action::triad ? 3 : action == Action::copy ? 2 : 1; }
+int arrays_of(ProbeAction action) { return action == ProbeAction::triad ? 3 : action == ProbeAction::copy ? 2 : 1; }
 
 class MemoryProbe final : public PreparedProbe {
 public:
@@ -21,23 +21,24 @@ public:
           probe_(probe),
           target_(target),
           units_(probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units),
-          near_(probe.level ? *probe.level == Level::l1 : probe.spread == Spread::own),
+          near_(probe.level ? *probe.level == Level::l1 : probe.sharing == WorkingSetSharing::own),
           programs_(*gpu.backend) {}
 
     Result<void> build(Bytes largest) {
         const std::int64_t each = static_cast<std::int64_t>(largest.value()) / arrays_of(probe_.action);
-        const std::int64_t copies = probe_.spread == Spread::own ? units_ : 1;
+        const std::int64_t copies = probe_.sharing == WorkingSetSharing::own ? units_ : 1;
         for (int i = 0; i < arrays_of(probe_.action); ++i) {
             auto array = backend_->allocate(static_cast<std::size_t>(each * copies));
             if (!array) return tl::unexpected(array.error());
             arrays_.push_back(std::move(*array));
         }
         const auto most_threads = static_cast<std::size_t>(units_) * 1024;
-        const std::size_t word = sizeof(std::uint64_t);
-        if (auto made = allocate_all(*backend_, {{&out_, most_threads * 4}, {&cycles_, word}, {&spare_, word}}); !made)
+        // Groups of the smallest sets have 32 threads.
+        const std::size_t times = most_threads / 32 * kGroupTimeBytes;
+        if (auto made = allocate_all(*backend_, {{&out_, most_threads * 4}, {&times_, times}, {&spare_, times}}); !made)
             return made;
         largest_ = each;
-        return probe_.action == Action::load ? fill(*arrays_[0], arrays_[0]->size(), 0) : Result<void>{};
+        return probe_.action == ProbeAction::load ? fill(*arrays_[0], arrays_[0]->size(), 0) : Result<void>{};
     }
 
     Result<Sample> run(Bytes working_set, std::int64_t repetitions) override {
@@ -47,7 +48,7 @@ public:
                            fmt::format("working set of {} B; the probe was prepared for {} B", each, largest_));
         const Shape shape = memory_shape(target_, each);
         const auto walk =
-            plan_walk(probe_.spread, each, target_, shape, memory_groups(target_, probe_.spread, shape, units_));
+            plan_walk(probe_.sharing, each, target_, shape, memory_groups(target_, probe_.sharing, shape, units_));
         if (!walk)
             return failure(title(probe_), fmt::format("working set of {} B; at least {} B are walked at a time", each,
                                                       tile_bytes(target_, shape)));
@@ -55,11 +56,10 @@ public:
     }
 
 private:
-    Result<Sample> run_walk(const Walk& walk, const Shape& shape, std::int64_t repetitions) {
+    Result<Sample> run_walk(const TileWalk& walk, const Shape& shape, std::int64_t repetitions) {
         const auto program = programs_.get(memory_source(target_, {probe_.action, probe_.pipe, near_}, shape));
         if (!program) return tl::unexpected(program.error());
         Sample sample;
-        std::uint64_t cycles = 0;
         const std::int64_t most = std::max<std::int64_t>(1, kMostTrips / walk.steps);
         for (std::int64_t left = repetitions; left > 0 && !sample.fault; left -= std::min(left, most)) {
             const auto rounds = static_cast<std::uint32_t>(std::min(left, most));
@@ -68,37 +68,39 @@ private:
                 {*program, walk.groups, static_cast<std::uint32_t>(shape.threads), arguments(walk, rounds)});
             if (!time) return tl::unexpected(time.error());
             sample.time += *time;
+            // A set of its own belongs to one SM: two groups on one would share its L1.
+            const Occupancy occupancy = probe_.sharing == WorkingSetSharing::own && !target_.cpu
+                                            ? Occupancy::one_group_per_unit
+                                            : Occupancy::any;
+            if (auto noted = note_times(sample, *backend_, *times_, walk.groups, occupancy); !noted)
+                return tl::unexpected(noted.error());
             auto fault = check(walk, shape, rounds);
             if (!fault) return tl::unexpected(fault.error());
-            sample.fault = std::move(*fault);
-            const auto counted = read_cycles(*backend_, *cycles_);
-            if (!counted) return tl::unexpected(counted.error());
-            cycles += *counted;
+            if (*fault) sample.fault = std::move(*fault);
         }
         const double moved = static_cast<double>(walk.walked_tiles() * tile_bytes(target_, shape)) *
                              arrays_of(probe_.action) * static_cast<double>(repetitions);
         sample.bytes = Bytes(moved);
-        if (probe_.action == Action::triad) sample.flop = moved / (3.0 * static_cast<double>(number_bytes())) * 2;
-        note_condition(sample, *backend_, cycles);
+        if (probe_.action == ProbeAction::triad) sample.flop = moved / (3.0 * static_cast<double>(number_bytes())) * 2;
         return sample;
     }
 
-    std::vector<Argument> arguments(const Walk& walk, std::uint32_t rounds) const {
+    std::vector<Argument> arguments(const TileWalk& walk, std::uint32_t rounds) const {
         std::vector<Argument> all;
         for (const auto& array : arrays_) all.emplace_back(array.get());
-        if (probe_.action == Action::load) all.emplace_back(out_.get());
-        all.insert(all.end(), {cycles_.get(), walk.group_step, walk.step, walk.steps, walk.skew, rounds});
-        if (probe_.action == Action::store) all.insert(all.end(), {kFillFactor, mark_});
-        if (probe_.action == Action::triad) all.push_back(number(kTriadScale));
+        if (probe_.action == ProbeAction::load) all.emplace_back(out_.get());
+        all.insert(all.end(), {times_.get(), walk.group_step, walk.step, walk.steps, walk.skew, rounds});
+        if (probe_.action == ProbeAction::store) all.insert(all.end(), {kFillFactor, mark_});
+        if (probe_.action == ProbeAction::triad) all.push_back(number(kTriadScale));
         return all;
     }
 
     // Each run moves numbers that were not there before: a launch that did nothing cannot pass.
-    Result<void> make_ready(const Walk& walk) {
+    Result<void> make_ready(const TileWalk& walk) {
         mark_ = mark_ % 1000 + 1;
         const auto bytes = static_cast<std::size_t>(walk.total_tiles() * walk.tile) * 4 * words();
-        if (probe_.action == Action::copy) return fill(*arrays_[1], bytes, mark_);
-        if (probe_.action != Action::triad) return {};
+        if (probe_.action == ProbeAction::copy) return fill(*arrays_[1], bytes, mark_);
+        if (probe_.action != ProbeAction::triad) return {};
         for (const std::size_t i : {1U, 2U})
             if (auto filled = fill_numbers(*arrays_[i], bytes, mark_); !filled) return filled;
         return {};
@@ -127,20 +129,20 @@ private:
         return {};
     }
 
-    Result<std::optional<std::string>> check(const Walk& walk, const Shape& shape, std::uint32_t rounds) {
+    Result<std::optional<std::string>> check(const TileWalk& walk, const Shape& shape, std::uint32_t rounds) {
         const std::uint64_t count = static_cast<std::uint64_t>(walk.total_tiles()) * walk.tile * words();
-        if (probe_.action == Action::load) {
+        if (probe_.action == ProbeAction::load) {
             const std::uint32_t factor = rounds * (walk.shared_set ? walk.groups : 1);
             return compare(walk.groups, shape, factor * ramp_sum(count, kFillFactor, 0));
         }
         // What was written is read back by the load kernel, past the L1, every tile once.
-        Walk back = walk;
+        TileWalk back = walk;
         back.groups = walk.shared_set ? 1 : walk.groups;
         back.steps = static_cast<std::uint32_t>(walk.total_tiles() / back.groups);
         back.step = walk.tile;
         back.group_step = back.steps * back.step;
         back.skew = 0;
-        const auto program = programs_.get(memory_source(target_, {Action::load, probe_.pipe, false}, shape));
+        const auto program = programs_.get(memory_source(target_, {ProbeAction::load, probe_.pipe, false}, shape));
         if (!program) return tl::unexpected(program.error());
         const std::uint32_t once = 1;
         const auto time = backend_->launch(
@@ -149,7 +151,7 @@ private:
              static_cast<std::uint32_t>(shape.threads),
              {arrays_[0].get(), out_.get(), spare_.get(), back.group_step, back.step, back.steps, back.skew, once}});
         if (!time) return tl::unexpected(time.error());
-        const std::uint32_t expected = probe_.action == Action::triad
+        const std::uint32_t expected = probe_.action == ProbeAction::triad
                                            ? number_ramp_sum(probe_.pipe, count, mark_ * (1 + kTriadScale))
                                            : ramp_sum(count, kFillFactor, mark_);
         return compare(back.groups, shape, expected);
@@ -166,8 +168,8 @@ private:
     bool near_;
     Programs programs_;
     std::vector<std::unique_ptr<Buffer>> arrays_;
-    std::unique_ptr<Buffer> out_, cycles_;
-    std::unique_ptr<Buffer> spare_;  // the load kernel that checks must not overwrite the cycles of the run
+    std::unique_ptr<Buffer> out_, times_;
+    std::unique_ptr<Buffer> spare_;  // the load kernel that checks must not overwrite the times of the run
     std::int64_t largest_ = 0;
     std::uint32_t mark_ = 0;
 };
@@ -178,14 +180,14 @@ Result<Preparation> prepare_memory(const Gpu& gpu, const Probe& probe, Bytes lar
     Target target = gpu.backend->target();
     if (probe.vector_bytes != 0) {
         const bool possible = target.dialect == Dialect::cuda
-                                  ? probe.vector_bytes == 16
+                                  ? probe.vector_bytes == 16 || probe.vector_bytes == 4 * target.vec_words
                                   : probe.vector_bytes == 16 || probe.vector_bytes == 32 || probe.vector_bytes == 64;
         if (!possible) return refusal(fmt::format("no kernel with accesses of {} B", probe.vector_bytes));
         target.vec_words = probe.vector_bytes / 4;
     }
-    if (probe.action == Action::triad) {
+    if (probe.action == ProbeAction::triad) {
         if (probe.pipe != Pipe::fp32 && probe.pipe != Pipe::fp64) return refusal("the triad is in FP32 or FP64");
-        if (std::string reason = arithmetic_refusal(target, Action::fma, probe.pipe); !reason.empty())
+        if (std::string reason = arithmetic_refusal(target, ProbeAction::fma, probe.pipe); !reason.empty())
             return refusal(std::move(reason));
     }
     auto made = std::make_unique<MemoryProbe>(gpu, probe, target);

@@ -28,19 +28,22 @@ std::unique_ptr<Device> make_gpu_device(DeviceInfo info, Gpu gpu);
 inline Result<Preparation> refusal(std::string reason) { return Preparation{nullptr, std::move(reason)}; }
 inline Result<Preparation> prepared(std::unique_ptr<PreparedProbe> probe) { return Preparation{std::move(probe), {}}; }
 
-// Several buffers at once; the first that cannot be had is the error.
+// Several buffers at once; the first that cannot be allocated is the error.
 struct BufferWanted {
     std::unique_ptr<Buffer>* buffer;
     std::size_t bytes;
 };
 Result<void> allocate_all(Backend& backend, std::initializer_list<BufferWanted> wanted);
-Result<std::uint64_t> read_cycles(Backend& backend, const Buffer& cycles);
+// The three words that each group leaves; see TIMED_REPORT in the preludes.
+inline constexpr std::size_t kGroupTimeBytes = 3 * sizeof(std::uint64_t);
+// Adds what the groups of one launch report to the sample: its clock, and whether groups that must each have an SM of
+// their own did not.
+enum class Occupancy : std::uint8_t { any, one_group_per_unit };
+Result<void> note_times(Sample& sample, Backend& backend, const Buffer& times, std::uint32_t groups,
+                        Occupancy occupancy);
 // The first `count` words of `out` must add up to `expected`: nothing, or the fault. Spoils the words for the next run.
 Result<std::optional<std::string>> check_word_sum(Backend& backend, const Buffer& out, std::size_t count,
                                                   std::uint32_t expected);
-
-// A kernel leaves the cycles of its first thread in a word; with the time on the device they give the clock it ran at.
-void note_condition(Sample& sample, const Backend& backend, std::uint64_t cycles);
 
 // Kernels count trips in 32 bits; longer runs are several launches.
 inline constexpr std::int64_t kMostTrips = 1LL << 30;

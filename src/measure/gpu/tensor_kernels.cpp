@@ -55,6 +55,11 @@ constexpr TensorKernel tcgen05_row(Pipe pipe, int last_cc, int k, std::string_vi
     return row;
 }
 
+constexpr TensorKernel since_compiler(int version, TensorKernel row) {
+    row.least_compiler = version;
+    return row;
+}
+
 constexpr int kLatest = 999;
 constexpr std::array kRows{
     volta(Pipe::tensor_fp16, "MMA_FP16_M8N8K4"),
@@ -70,8 +75,8 @@ constexpr std::array kRows{
     warp_row(Pipe::tensor_fp64, 80, 80, 8, 8, 4, "MMA_FP64_M8N8K4", "OPERAND_FP64"),
     warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 8, "MMA_FP64_M16N8K8", "OPERAND_FP64"),
     warp_row(Pipe::tensor_fp64, 100, 100, 8, 8, 4, "MMA_FP64_M8N8K4", "OPERAND_FP64"),
-    warp_row(Pipe::tensor_fp8, 89, 89, 16, 8, 32, "MMA_FP8_M16N8K32", "OPERAND_FP8"),
-    warp_row(Pipe::tensor_fp8_acc16, 89, 89, 16, 8, 32, "MMA_FP8_ACC16_M16N8K32", "OPERAND_FP8"),
+    since_compiler(1204, warp_row(Pipe::tensor_fp8, 89, 89, 16, 8, 32, "MMA_FP8_M16N8K32", "OPERAND_FP8")),
+    since_compiler(1208, warp_row(Pipe::tensor_fp8_acc16, 89, 89, 16, 8, 32, "MMA_FP8_ACC16_M16N8K32", "OPERAND_FP8")),
     warp_row(Pipe::tensor_fp8, 120, 129, 16, 8, 32, "MMA_FP8_M16N8K32", "OPERAND_FP8"),
     warp_row(Pipe::tensor_fp8_acc16, 120, 129, 16, 8, 32, "MMA_FP8_ACC16_M16N8K32", "OPERAND_FP8"),
     accelerated(warp_row(Pipe::tensor_fp6, 120, 129, 16, 8, 32, "MMA_FP6_M16N8K32", "OPERAND_FP6")),
@@ -111,9 +116,9 @@ const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc,
 }
 
 std::string tensor_refusal(const Probe& probe, ComputeCapability cc) {
-    if (!is_tensor(probe.pipe)) return fmt::format("{} is no Tensor Core pipe", title(probe.pipe));
+    if (!is_tensor(probe.pipe)) return fmt::format("{} is not a Tensor Core pipe", title(probe.pipe));
     if (probe.matrix == library) return "the library is asked with a gemm probe";
-    // The same words for every type: a report tells all of one reason in one sentence.
+    // The same words for every type: a report lists all that share a reason in one sentence.
     return fmt::format("compute capability {} has no such instruction", to_text(cc));
 }
 
@@ -123,14 +128,16 @@ double flop_per_trip(const TensorKernel& row) {
     return product * issuers * row.chains * row.unroll;
 }
 
-double expected_sum(const TensorKernel& row) {
-    // One product of the constant matrices adds 1.5 * 2 in each of k steps; see tensor_mma.cu.
-    const double added = 3.0 * row.k;
-    if (row.path == tensor_memory) return 256.0 * row.chains * 2 * added;
-    if (row.path == warpgroup) return 128 * (1 + added);
-    const int values = row.m * row.n * row.products / 32;
+double expected_sum(const TensorKernel& row, int thread) {
+    // One product of the proof's matrices adds 1.5 * 2 in each of k steps in even rows of D, 1 * 2 in odd ones; INT8
+    // has 3 * 1 and 1 * 1. See tensor_operands.cu.
+    const double even = 3.0 * row.k, odd = (row.operand == "OPERAND_INT8" ? 1.0 : 2.0) * row.k;
+    if (row.path == tensor_memory) return 256.0 * row.chains * 2 * (thread / 8 % 2 == 0 ? even : odd);
+    if (row.path == warpgroup) return 64 * (1 + even) + 2 * 64 * (1 + odd);
+    const int lane = thread % 32, values = row.m * row.n * row.products / 32;
+    const bool is_even = (row.products == 4 ? lane : lane / 4) % 2 == 0;
     double sum = 0;
-    for (int chain = 0; chain < row.chains; ++chain) sum += values * ((1 << (chain & 3)) + added);
+    for (int chain = 0; chain < row.chains; ++chain) sum += values * ((1 << (chain & 3)) + (is_even ? even : odd));
     return sum;
 }
 

@@ -1,4 +1,4 @@
-// Which instruction reaches the Tensor Cores of which architecture, type by type: the table behind Action::mma.
+// Which instruction reaches the Tensor Cores of which architecture, type by type: the table behind ProbeAction::mma.
 // Invariant: a row's kernel computes what `flop_per_trip` and `expected_sum` say; the tests compile every row for its
 // architectures and find its instruction in the machine code.
 #pragma once
@@ -25,16 +25,17 @@ struct TensorKernel {
     int threads = 256, groups_per_unit = 2;
     int chains = 4, unroll = 8;
     bool accelerated = false;  // needs the architecture with an "a": no other GPU runs it
+    int least_compiler = 0;    // 100 * major + minor of the first NVRTC that has it; 0: all that have the architecture
 };
 
 std::span<const TensorKernel> tensor_kernels();
 
 // The row for the pipe on this architecture by `path`; `automatic` takes the strongest path there is.
-// A shape other than zeros must be that of the row. Without `accelerated`, rows that need the "a" are passed over.
+// A shape other than zeros must be that of the row. Without `accelerated`, rows that need the "a" are skipped.
 const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc, bool accelerated);
 std::string tensor_refusal(const Probe& probe, ComputeCapability cc);  // why find_tensor_kernel found none
 
-double flop_per_trip(const TensorKernel& kernel);  // of one group
-double expected_sum(const TensorKernel& kernel);   // what every thread leaves in `out`
+double flop_per_trip(const TensorKernel& kernel);             // of one group
+double expected_sum(const TensorKernel& kernel, int thread);  // what a thread leaves in `out`
 
 }  // namespace gambrel::measure_detail

@@ -5,26 +5,26 @@
 
 namespace gambrel::measure_detail {
 
-std::optional<Walk> plan_walk(Spread spread, std::int64_t set_bytes, const Target& target, const Shape& shape,
-                              std::uint32_t groups) {
+std::optional<TileWalk> plan_walk(WorkingSetSharing sharing, std::int64_t set_bytes, const Target& target,
+                                  const Shape& shape, std::uint32_t groups) {
     const std::int64_t tiles = set_bytes / tile_bytes(target, shape);
     if (tiles < 1) return std::nullopt;
-    Walk walk;
+    TileWalk walk;
     walk.tile = static_cast<std::uint32_t>(shape.threads * shape.unroll);
     walk.groups = groups;
-    switch (spread) {
-        case Spread::own:
+    switch (sharing) {
+        case WorkingSetSharing::own:
             walk.steps = static_cast<std::uint32_t>(tiles);
             walk.step = walk.tile;
             walk.group_step = walk.steps * walk.tile;
             break;
-        case Spread::whole:
+        case WorkingSetSharing::whole:
             walk.steps = static_cast<std::uint32_t>(tiles);
             walk.step = walk.tile;
             walk.skew = std::max(1U, walk.steps / groups);
             walk.shared_set = true;
             break;
-        case Spread::split:
+        case WorkingSetSharing::split:
             walk.groups = static_cast<std::uint32_t>(std::min<std::int64_t>(groups, tiles));
             walk.steps = static_cast<std::uint32_t>(tiles / walk.groups);
             walk.group_step = walk.tile;
@@ -47,10 +47,10 @@ Shape memory_shape(const Target& target, std::int64_t set_bytes) {
     return {static_cast<int>(threads), kUnroll, 1, 0};
 }
 
-std::uint32_t memory_groups(const Target& target, Spread spread, const Shape& shape, int units) {
+std::uint32_t memory_groups(const Target& target, WorkingSetSharing sharing, const Shape& shape, int units) {
     // A set of its own belongs to one group, else groups that share a unit would share its cache. Otherwise 1024
     // threads a unit with four loads of 16 bytes each in flight are several times what any latency needs.
-    if (target.cpu || spread == Spread::own) return static_cast<std::uint32_t>(units);
+    if (target.cpu || sharing == WorkingSetSharing::own) return static_cast<std::uint32_t>(units);
     return static_cast<std::uint32_t>(units * std::max(1, 1024 / shape.threads));
 }
 

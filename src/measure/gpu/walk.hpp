@@ -10,7 +10,7 @@
 namespace gambrel::measure_detail {
 
 // Arguments of the kernels in memory.cl; offsets in VECs.
-struct Walk {
+struct TileWalk {
     std::uint32_t groups = 1;
     std::uint32_t tile = 1;  // VECs that one group reads at a time
     std::uint32_t group_step = 0, step = 0, steps = 1, skew = 0;
@@ -20,13 +20,13 @@ struct Walk {
     [[nodiscard]] std::int64_t total_tiles() const { return shared_set ? std::int64_t{steps} : walked_tiles(); }
 };
 
-// None if the set is smaller than one tile (Spread::split: than one tile for one group).
-std::optional<Walk> plan_walk(Spread spread, std::int64_t set_bytes, const Target& target, const Shape& shape,
-                              std::uint32_t groups);
+// None if the set is smaller than one tile (WorkingSetSharing::split: than one tile for one group).
+std::optional<TileWalk> plan_walk(WorkingSetSharing sharing, std::int64_t set_bytes, const Target& target,
+                                  const Shape& shape, std::uint32_t groups);
 
 // Large tiles keep many loads in flight, but must not lose much of a small set to rounding.
 Shape memory_shape(const Target& target, std::int64_t set_bytes);
-std::uint32_t memory_groups(const Target& target, Spread spread, const Shape& shape, int units);
+std::uint32_t memory_groups(const Target& target, WorkingSetSharing sharing, const Shape& shape, int units);
 inline std::int64_t tile_bytes(const Target& target, const Shape& shape) {
     return std::int64_t{4} * target.vec_words * shape.threads * shape.unroll;
 }

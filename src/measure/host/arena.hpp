@@ -1,4 +1,4 @@
-// Memory of one core: aligned to huge pages, asked to be made of them, first touched by who uses it.
+// Memory of one core: aligned to huge pages, asked to be made of them, first touched by the thread that uses it.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ Machine theoretical_machine(const DeviceInfo& info, const HostKernels& kernels, 
     m.id = "host";
     m.name = info.name;
     m.architecture = std::string(kernels.target);
-    m.note = "A host: an SM is a core.";
+    m.note = "A host: an SM stands for a core.";
     const std::string pipes = fmt::format("two pipes of {} bytes, {}", kernels.vector_bytes, kernels.target);
     m.clocks.boost = Sourced<Frequency>{clock, Origin::measured, "a chain of dependent additions before the run"};
     m.sm.sms = Sourced<double>{static_cast<double>(info.units), Origin::measured, "hwloc: cores of this process"};
@@ -57,7 +57,7 @@ Host::Host(std::unique_ptr<HostTopology> topology)
     team_.run(1, [&](int) {
         for (int i = 0; i < 50; ++i) clock = std::max(clock, core_clock());
     });
-    info_.kind = "host";
+    info_.kind = DeviceKind::host;
     info_.name = cpu_model(*topology_);
     info_.id = host_name();
     info_.detail = fmt::format("{}, {}-byte vectors{}", k.target, k.vector_bytes,
@@ -73,21 +73,21 @@ Result<Preparation> Host::prepare(const Probe& probe, Bytes largest) {
     if (kind == CeilingKind::compute) {
         if (probe.pipe != Pipe::fp64 && probe.pipe != Pipe::fp32)
             return Preparation{nullptr, "the host has no such pipe"};
-        if (probe.action == Action::mma || probe.action == Action::gemm)
+        if (probe.action == ProbeAction::mma || probe.action == ProbeAction::gemm)
             return Preparation{nullptr, "the host has no such instruction"};
         const auto& set = probe.pipe == Pipe::fp64 ? host_kernels().fp64 : host_kernels().fp32;
-        if (set.fma == nullptr || (probe.action == Action::fma && !host_kernels().fused))
+        if (set.fma == nullptr || (probe.action == ProbeAction::fma && !host_kernels().fused))
             return Preparation{nullptr, fmt::format("{} has no such instruction", host_kernels().target)};
         return Preparation{arithmetic_probe(*this, probe), {}};
     }
     if (kind == CeilingKind::launch || kind == CeilingKind::link) return Preparation{nullptr, "a host has none"};
     if (probe.level == Level::shared) return Preparation{nullptr, "a host has no shared memory"};
-    if (probe.spread == Spread::whole && probe.action != Action::load)
+    if (probe.sharing == WorkingSetSharing::whole && probe.action != ProbeAction::load)
         return Preparation{nullptr, "on a host a set that all cores walk is only read"};
     const int units = probe.units == 0 ? info_.units : probe.units;
-    const bool one = probe.spread == Spread::whole || kind == CeilingKind::latency;
+    const bool one = probe.sharing == WorkingSetSharing::whole || kind == CeilingKind::latency;
     const auto bytes =
-        static_cast<std::size_t>(probe.spread == Spread::split ? largest.value() / units : largest.value());
+        static_cast<std::size_t>(probe.sharing == WorkingSetSharing::split ? largest.value() / units : largest.value());
     for (int i = 0; i < (one ? 1 : units); ++i) {
         Arena& arena = arenas_[static_cast<std::size_t>(i)];
         if (bytes > arena.size()) owner = nullptr;

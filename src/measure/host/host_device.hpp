@@ -19,7 +19,7 @@ public:
 
     Team& team() { return team_; }
     std::vector<Arena>& arenas() { return arenas_; }
-    // The arenas are shared by all probes; who finds another's data in them writes its own first.
+    // The arenas are shared by all probes; a probe that finds another's data in them writes its own first.
     const PreparedProbe* owner = nullptr;
 
 private:

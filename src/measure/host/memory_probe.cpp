@@ -28,13 +28,13 @@ public:
         const HostKernels& k = host_kernels();
         Sample s = timed([&](int me) {
             switch (probe_.action) {
-                case Action::load:
+                case ProbeAction::load:
                     sums[static_cast<std::size_t>(me)] = k.load(words(me, 0), n, passes);
                     break;
-                case Action::store:
+                case ProbeAction::store:
                     k.store(words(me, 0), n, passes, run_, stream);
                     break;
-                case Action::copy:
+                case ProbeAction::copy:
                     k.copy(words(me, 0), words(me, 1), n, passes, stream);
                     break;
                 default:
@@ -45,7 +45,7 @@ public:
         });
         s.bytes = Bytes{static_cast<double>(n * parts() * sizeof(std::uint64_t))} * static_cast<double>(passes) *
                   static_cast<double>(units_);
-        if (probe_.action == Action::triad)
+        if (probe_.action == ProbeAction::triad)
             s.flop = 2.0 * static_cast<double>(n) * static_cast<double>(passes) * units_;
         for (int i = 0; i < units_ && !s.fault; ++i)
             s.fault = fault_of(i, n, passes, sums[static_cast<std::size_t>(i)]);
@@ -56,13 +56,14 @@ private:
     static constexpr std::size_t kGrain = 512;  // bytes: whole rounds of every unrolled loop up to 64-byte vectors
 
     [[nodiscard]] std::size_t parts() const {
-        return probe_.action == Action::triad ? 3 : probe_.action == Action::copy ? 2 : 1;
+        return probe_.action == ProbeAction::triad ? 3 : probe_.action == ProbeAction::copy ? 2 : 1;
     }
     [[nodiscard]] std::size_t bytes_of_unit(Bytes set) const {
-        return static_cast<std::size_t>(probe_.spread == Spread::split ? set.value() / units_ : set.value());
+        return static_cast<std::size_t>(probe_.sharing == WorkingSetSharing::split ? set.value() / units_
+                                                                                   : set.value());
     }
     [[nodiscard]] Arena& arena(int unit) const {
-        return device_.arenas()[static_cast<std::size_t>(probe_.spread == Spread::whole ? 0 : unit)];
+        return device_.arenas()[static_cast<std::size_t>(probe_.sharing == WorkingSetSharing::whole ? 0 : unit)];
     }
 
     // Positions that are looked at: spread over the array, the last always among them.
@@ -73,11 +74,11 @@ private:
     }
 
     void fill(std::size_t n) {
-        const int writers = probe_.spread == Spread::whole ? 1 : units_;
+        const int writers = probe_.sharing == WorkingSetSharing::whole ? 1 : units_;
         device_.team().run(writers, [&](int me) {
             std::uint64_t* const w = arena(me).words();
             auto* const numbers = reinterpret_cast<double*>(w);
-            if (probe_.action == Action::triad) {
+            if (probe_.action == ProbeAction::triad) {
                 std::fill(numbers + n, numbers + 2 * n, 1.0);
                 std::fill(numbers + 2 * n, numbers + 3 * n, 2.0);
             } else {
@@ -90,14 +91,14 @@ private:
 
     // Results of the run before must not pass for those of this one.
     void poison(std::size_t n) {
-        if (probe_.action == Action::load) return;
+        if (probe_.action == ProbeAction::load) return;
         for (int i = 0; i < units_; ++i)
             each_position(n, [&](std::size_t at) { arena(i).words()[at] = ~std::uint64_t{0}; });
     }
 
     [[nodiscard]] std::optional<std::string> fault_of(int unit, std::size_t n, std::int64_t passes,
                                                       std::uint64_t sum) const {
-        if (probe_.action == Action::load) {
+        if (probe_.action == ProbeAction::load) {
             const std::uint64_t once = n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
             const std::uint64_t expected = once * static_cast<std::uint64_t>(passes);
             if (sum == expected) return std::nullopt;
@@ -107,9 +108,9 @@ private:
         std::optional<std::string> fault;
         each_position(n, [&](std::size_t at) {
             const double number = reinterpret_cast<const double*>(w)[at];
-            const bool right = probe_.action == Action::store  ? w[at] == run_
-                               : probe_.action == Action::copy ? w[at] == n + at
-                                                               : number == 1.0 + 2.0 * static_cast<double>(run_);
+            const bool right = probe_.action == ProbeAction::store  ? w[at] == run_
+                               : probe_.action == ProbeAction::copy ? w[at] == n + at
+                                                                    : number == 1.0 + 2.0 * static_cast<double>(run_);
             if (!right) fault = fmt::format("word {} of {} does not hold what was to be written", at, n);
         });
         return fault;

@@ -40,8 +40,8 @@ void Team::loop(int me, const HostTopology& topology) {
         if (me < count_) {
             Times& t = times_[static_cast<std::size_t>(me)];
             const double before = issue_width();
-            // Spinning, so that all start within a fraction of a microsecond; a cpu that is taken away meanwhile is
-            // the system's affair and shows in the spread.
+            // Spinning, so that all start within a fraction of a microsecond; a core that is taken away meanwhile
+            // shows in the spread.
             arrived_.fetch_add(1);
             while (arrived_.load(std::memory_order_acquire) < count_) {
             }
@@ -72,8 +72,8 @@ Team::Run Team::run(int count, const std::function<void(int)>& work) {
         const Times& t = times_[static_cast<std::size_t>(i)];
         first = std::min(first, t.start);
         last = std::max(last, t.end);
-        // Clocks of two kinds, read one after the other: a fifth of a percent and two microseconds are no other
-        // program.
+        // Two kinds of clocks, read one after the other: a difference of a fifth of a percent and two microseconds does
+        // not mean that another program ran.
         disturbed = disturbed || t.cpu < 0.998 * (t.end - t.start) - 2e-6 || shared(t);
     }
     // One that started late left the others alone with caches and memory.

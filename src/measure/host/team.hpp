@@ -34,7 +34,7 @@ private:
     void loop(int me, const HostTopology& topology);
     struct alignas(128) Times {
         double start = 0, end = 0, cpu = 0;
-        double width = 0, whole_width = 0;  // issue_width() around the last run, and of the core when it is all ours
+        double width = 0, whole_width = 0;  // issue_width() around the last run, and of the core when nothing shares it
     };
     static bool shared(const Times& t) { return t.width < kWholeCore * t.whole_width; }
 
@@ -51,11 +51,12 @@ private:
 
 // Cycles per second of the core that asks, from a chain of dependent additions: one a cycle on every CPU we know.
 Frequency core_clock();
-// Additions in a cycle where none waits for another: what the core has to give at this moment. A second hardware thread
-// takes its part of it, and is seen by nothing else where it belongs to another virtual machine. 0 where unknown.
+// Additions in a cycle where none waits for another: what the core can issue at this moment. It drops when the sibling
+// hyperthread is busy, which is the only way to notice that if the sibling belongs to another virtual machine. 0 where
+// unknown.
 double issue_width();
-// What the width of a core that is all ours is believed to be after one more look. The highest seen would be wrong for
-// ever after one interrupt in the wrong place; the median, where others use the core most of the time.
+// The estimate of the width of an unshared core after one more observation. The maximum would stay wrong after one
+// badly placed interrupt; the median would be wrong where other programs use the core most of the time.
 double believed_width(double before, double seen);
 
 }  // namespace gambrel::measure_detail

@@ -1,7 +1,7 @@
 // The ceiling of one arithmetic pipe: CHAINS numbers that depend only on themselves, kept in registers, so that the pipe is
 // the one thing that limits. x <- x * a + b (STEP_FMA), x + b (STEP_ADD), x * a and x * b in turn (STEP_MULTIPLY).
 // Numbers of a thread start at 1 + lane/4 + chain/32: exact in every type, and the host can follow each of them.
-KERNEL arithmetic(GLOBAL REAL* out, GLOBAL ulong64* cycles, SCALAR a, SCALAR b, SCALAR lane_step, SCALAR chain_step,
+KERNEL arithmetic(GLOBAL REAL* out, GLOBAL ulong64* times, SCALAR a, SCALAR b, SCALAR lane_step, SCALAR chain_step,
                   uint rounds) {
     const uint thread = GROUP_ID * THREADS + LOCAL_ID;
     const REAL va = real_of(a, (SCALAR)0);
@@ -10,7 +10,7 @@ KERNEL arithmetic(GLOBAL REAL* out, GLOBAL ulong64* cycles, SCALAR a, SCALAR b, 
     UNROLLED for (uint c = 0; c < CHAINS; ++c) {
         x[c] = real_of((SCALAR)1 + (SCALAR)((thread * LANES) & 3u) * lane_step + (SCALAR)c * chain_step, lane_step);
     }
-    const ulong64 start = cycle_count();
+    TIMED_BEGIN
     NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
         UNROLLED for (uint u = 0; u < UNROLL; ++u) {
             UNROLLED for (uint c = 0; c < CHAINS; ++c) {
@@ -24,9 +24,9 @@ KERNEL arithmetic(GLOBAL REAL* out, GLOBAL ulong64* cycles, SCALAR a, SCALAR b, 
             }
         }
     }
-    const ulong64 end = cycle_count();
+    TIMED_END
     REAL sum = x[0];
     UNROLLED for (uint c = 1; c < CHAINS; ++c) sum = add_of(sum, x[c]);
     out[thread] = sum;
-    if (thread == 0) cycles[0] = end - start;
+    TIMED_REPORT(times)
 }

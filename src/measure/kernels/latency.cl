@@ -1,28 +1,33 @@
-// Latency: one thread follows a ring of indices, each load waits for the one before. And the kernel that does nothing.
+// Latency: one thread follows a ring of links, each load waits for the one before. And the kernel that does nothing.
+// A link is what the next load takes without arithmetic (CUDA: an address), which would count as latency. `ring` and `from`
+// are in words. The first `warm` trips are not timed: the L1 is empty when a kernel starts.
 #if defined(ACTION_CHASE)
-KERNEL chase(const GLOBAL uint* ring, GLOBAL uint* out, GLOBAL ulong64* cycles, uint from, uint rounds) {
-    uint at = from;
-    const ulong64 start = cycle_count();
-    NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
-        UNROLLED for (uint u = 0; u < UNROLL; ++u) at = load_link(ring + at);
+KERNEL chase(const GLOBAL uint* ring, GLOBAL uint* out, GLOBAL ulong64* times, uint from, uint warm, uint rounds) {
+    LINK at = link_of(ring, from);
+    NOT_UNROLLED for (uint r = 0; r < warm; ++r) {
+        UNROLLED for (uint u = 0; u < UNROLL; ++u) at = next_link(ring, at);
     }
-    const ulong64 end = cycle_count();
-    out[0] = at;
-    cycles[0] = end - start;
+    TIMED_BEGIN
+    NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
+        UNROLLED for (uint u = 0; u < UNROLL; ++u) at = next_link(ring, at);
+    }
+    TIMED_END
+    out[0] = place_of(ring, at);
+    TIMED_REPORT(times)
 }
 #elif defined(ACTION_SHARED_CHASE)
-KERNEL shared_chase(const GLOBAL uint* ring, GLOBAL uint* out, GLOBAL ulong64* cycles, uint from, uint rounds) {
+KERNEL shared_chase(const GLOBAL uint* ring, GLOBAL uint* out, GLOBAL ulong64* times, uint from, uint warm, uint rounds) {
     SHARED uint set[SET_WORDS];
-    for (uint i = 0; i < SET_WORDS; i += LINK_WORDS) set[i] = ring[i];
+    for (uint i = 0; i < SET_WORDS; i += LINK_WORDS) set[i] = shared_link_of(set, ring[i]);
     BARRIER();
-    uint at = from;
-    const ulong64 start = cycle_count();
+    uint at = shared_link_of(set, from);
+    TIMED_BEGIN
     NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
-        UNROLLED for (uint u = 0; u < UNROLL; ++u) at = load_shared_link(set + at);
+        UNROLLED for (uint u = 0; u < UNROLL; ++u) at = next_shared_link(set, at);
     }
-    const ulong64 end = cycle_count();
-    out[0] = at;
-    cycles[0] = end - start;
+    TIMED_END
+    out[0] = shared_place_of(set, at) + 0u * warm;
+    TIMED_REPORT(times)
 }
 #else
 KERNEL nothing(GLOBAL uint* out, uint mark) {

@@ -7,7 +7,7 @@
     const uint first = GROUP_ID * group_step + LOCAL_ID;                  \
     const uint last = first + (steps - 1u) * step;                        \
     uint at = first + (GROUP_ID * skew) % steps * step;                   \
-    const ulong64 start = cycle_count();                                  \
+    TIMED_BEGIN                                                           \
     NOT_UNROLLED for (uint left = rounds * steps; left != 0u; --left)
 
 #if defined(ACTION_FILL)
@@ -23,7 +23,7 @@ KERNEL fill_numbers(GLOBAL SCALAR* data, uint count, SCALAR factor) {
     for (uint i = GROUP_ID * THREADS + LOCAL_ID; i < count; i += GROUPS * THREADS) data[i] = (SCALAR)(i & 4095u) * factor;
 }
 #elif defined(ACTION_LOAD)
-KERNEL load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps,
+KERNEL load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* times, uint group_step, uint step, uint steps,
             uint skew, uint rounds) {
     VEC sum[2];
     sum[0] = vec_of(0u);
@@ -34,14 +34,13 @@ KERNEL load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cycles, ui
         UNROLLED for (uint u = 0; u < UNROLL; ++u) sum[u & 1u] = vec_add(sum[u & 1u], v[u]);
         at = at == last ? first : at + step;
     }
-    const ulong64 end = cycle_count();
-    const uint thread = GROUP_ID * THREADS + LOCAL_ID;
-    out[thread] = vec_sum(sum[0]) + vec_sum(sum[1]);
-    if (thread == 0) cycles[0] = end - start;
+    TIMED_END
+    out[GROUP_ID * THREADS + LOCAL_ID] = vec_sum(sum[0]) + vec_sum(sum[1]);
+    TIMED_REPORT(times)
 }
 #elif defined(ACTION_STORE)
 // Word i becomes i * factor + bias, as `fill` would make it.
-KERNEL store(GLOBAL VEC* data, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps, uint skew, uint rounds,
+KERNEL store(GLOBAL VEC* data, GLOBAL ulong64* times, uint group_step, uint step, uint steps, uint skew, uint rounds,
              uint factor, uint bias) {
     WALK {
         UNROLLED for (uint u = 0; u < UNROLL; ++u) {
@@ -49,15 +48,15 @@ KERNEL store(GLOBAL VEC* data, GLOBAL ulong64* cycles, uint group_step, uint ste
         }
         at = at == last ? first : at + step;
     }
-    const ulong64 end = cycle_count();
-    if (GROUP_ID == 0 && LOCAL_ID == 0) cycles[0] = end - start;
+    TIMED_END
+    TIMED_REPORT(times)
 }
 #elif defined(ACTION_COPY) || defined(ACTION_TRIAD)
 #ifdef ACTION_COPY
-KERNEL copy(GLOBAL VEC* to, const GLOBAL VEC* from, GLOBAL ulong64* cycles, uint group_step, uint step, uint steps,
+KERNEL copy(GLOBAL VEC* to, const GLOBAL VEC* from, GLOBAL ulong64* times, uint group_step, uint step, uint steps,
             uint skew, uint rounds) {
 #else
-KERNEL triad(GLOBAL VEC* to, const GLOBAL VEC* from, const GLOBAL VEC* more, GLOBAL ulong64* cycles, uint group_step,
+KERNEL triad(GLOBAL VEC* to, const GLOBAL VEC* from, const GLOBAL VEC* more, GLOBAL ulong64* times, uint group_step,
              uint step, uint steps, uint skew, uint rounds, SCALAR scale) {
 #endif
     WALK {
@@ -71,12 +70,12 @@ KERNEL triad(GLOBAL VEC* to, const GLOBAL VEC* from, const GLOBAL VEC* more, GLO
         UNROLLED for (uint u = 0; u < UNROLL; ++u) store_vec(to + at + u * THREADS, v[u]);
         at = at == last ? first : at + step;
     }
-    const ulong64 end = cycle_count();
-    if (GROUP_ID == 0 && LOCAL_ID == 0) cycles[0] = end - start;
+    TIMED_END
+    TIMED_REPORT(times)
 }
 #elif defined(ACTION_SHARED)
 // SET_VECS VECs of shared memory, filled from `data` and read over and over.
-KERNEL shared_load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cycles, uint rounds) {
+KERNEL shared_load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* times, uint rounds) {
     SHARED VEC set[SET_VECS];
     for (uint i = LOCAL_ID; i < SET_VECS; i += THREADS) set[i] = data[i];
     BARRIER();
@@ -84,16 +83,15 @@ KERNEL shared_load(const GLOBAL VEC* data, GLOBAL uint* out, GLOBAL ulong64* cyc
     sum[0] = vec_of(0u);
     sum[1] = vec_of(0u);
     uint at = LOCAL_ID;
-    const ulong64 start = cycle_count();
+    TIMED_BEGIN
     NOT_UNROLLED for (uint left = rounds * (SET_VECS / TILE); left != 0; --left) {
         VEC v[UNROLL];
         UNROLLED for (uint u = 0; u < UNROLL; ++u) v[u] = load_shared(set + at + u * THREADS);
         UNROLLED for (uint u = 0; u < UNROLL; ++u) sum[u & 1u] = vec_add(sum[u & 1u], v[u]);
         at = at + TILE < SET_VECS ? at + TILE : LOCAL_ID;
     }
-    const ulong64 end = cycle_count();
-    const uint thread = GROUP_ID * THREADS + LOCAL_ID;
-    out[thread] = vec_sum(sum[0]) + vec_sum(sum[1]);
-    if (thread == 0) cycles[0] = end - start;
+    TIMED_END
+    out[GROUP_ID * THREADS + LOCAL_ID] = vec_sum(sum[0]) + vec_sum(sum[1]);
+    TIMED_REPORT(times)
 }
 #endif

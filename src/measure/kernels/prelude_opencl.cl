@@ -18,8 +18,11 @@ typedef ulong ulong64;
 #define UNROLLED _Pragma("unroll")
 #define NOT_UNROLLED _Pragma("unroll 1")
 
-// OpenCL has no counter that a kernel can read; zero says so.
-#define cycle_count() 0UL
+// OpenCL has no counter that a kernel can read; zeros say so.
+#define TIMED_BEGIN
+#define TIMED_END
+#define TIMED_REPORT(times) \
+    if (LOCAL_ID == 0) times[3 * GROUP_ID] = times[3 * GROUP_ID + 1] = times[3 * GROUP_ID + 2] = 0UL;
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -55,8 +58,14 @@ inline uint vec_sum(uint16 v) { const uint8 g = v.lo + v.hi; const uint4 h = g.l
 #define load_vec(p) (*(volatile const __global VEC*)(p))
 #define store_vec(p, v) (*(volatile __global VEC*)(p) = (v))
 #define load_shared(p) (*(volatile const __local VEC*)(p))
-#define load_link(p) (*(volatile const __global uint*)(p))
-#define load_shared_link(p) (*(volatile const __local uint*)(p))
+// A link is the place of the next one, in words.
+#define LINK uint
+#define link_of(ring, place) (place)
+#define place_of(ring, link) (link)
+#define next_link(ring, link) (*(volatile const __global uint*)((ring) + (link)))
+#define shared_link_of(set, place) (place)
+#define shared_place_of(set, link) (link)
+#define next_shared_link(set, link) (*(volatile const __local uint*)((set) + (link)))
 
 #if defined(TYPE_FP64)
 #define SCALAR double

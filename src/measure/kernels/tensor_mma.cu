@@ -1,7 +1,7 @@
 // The Tensor Cores by warp-wide `mma`, operands in registers: no memory, so the matrix unit is the one thing that limits.
 // Each chain is an accumulator D; the loop adds A*B and takes it away again, so D stays small and exact in every type
-// whatever the unit does with low bits, and after the loop it is what it was. One last product of constant matrices, which
-// needs no knowledge of the layout of fragments, then adds DEPTH * 3: a unit that did not multiply is found out.
+// whatever the unit does with low bits, and after the loop it is what it was. One last product of
+// matrices that are constant but for odd rows of A then adds DEPTH * 3, or 2: a unit that did not multiply is found out.
 #define D4 "{%0,%1,%2,%3}"
 #define A4B2 "{%4,%5,%6,%7}, {%8,%9}"
 #define OUT4(C) C(d[0]), C(d[1]), C(d[2]), C(d[3])
@@ -144,6 +144,13 @@ MMA_FUNCTION {
 }
 #endif
 
+// The row of A whose elements a lane holds, as far as it is odd or even.
+#if defined(MMA_FP16_M8N8K4) || defined(MMA_FP16_ACC16_M8N8K4)
+#define ROW_OF_LANE lane
+#else
+#define ROW_OF_LANE (lane / 4u)
+#endif
+
 // Chains start at 1, 2, 4, 8, 1, ... so that two of them swapped or lost are seen in the sum.
 #ifdef ACC_IS_HALF
 __device__ __forceinline__ ACC start_of(uint chain) { return 0x3c003c00u + (chain & 3u) * 0x04000400u; }
@@ -157,7 +164,7 @@ __device__ __forceinline__ ACC start_of(uint chain) { return (ACC)(1u << (chain 
 __device__ __forceinline__ ACC value_of(ACC x) { return x; }
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS) tensor_mma(double* out, ulong64* cycles, uint zero, uint rounds) {
+extern "C" __global__ void __launch_bounds__(THREADS) tensor_mma(double* out, ulong64* times, uint zero, uint rounds) {
     const uint lane = threadIdx.x & 31u;
     OPERAND plus[A_REGISTERS], minus[A_REGISTERS], b[B_REGISTERS];
     UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) plus[i] = varied(lane, i, zero);
@@ -167,21 +174,21 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_mma(double* out, ul
     UNROLLED for (uint c = 0; c < CHAINS; ++c) {
         UNROLLED for (uint i = 0; i < D_REGISTERS; ++i) d[c][i] = start_of(c);
     }
-    const ulong64 start = cycle_count();
+    TIMED_BEGIN
     NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
         UNROLLED for (uint u = 0; u < UNROLL; ++u) {
             UNROLLED for (uint c = 0; c < CHAINS; ++c) mma(d[c], (u & 1u) ? minus : plus, b);
         }
     }
-    const ulong64 end = cycle_count();
-    UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) plus[i] = constant_a(zero);
+    TIMED_END
+    UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) plus[i] = constant_a(ROW_OF_LANE, zero);
     UNROLLED for (uint i = 0; i < B_REGISTERS; ++i) b[i] = constant_b(zero);
-    double sum = 0;
+    decltype(value_of(d[0][0])) sum = 0;  // not in FP64, which some GPUs have two lanes of: it would take longer than the loop
     UNROLLED for (uint c = 0; c < CHAINS; ++c) {
         mma(d[c], plus, b);
-        UNROLLED for (uint i = 0; i < D_REGISTERS; ++i) sum += (double)value_of(d[c][i]);
+        UNROLLED for (uint i = 0; i < D_REGISTERS; ++i) sum += value_of(d[c][i]);
     }
     const uint thread = blockIdx.x * THREADS + threadIdx.x;
-    out[thread] = sum;
-    if (thread == 0) cycles[0] = end - start;
+    out[thread] = (double)sum;
+    TIMED_REPORT(times)
 }

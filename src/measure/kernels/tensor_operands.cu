@@ -1,5 +1,5 @@
 // What the three Tensor Core kernels share: packed constants of each type, and the operands made of them.
-// PACKED_1_5 * PACKED_2 is 3; MANTISSA marks bits that may be set over PACKED_1 to make other numbers, exact in every type.
+// PACKED_1_5 * PACKED_2 is 3, PACKED_1 * PACKED_2 is 2 (INT8: 1); MANTISSA marks bits that may be set over PACKED_1 to make other numbers, exact in every type.
 #if defined(OPERAND_FP16)
 #define PACKED_1 0x3c003c00u
 #define PACKED_1_5 0x3e003e00u
@@ -46,9 +46,11 @@
 // The operands of the loop differ from place to place: all-equal bits would draw less power and so run at a higher clock.
 // `zero` is 0, but only the host knows: constants that the compiler could see it would fold.
 #ifdef OPERAND_FP64
+// The last product, which proves that the unit multiplied, has an A whose rows differ in turn: 1.5 and 1. A unit that takes
+// operands from other places than the kernel put them to gives another result.
 typedef double OPERAND;
 __device__ __forceinline__ OPERAND varied(uint place, uint i, uint zero) { return 1.0 + 0.25 * ((place * 7 + i * 3) & 3) + zero; }
-__device__ __forceinline__ OPERAND constant_a(uint zero) { return 1.5 + zero; }
+__device__ __forceinline__ OPERAND constant_a(uint row, uint zero) { return ((row & 1u) ? 1.0 : 1.5) + zero; }
 __device__ __forceinline__ OPERAND constant_b(uint zero) { return 2.0 + zero; }
 __device__ __forceinline__ OPERAND negated(OPERAND x) { return -x; }
 #else
@@ -57,7 +59,7 @@ __device__ __forceinline__ OPERAND varied(uint place, uint i, uint zero) {
     const uint pick = (place + 1) * 0x9e3779b9u + (i + 1) * 0x85ebca6bu;
     return (PACKED_1 | (MANTISSA & (pick ^ (pick >> 13)))) + zero;
 }
-__device__ __forceinline__ OPERAND constant_a(uint zero) { return PACKED_1_5 + zero; }
+__device__ __forceinline__ OPERAND constant_a(uint row, uint zero) { return ((row & 1u) ? PACKED_1 : PACKED_1_5) + zero; }
 __device__ __forceinline__ OPERAND constant_b(uint zero) { return PACKED_2 + zero; }
 #ifdef SIGNS
 __device__ __forceinline__ OPERAND negated(OPERAND x) { return x ^ SIGNS; }
@@ -73,3 +75,5 @@ __device__ __forceinline__ ulong64 operand_descriptor(const void* p, ulong64 ver
     const ulong64 address = (ulong64)__cvta_generic_to_shared(p);
     return ((address & 0x3ffffu) >> 4) | ((ulong64)(128 >> 4) << 16) | ((ulong64)(256 >> 4) << 32) | (version << 46);
 }
+// Which eight rows of such a matrix word `i` belongs to.
+__device__ __forceinline__ uint row_block(uint i) { return i * 4u / 256u; }

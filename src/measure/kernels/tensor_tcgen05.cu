@@ -29,7 +29,8 @@
 #define SCALED
 #endif
 
-// The instruction descriptor (PTX ISA, tcgen05): types, size of D, and whether A is negated, which INT8 cannot.
+// The instruction descriptor (PTX ISA, tcgen05): types, size of D, and whether A is negated.
+// INT8 cannot, and for FP4 no manual says that it can: there a second A holds the negatives.
 #ifdef SCALED
 // E2M1 by E2M1, scales UE8M0.
 #define SHAPE ((1u << 7) | (1u << 10) | ((COLUMNS / 8u) << 17) | (1u << 23) | ((ROWS / 128u) << 27))
@@ -38,10 +39,16 @@
 #else
 #define SHAPE ((1u << 4) | TYPES | ((COLUMNS / 8u) << 17) | ((ROWS / 16u) << 24))
 #endif
-#ifdef INTEGER
+#if defined(INTEGER) || defined(SCALED)
 #define NEGATED_SHAPE SHAPE
 #else
 #define NEGATED_SHAPE (SHAPE | (1u << 13))
+#endif
+
+#ifdef INTEGER
+typedef int SUM;
+#else
+typedef float SUM;
 #endif
 
 #define A_BYTES (ROWS * 32)
@@ -57,20 +64,23 @@ __device__ __forceinline__ void product(uint d, ulong64 a, ulong64 b, uint shape
                  ::"r"(d), "l"(a), "l"(b), "r"(shape), "r"(add) : "memory");
 #endif
 }
-__device__ __forceinline__ void wait_for_products(uint barrier, uint parity) {
+// False if they do not end: a kernel that spins for ever would take the GPU with it. 2^34 cycles are some ten seconds.
+__device__ __forceinline__ bool wait_for_products(uint barrier, uint parity) {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");
+    const ulong64 start = cycle_count();
     uint done = 0;
-    while (done == 0) {
+    while (done == 0 && cycle_count() - start < (1ull << 34)) {
         asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.b32 %0, 1, 0, p;}"
                      : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
     }
+    return done != 0;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out, ulong64* cycles, uint zero, uint rounds) {
+extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out, ulong64* times, uint zero, uint rounds) {
     __shared__ __align__(128) uint a_set[3][A_BYTES / 4];  // varied, its negative, constant
     __shared__ __align__(128) uint b_set[2][B_BYTES / 4];  // varied, constant
     __shared__ __align__(8) ulong64 barrier_word;
-    __shared__ uint memory_word;
+    __shared__ uint memory_word, ended;
     const uint warp = threadIdx.x / 32;
     const uint barrier = (uint)__cvta_generic_to_shared(&barrier_word);
     if (warp == 0) {
@@ -82,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
     for (uint i = threadIdx.x; i < A_BYTES / 4; i += THREADS) {
         a_set[0][i] = varied(i, 0, zero);
         a_set[1][i] = negated(a_set[0][i]);
-        a_set[2][i] = constant_a(zero);
+        a_set[2][i] = constant_a(row_block(i), zero);
     }
     for (uint i = threadIdx.x; i < B_BYTES / 4; i += THREADS) {
         b_set[0][i] = varied(i, 8, zero);
@@ -108,41 +118,41 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
         const ulong64 b = operand_descriptor(b_set[0], 1);
         const ulong64 constant = operand_descriptor(a_set[2], 1);
         const ulong64 constants = operand_descriptor(b_set[1], 1);
-#ifdef INTEGER
+#if defined(INTEGER) || defined(SCALED)
         const ulong64 minus = operand_descriptor(a_set[1], 1);
 #else
         const ulong64 minus = plus;
 #endif
         UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 0);
-        wait_for_products(barrier, 0);
-        const ulong64 start = cycle_count();
+        bool all = wait_for_products(barrier, 0);
+        TIMED_BEGIN
         NOT_UNROLLED for (uint r = 0; r < rounds; ++r) {
             UNROLLED for (uint u = 0; u < UNROLL; u += 2) {
                 UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, plus, b, SHAPE, scales, 1);
                 UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, minus, b, NEGATED_SHAPE, scales, 1);
             }
         }
-        wait_for_products(barrier, 1);
-        const ulong64 end = cycle_count();
+        all = all && wait_for_products(barrier, 1);
+        TIMED_END
         UNROLLED for (uint c = 0; c < CHAINS; ++c) product(memory + c * 256u, constant, constants, SHAPE, scales, 1);
-        wait_for_products(barrier, 0);
-        if (blockIdx.x == 0) cycles[0] = end - start;
+        ended = all && wait_for_products(barrier, 0);
+        TIMED_REPORT(times)
         asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
     }
     __syncthreads();
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
-    double sum = 0;
-    for (uint column = 0; column < 256 * CHAINS; ++column) {
+    SUM sum = 0;  // not in FP64, which some GPUs have two lanes of: it would take longer than the loop
+    for (uint column = 0; column < 256 * CHAINS && ended != 0; ++column) {
         uint word;
         asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\ntcgen05.wait::ld.sync.aligned;"
                      : "=r"(word) : "r"(lanes + column) : "memory");
 #ifdef INTEGER
-        sum += (double)(int)word;
+        sum += (int)word;
 #else
-        sum += (double)__uint_as_float(word);
+        sum += __uint_as_float(word);
 #endif
     }
-    out[blockIdx.x * THREADS + threadIdx.x] = sum;
+    out[blockIdx.x * THREADS + threadIdx.x] = ended != 0 ? (double)sum : -2.0;
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads();
     if (warp == 0) asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, 512;" ::"r"(memory) : "memory");

@@ -93,15 +93,15 @@ public:
         return std::make_unique<OpenclBuffer>(api_, memory, bytes);
     }
 
-    Result<void> write(const Buffer& to, std::span<const std::byte> from) override {
-        const cl_int code = api_->clEnqueueWriteBuffer(queue_, memory_of(to), CL_TRUE, 0, from.size(), from.data(), 0,
-                                                       nullptr, nullptr);
+    Result<void> write(const Buffer& to, std::span<const std::byte> from, std::size_t offset) override {
+        const cl_int code = api_->clEnqueueWriteBuffer(queue_, memory_of(to), CL_TRUE, offset, from.size(), from.data(),
+                                                       0, nullptr, nullptr);
         if (code != CL_SUCCESS) return broken("clEnqueueWriteBuffer", code);
         return {};
     }
-    Result<void> read(std::span<std::byte> to, const Buffer& from) override {
-        const cl_int code =
-            api_->clEnqueueReadBuffer(queue_, memory_of(from), CL_TRUE, 0, to.size(), to.data(), 0, nullptr, nullptr);
+    Result<void> read(std::span<std::byte> to, const Buffer& from, std::size_t offset) override {
+        const cl_int code = api_->clEnqueueReadBuffer(queue_, memory_of(from), CL_TRUE, offset, to.size(), to.data(), 0,
+                                                      nullptr, nullptr);
         if (code != CL_SUCCESS) return broken("clEnqueueReadBuffer", code);
         return {};
     }

@@ -73,7 +73,7 @@ Target target_of(const OpenclApi& api, cl_device_id device) {
 
 DeviceInfo info_of(const OpenclApi& api, cl_device_id device, const Target& target) {
     DeviceInfo info;
-    info.kind = "opencl";
+    info.kind = DeviceKind::opencl;
     info.name = text_of(api, device, CL_DEVICE_NAME);
     info.id = fmt::format("{} {}", info.name, text_of(api, device, CL_DRIVER_VERSION));
     info.detail =
@@ -88,7 +88,7 @@ DeviceInfo info_of(const OpenclApi& api, cl_device_id device, const Target& targ
     // CPUs keep __local in ordinary memory: no level of its own.
     if (number_of<cl_device_local_mem_type>(api, device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL)
         add(Level::shared, CL_DEVICE_LOCAL_MEM_SIZE, 1);
-    // The one cache that OpenCL tells of is the last. A CPU device is this host, whose C library knows the inner ones.
+    // OpenCL reports one cache, the last. A CPU device is this host, whose C library reports the inner ones.
     if (target.cpu) {
         if (const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0)
             info.levels.push_back({Level::l1, Bytes(static_cast<double>(l1)), 1});

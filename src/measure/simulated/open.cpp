@@ -21,19 +21,19 @@ Errors set_option(SimulatedOptions& options, std::string_view option) {
     const auto fault = [&](std::string what) { return Errors{{"--device", std::move(what)}}; };
     if (key == "noise") {
         if (number_from(value, options.noise) && options.noise >= 0 && options.noise <= 1) return {};
-        return fault(fmt::format("noise \"{}\" is no part between 0 and 1, such as 0.03", value));
+        return fault(fmt::format("noise \"{}\" is not a share between 0 and 1, such as 0.03", value));
     }
     if (key == "seed") {
         if (number_from(value, options.seed)) return {};
-        return fault(fmt::format("seed \"{}\" is no whole number", value));
+        return fault(fmt::format("seed \"{}\" is not a whole number", value));
     }
     if (key == "launch") {
         const auto time = parse_quantity<Seconds>(value);
         if (time && time->value() >= 0) return options.launch_overhead = *time, Errors{};
-        return fault(fmt::format("launch \"{}\" is no time, such as 5us", value));
+        return fault(fmt::format("launch \"{}\" is not a time such as 5us", value));
     }
     const std::vector<std::string> known{"noise", "seed", "launch"};
-    return fault(fmt::format("\"{}\" is no option of a simulated device{}; there are noise, seed, launch", key,
+    return fault(fmt::format("\"{}\" is not an option of a simulated device{}; expected noise, seed or launch", key,
                              did_you_mean(key, known)));
 }
 

@@ -32,16 +32,16 @@ std::optional<double> arithmetic_truth(const Machine& m, const Probe& probe) {
     if (!roof || !(roof->value.value() > 0)) return std::nullopt;
     const double peak = roof->value.value();
     switch (probe.action) {
-        case Action::fma:
+        case ProbeAction::fma:
             return is_tensor(probe.pipe) ? std::nullopt : std::optional(peak);
-        case Action::add:
-        case Action::multiply:
+        case ProbeAction::add:
+        case ProbeAction::multiply:
             return is_tensor(probe.pipe) ? std::nullopt : std::optional(peak / 2);
-        case Action::mma:
+        case ProbeAction::mma:
             if (!is_tensor(probe.pipe)) return std::nullopt;
             if (probe.matrix == best_path(m)) return peak;
             return probe.matrix == MatrixPath::warp ? std::optional(kOlderPath * peak) : std::nullopt;
-        case Action::gemm:
+        case ProbeAction::gemm:
             return kLibrary * peak / (1 + std::pow(kHalfExtent / probe.extent, 3));
         default:
             return std::nullopt;
@@ -52,12 +52,13 @@ class Simulated final : public Device {
 public:
     Simulated(const Machine& machine, const SimulatedOptions& options)
         : machine_(machine), options_(options), random_(options.seed) {
-        info_.kind = "simulated";
+        info_.kind = DeviceKind::simulated;
         info_.name = machine.name;
         info_.id = fmt::format("sim:{}, seed {}", machine.id, options.seed);
         info_.detail = fmt::format("catalogue ceilings with {:.1f} % noise", 100 * options.noise);
         info_.units = machine.sm.sms ? static_cast<int>(machine.sm.sms->value) : 1;
         info_.theoretical = machine;
+        info_.compute_capability = machine.compute_capability;
         if (machine.clocks.boost) info_.clock = machine.clocks.boost->value;
         for (const MemoryLevel& l : machine.levels)
             if (l.capacity && memory_ceiling(machine, l.level, {}, Roofs::measured))
@@ -93,7 +94,7 @@ public:
         : device_(device),
           probe_(probe),
           units_(probe.units == 0 ? device.info().units : probe.units),
-          windows_(level_windows(device.info(), probe.spread, units_)) {
+          windows_(level_windows(device.info(), probe.sharing, units_)) {
         for (const Level level : all_levels()) costs_[level] = cost_at(level);
         if (kind_of(probe) == CeilingKind::compute) rate_ = *simulated_truth(device.machine(), probe) * part();
     }
@@ -106,8 +107,8 @@ public:
                 s.accesses = times;
                 return device_.timed(s, (times - 1) * device_.options().launch_overhead.value());
             case CeilingKind::compute:
-                s.flop = probe_.action == Action::gemm ? 2 * std::pow(probe_.extent, 3) * times
-                                                       : kFlopPerTrip * units_ * times;
+                s.flop = probe_.action == ProbeAction::gemm ? 2 * std::pow(probe_.extent, 3) * times
+                                                            : kFlopPerTrip * units_ * times;
                 return device_.timed(s, s.flop / rate_);
             case CeilingKind::link:
                 s.bytes = set * times;
@@ -118,7 +119,7 @@ public:
             case CeilingKind::bandwidth:
                 break;
         }
-        s.bytes = set * times * (probe_.spread == Spread::split ? 1.0 : units_);
+        s.bytes = set * times * (probe_.sharing == WorkingSetSharing::split ? 1.0 : units_);
         const double pass = device_.info().clock ? kPassCycles / device_.info().clock->value() : 0;
         return device_.timed(s, s.bytes.value() * cost(set) + times * pass);
     }
@@ -162,7 +163,7 @@ private:
 Result<Preparation> Simulated::prepare(const Probe& probe, Bytes) {
     const CeilingKind kind = kind_of(probe);
     if (kind == CeilingKind::compute && !simulated_truth(machine_, probe))
-        return Preparation{nullptr, "the catalogue knows no such rate of this GPU"};
+        return Preparation{nullptr, "the catalogue does not have this rate of this GPU"};
     if (kind == CeilingKind::latency && probe.level) {
         const MemoryLevel* l = machine_.find(*probe.level);
         if (!l || !l->latency || !info_.clock) return Preparation{nullptr, "the catalogue does not know this latency"};

@@ -21,5 +21,6 @@ inline int called(const char* name) {
     const auto colon = fail.find(':');
     return colon != std::string::npos && fail.substr(0, colon) == name ? std::atoi(fail.c_str() + colon + 1) : 0;
 }
+inline float event_milliseconds = 1;  // what every pair of events is apart
 #define CALLED(name) \
     if (const int code = called(#name); code != 0) return code

@@ -1,10 +1,12 @@
 // A cuBLASLt that multiplies slowly and is strict about what NVIDIA's documentation of cublasLtMatmul asks for: types,
 // FP8 and INT8 with A transposed and B not, sizes and addresses of 16 bytes. FAKE_LT_OLD makes it one that does not
 // know FP8.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
+#include "measure/cuda/cublaslt.hpp"
 #include "measure/fakes/fake.hpp"
 
 namespace {
@@ -127,16 +129,20 @@ int cublasLtMatmulPreferenceDestroy(void*) {
     CALLED(cublasLtMatmulPreferenceDestroy);
     return 0;
 }
-int cublasLtMatmulAlgoGetHeuristic(void*, Descriptor* d, Layout* a, Layout*, Layout*, Layout* out, void*, int, void*,
-                                   int* found) {
+int cublasLtMatmulAlgoGetHeuristic(void*, Descriptor* d, Layout* a, Layout*, Layout*, Layout* out, void*, int wanted,
+                                   gambrel::measure_detail::LtHeuristic* results, int* found) {
     CALLED(cublasLtMatmulAlgoGetHeuristic);
-    *found = supported(*d, *a, *out) ? 1 : 0;
-    return *found == 1 ? 0 : kNotSupported;
+    const int offered = std::min(wanted, std::atoi(variable("FAKE_LT_ALGORITHMS", "1").c_str()));
+    *found = supported(*d, *a, *out) ? offered : 0;
+    for (int i = 0; i < *found; ++i) results[i] = {{{static_cast<std::uint64_t>(i)}}, 0, 0, 1, {}};
+    return *found > 0 ? 0 : kNotSupported;
 }
 int cublasLtMatmul(void*, Descriptor* d, const void* alpha, const void* a, Layout* in, const void* b, Layout*,
-                   const void* beta, const void*, Layout*, void* out, Layout* of, const void*, void*, std::size_t,
-                   void*) {
+                   const void* beta, const void*, Layout*, void* out, Layout* of,
+                   const gambrel::measure_detail::LtAlgorithm* algorithm, void*, std::size_t, void*) {
     CALLED(cublasLtMatmul);
+    called(("algorithm " + std::to_string(algorithm->data[0])).c_str());
+    event_milliseconds = algorithm->data[0] == 2 ? 0.5F : 1;  // the third that is offered is the fastest
     const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
     if (!supported(*d, *in, *of) || !aligned(a) || !aligned(b) || !aligned(out)) return kNotSupported;
     if (number(beta, d->scale) != 0) return kInvalidValue;

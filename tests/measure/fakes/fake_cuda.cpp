@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/cuda/cuda_api.hpp"
 #include "measure/fakes/fake.hpp"
 
 namespace {
@@ -38,6 +39,14 @@ T* pointer(void** arguments, int index) {
     return reinterpret_cast<T*>(argument<unsigned long long>(arguments, index));
 }
 
+// What TIMED_REPORT leaves: a million cycles, no timer, and the group's number for its SM.
+void report_times(void** with, int index, unsigned groups) {
+    for (unsigned g = 0; g < groups; ++g) {
+        auto* const words = pointer<unsigned long long>(with, index) + 3 * g;
+        words[0] = 1'000'000, words[1] = 0, words[2] = g;
+    }
+}
+
 template <class T>
 void run_arithmetic(const Function& f, unsigned groups, unsigned threads, void** with) {
     T* out = pointer<T>(with, 0);
@@ -63,7 +72,7 @@ void run_arithmetic(const Function& f, unsigned groups, unsigned threads, void**
         }
     }
     for (unsigned t = 0; t < groups * threads; ++t) out[t] = sums[t & 3U];
-    *pointer<unsigned long long>(with, 1) = 1'000'000;
+    report_times(with, 1, groups);
 }
 
 struct Steps {
@@ -116,17 +125,21 @@ void run_memory(const Function& f, unsigned groups, unsigned threads, void** wit
     }
 }
 
-// All products of these kernels add 3 in each of k steps to accumulators that begin at 1, 2, 4, 8.
+// The last product of these kernels adds 3 in each of k steps to even rows, 2 to odd ones, of accumulators that begin
+// at 1, 2, 4, 8.
 void run_tensor(const Function& f, unsigned groups, unsigned threads, void** with) {
     int m = 0, n = 0, k = 0;
     for (auto at = f.text.find("#define MMA_"); at != std::string::npos && k == 0; at = std::string::npos) {
         const auto shape = f.text.find("_M", at);
         std::sscanf(f.text.c_str() + shape, "_M%dN%dK%d", &m, &n, &k);
     }
-    double sum = 0;
-    for (int c = 0; c < f.define("CHAINS", 1); ++c) sum += m * n / 32 * ((1 << (c & 3)) + 3.0 * k);
-    for (unsigned t = 0; t < groups * threads; ++t) pointer<double>(with, 0)[t] = sum;
-    *pointer<unsigned long long>(with, 1) = 1'000'000;
+    for (unsigned t = 0; t < groups * threads; ++t) {
+        double sum = 0;
+        for (int c = 0; c < f.define("CHAINS", 1); ++c)
+            sum += m * n / 32 * ((1 << (c & 3)) + (t % 32 / 4 % 2 == 0 ? 3.0 : 2.0) * k);
+        pointer<double>(with, 0)[t] = sum;
+    }
+    report_times(with, 1, groups);
 }
 
 // The words of varied() in tensor_operands.cu.
@@ -155,7 +168,13 @@ void run(const Function& f, unsigned groups, unsigned threads, void** with) {
     } else if (f.name == "chase" || f.name == "shared_chase") {
         const auto* ring = pointer<std::uint32_t>(with, 0);
         std::uint32_t at = argument<unsigned>(with, 3);
-        for (long long i = argument<unsigned>(with, 4) * f.define("UNROLL", 1); i > 0; --i) at = ring[at];
+        const long long trips = argument<unsigned>(with, 4) + argument<unsigned>(with, 5);
+        for (long long i = trips * f.define("UNROLL", 1); i > 0; --i) {
+            std::uint64_t next = 0;  // an address; a place in shared memory
+            std::memcpy(&next, ring + at, sizeof next);
+            at = f.name == "chase" ? static_cast<std::uint32_t>((next - argument<std::uint64_t>(with, 0)) / 4)
+                                   : static_cast<std::uint32_t>(next);
+        }
         *pointer<std::uint32_t>(with, 1) = at;
     } else if (f.name == "nothing") {
         if (const auto mark = argument<unsigned>(with, 1); mark != 0) *pointer<std::uint32_t>(with, 0) = mark;
@@ -193,8 +212,9 @@ int cuDeviceGet(int* device, int number) {
 int cuDeviceGetName(char* name, int size, int) {
     return std::snprintf(name, static_cast<std::size_t>(size), "%s", variable("FAKE_NAME", "Fake GPU").c_str()), 0;
 }
-int cuDeviceGetUuid(unsigned char* uuid, int) {
-    for (unsigned char i = 0; i < 16; ++i) uuid[i] = i;
+// The types of pointers are those of the declarations in src/measure/cuda: UBSan compares them.
+int cuDeviceGetUuid(gambrel::measure_detail::CuUuid* uuid, int) {
+    for (unsigned char i = 0; i < 16; ++i) uuid->bytes[i] = i;
     return 0;
 }
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) { return *bytes = std::size_t{16} << 30U, 0; }
@@ -284,8 +304,8 @@ int cuStreamDestroy_v2(void*) {
     CALLED(cuStreamDestroy_v2);
     return 0;
 }
-int cuStreamSynchronize(void*) {
-    CALLED(cuStreamSynchronize);
+int cuStreamQuery(void*) {
+    CALLED(cuStreamQuery);
     return 0;
 }
 int cuEventCreate(void** event, unsigned) {
@@ -300,13 +320,13 @@ int cuEventRecord(void*, void*) {
     CALLED(cuEventRecord);
     return 0;
 }
-int cuEventSynchronize(void*) {
-    CALLED(cuEventSynchronize);
+int cuEventQuery(void*) {
+    CALLED(cuEventQuery);
     return 0;
 }
 int cuEventElapsedTime(float* milliseconds, void*, void*) {
     CALLED(cuEventElapsedTime);
-    return *milliseconds = 1, 0;
+    return *milliseconds = event_milliseconds, 0;
 }
 int cuLaunchKernel(Function* f, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned, void*,
                    void** with, void**) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 
 namespace gambrel {
 namespace {
@@ -14,6 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<std::string> text_of(const fs::path& path) {
+    std::error_code error;
+    if (const auto status = fs::status(path, error); !error && !fs::is_regular_file(status))
+        return failure(path.string(), "is not a regular file; expected a result of ERT");
     std::ifstream in(path, std::ios::binary);
     if (!in) return failure(path.string(), "cannot be opened; expected a result of ERT");
     std::ostringstream out;
@@ -56,7 +59,7 @@ Result<ErtImport> judged(const std::map<std::string, std::vector<ErtLine>>& leav
         if (summary->weight <= weight) continue;
         weight = summary->weight;
         out.roofline.gbytes = summary->gbytes;
-        out.plateaus = plateaus(ert_sweep(lines), {});
+        out.sweep = ert_sweep(lines);
         out.leaf = leaf;
     }
     out.roofline.gflops.assign(peaks.begin(), peaks.end());
@@ -66,7 +69,8 @@ Result<ErtImport> judged(const std::map<std::string, std::vector<ErtLine>>& leav
 }  // namespace
 
 Result<ErtImport> load_ert(const std::string& path) {
-    if (fs::is_directory(path)) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
         const auto leaves = leaves_of(path);
         if (!leaves) return tl::unexpected(leaves.error());
         return judged(*leaves);

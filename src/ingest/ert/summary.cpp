@@ -1,14 +1,20 @@
-// ERT's own derivation, with its flaws, so that its numbers can be reproduced: shared/reference/roofline.md, 1.4.
+// ERT's own derivation, with its flaws, so that its published numbers can be reproduced.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 
 namespace gambrel {
 namespace {
+
+double median_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t n = values.size();
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
 
 struct Row {  // of one precision and working set: that of the most trials, by the median time of the tries
     double trials = 0, seconds = 0, bytes = 0, flop = 0;
@@ -97,15 +103,15 @@ Result<ErtSummary> ert_summary(const std::vector<ErtLine>& lines, double separat
     return out;
 }
 
-std::vector<SweepPoint> ert_sweep(const std::vector<ErtLine>& lines) {
-    std::map<double, std::map<double, std::vector<double>>> rates;
+std::vector<ErtPoint> ert_sweep(const std::vector<ErtLine>& lines) {
+    std::map<double, std::map<double, std::vector<double>>> rates;  // by working set and number of trials
     for (const ErtLine& l : lines) rates[l.working_set][l.trials].push_back(l.bytes / (l.microseconds * 1e-6));
-    std::vector<SweepPoint> points;
-    for (const auto& [set, by_trials] : rates) {
-        Statistics best;
-        for (const auto& [trials, values] : by_trials)
-            if (const Statistics s = statistics(values); s.median > best.median) best = s;
-        points.push_back({Bytes{set}, best});
+    std::vector<ErtPoint> points;
+    for (auto& [set, by_trials] : rates) {
+        const auto best = std::max_element(by_trials.begin(), by_trials.end(), [](const auto& a, const auto& b) {
+            return median_of(a.second) < median_of(b.second);
+        });
+        points.push_back({set, std::move(best->second)});
     }
     return points;
 }

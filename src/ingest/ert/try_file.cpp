@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 
 namespace gambrel {
 namespace {
 
-// Blanks and tabs apart, exactly five numbers; anything else is no line of a sweep.
+// Exactly five numbers between blanks or tabs; anything else is not a line of a sweep.
 bool numbers_of(std::string_view line, std::array<double, 5>& values) {
     std::size_t count = 0;
     const char* at = line.data();
@@ -53,7 +53,7 @@ Result<std::vector<ErtLine>> parse_ert_try(std::string_view text, std::string_vi
                            fmt::format("\"{}\": expected working set and trials above zero, then microseconds, bytes "
                                        "and FLOP, none negative",
                                        line));
-        if (v[2] == 0) continue;  // shorter than the tick of its clock: says nothing, and real files have such lines
+        if (v[2] == 0) continue;  // shorter than the tick of the clock: it says nothing, and real files have such lines
         lines.push_back({precision, v[0], v[1], v[2], v[3], v[4]});
     }
     if (lines.empty())

@@ -1,4 +1,4 @@
-#include "measure/gpu/followed.hpp"
+#include "measure/gpu/expected_chains.hpp"
 
 #include <cmath>
 
@@ -72,24 +72,24 @@ std::uint32_t follow_affine(std::uint32_t x, std::uint64_t steps, std::uint32_t 
     return x * factor + term;
 }
 
-double follow_integer(Action action, double x, std::int64_t steps, const ArithmeticArguments& with) {
+double follow_integer(ProbeAction action, double x, std::int64_t steps, const ArithmeticArguments& with) {
     const std::uint32_t a = word_of(with.a), b = word_of(with.b);
     const auto count = static_cast<std::uint64_t>(steps);
-    if (action == Action::fma) return follow_affine(word_of(x), count, a, b);
-    if (action == Action::add) return follow_affine(word_of(x), count, 1, b);
+    if (action == ProbeAction::fma) return follow_affine(word_of(x), count, a, b);
+    if (action == ProbeAction::add) return follow_affine(word_of(x), count, 1, b);
     return follow_affine(word_of(x), count / 2, a * b, 0);
 }
 
 }  // namespace
 
-ArithmeticArguments arithmetic_arguments(Action action, Pipe pipe) {
+ArithmeticArguments arithmetic_arguments(ProbeAction action, Pipe pipe) {
     if (pipe == Pipe::int32) {
         // The generator of Numerical Recipes; multiplying in turn by two odd numbers loses no bits.
-        if (action == Action::multiply) return {1664525, 22695477, 1, 5};
+        if (action == ProbeAction::multiply) return {1664525, 22695477, 1, 5};
         return {1664525, 1013904223, 1, 5};
     }
-    if (action == Action::add) return {0, 1, 0.25, 0.03125};
-    if (action == Action::multiply) return {2, 0.5, 0.25, 0.03125};
+    if (action == ProbeAction::add) return {0, 1, 0.25, 0.03125};
+    if (action == ProbeAction::multiply) return {2, 0.5, 0.25, 0.03125};
     // 1 - 2^-p and 3 * 2^-p: chains creep towards 3 with full mantissas, slower the more bits there are to fill.
     const double step = std::ldexp(1.0, pipe == Pipe::fp16 ? -5 : pipe == Pipe::bf16 ? -3 : -10);
     return {1 - step, 3 * step, 0.25, 0.03125};
@@ -101,15 +101,15 @@ double rounded(Pipe pipe, double x) {
     return std::ldexp(std::nearbyint(std::ldexp(x, shift)), -shift);
 }
 
-double followed(Action action, Pipe pipe, double x, std::int64_t steps) {
+double followed(ProbeAction action, Pipe pipe, double x, std::int64_t steps) {
     const ArithmeticArguments with = arithmetic_arguments(action, pipe);
     if (pipe == Pipe::int32) return follow_integer(action, x, steps, with);
-    if (action == Action::fma) return follow_fma(pipe, x, steps, with.a, with.b);
-    if (action == Action::add) return follow_add(pipe, x, steps, with.b);
+    if (action == ProbeAction::fma) return follow_fma(pipe, x, steps, with.a, with.b);
+    if (action == ProbeAction::add) return follow_add(pipe, x, steps, with.b);
     return steps % 2 == 0 ? x : x * with.a;  // by 2 and by 1/2 in turn
 }
 
-double followed_sum(Action action, Pipe pipe, int lane, int chains, std::int64_t steps) {
+double followed_sum(ProbeAction action, Pipe pipe, int lane, int chains, std::int64_t steps) {
     const ArithmeticArguments with = arithmetic_arguments(action, pipe);
     double sum = 0;
     for (int chain = 0; chain < chains; ++chain) {

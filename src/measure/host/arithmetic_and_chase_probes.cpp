@@ -12,14 +12,14 @@ public:
 
     Result<Sample> run(Bytes, std::int64_t trips) override {
         const auto& set = probe_.pipe == Pipe::fp64 ? host_kernels().fp64 : host_kernels().fp32;
-        const auto loop = probe_.action == Action::fma   ? set.fma
-                          : probe_.action == Action::add ? set.add
-                                                         : set.multiply;
+        const auto loop = probe_.action == ProbeAction::fma   ? set.fma
+                          : probe_.action == ProbeAction::add ? set.add
+                                                              : set.multiply;
         std::vector<double> sums(static_cast<std::size_t>(units_));
         Sample s = timed([&](int me) { sums[static_cast<std::size_t>(me)] = loop(trips); });
         const double operations = static_cast<double>(set.operations) * static_cast<double>(trips);
-        s.flop = operations * units_ * (probe_.action == Action::fma ? 2 : 1);
-        const double expected = probe_.action == Action::multiply ? set.multiply_sum : operations;
+        s.flop = operations * units_ * (probe_.action == ProbeAction::fma ? 2 : 1);
+        const double expected = probe_.action == ProbeAction::multiply ? set.multiply_sum : operations;
         for (const double sum : sums)
             if (sum != expected) s.fault = fmt::format("the chains add up to {}, expected {}", sum, expected);
         return s;

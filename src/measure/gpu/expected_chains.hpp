@@ -12,13 +12,13 @@ struct ArithmeticArguments {
     double a = 0, b = 0;
     double lane_step = 0, chain_step = 0;
 };
-ArithmeticArguments arithmetic_arguments(Action action, Pipe pipe);
+ArithmeticArguments arithmetic_arguments(ProbeAction action, Pipe pipe);
 
 // x rounded to the format of the pipe, ties to even.
 double rounded(Pipe pipe, double x);
 
 // Where the chain that starts at `x` is after `steps`, and the sum of the first `chains` chains of one lane.
-double followed(Action action, Pipe pipe, double x, std::int64_t steps);
-double followed_sum(Action action, Pipe pipe, int lane, int chains, std::int64_t steps);
+double followed(ProbeAction action, Pipe pipe, double x, std::int64_t steps);
+double followed_sum(ProbeAction action, Pipe pipe, int lane, int chains, std::int64_t steps);
 
 }  // namespace gambrel::measure_detail

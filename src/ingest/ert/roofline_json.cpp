@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 
 #include "base/json_text.hpp"
 
@@ -54,7 +54,7 @@ std::string host_of(const json& root) {
 
 std::optional<Pipe> pipe_of(const std::string& name) {
     std::string word = name.substr(0, name.rfind(" GFLOPs") == std::string::npos ? name.size() : name.rfind(" GFLOPs"));
-    if (word == "GFLOPs") return Pipe::fp64;  // before precisions were told, ERT's kernels were double
+    if (word == "GFLOPs") return Pipe::fp64;  // before ERT named precisions, its kernels were double
     std::transform(word.begin(), word.end(), word.begin(),
                    [](unsigned char c) { return c == ' ' ? '_' : static_cast<char>(std::tolower(c)); });
     return pipe_from(word);
@@ -90,7 +90,8 @@ Result<Machine> machine_from(const ErtRoofline& ert, std::string_view source_nam
     for (const auto& [name, value] : ert.gflops) {
         const auto pipe = pipe_of(name);
         if (!pipe)
-            errors.push_back({m.source, fmt::format("\"{}\" is no precision; expected such as \"FP64 GFLOPs\"", name)});
+            errors.push_back(
+                {m.source, fmt::format("\"{}\" is not a precision; expected a name such as \"FP64 GFLOPs\"", name)});
         else
             m.pipes[*pipe].measured = AtClock<FlopRate>{{FlopRate{value * 1e9}, Origin::measured, cite}, {}};
     }

@@ -1,13 +1,14 @@
-// Are ERT's own numbers reproduced from its raw sweeps by its rule, and what are our levels beside them?
+// Are ERT's own numbers reproduced from its raw sweeps by its rule?
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <sstream>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <gambrel/ert.hpp>
+#include <gambrel/ingest.hpp>
 
 namespace gambrel {
 namespace {
@@ -75,26 +76,6 @@ TEST_F(Ert, its_stored_summaries_are_reproduced_to_the_last_digit) {
     EXPECT_GE(compared, 40U);
 }
 
-TEST_F(Ert, our_levels_stand_beside_its_own) {
-    for (const auto& leaf : leaves()) {
-        SCOPED_TRACE(leaf);
-        const auto lines = lines_of(leaf);
-        const auto ours = plateaus(ert_sweep(lines), {});
-        const auto summary = ert_summary(lines);
-        ASSERT_TRUE(summary);
-        ASSERT_FALSE(ours.empty());
-        std::string text = leaf.lexically_relative(kErt).string() + ": ERT";
-        for (const auto& [level, value] : summary->gbytes) text += fmt::format(" {:.1f}", value);
-        text += "; ours";
-        for (const Plateau& p : ours) text += fmt::format(" {:.1f}", p.value / 1e9);
-        std::cout << text << "\n";
-        // By ERT's rule one leaf has six levels; no CPU of these has more than three caches, but sets of four processes
-        // that share a cache may show it twice. Where ERT splits what falls slowly, its last part is its slowest.
-        EXPECT_LE(ours.size(), 5U);
-        EXPECT_NEAR(ours.back().value / 1e9 / summary->gbytes.back().second, 1, 0.27);
-    }
-}
-
 TEST_F(Ert, every_published_roofline_file_is_read) {
     std::size_t read = 0;
     for (const auto& entry : fs::recursive_directory_iterator(kErt)) {
@@ -113,6 +94,28 @@ TEST_F(Ert, every_published_roofline_file_is_read) {
     ASSERT_TRUE(machine) << to_text(machine.error());
     EXPECT_DOUBLE_EQ(memory_ceiling(*machine, Level::dram, {}, Roofs::measured)->value.value(), 31.16e9);
     EXPECT_DOUBLE_EQ(compute_ceiling(*machine, Pipe::fp64, {}, Roofs::measured)->value.value(), 105.34e9);
+}
+
+TEST(ErtSweep, a_point_keeps_the_tries_of_the_number_of_trials_with_the_best_median) {
+    const auto lines = parse_ert_try("64 1 2 128 8\n64 1 1 128 8\n64 4 1 512 8\n128 1 1 128 8\n", "t");
+    ASSERT_TRUE(lines);
+    const auto sweep = ert_sweep(*lines);
+    ASSERT_EQ(sweep.size(), 2U);
+    EXPECT_EQ(sweep[0].working_set, 64);
+    EXPECT_EQ(sweep[0].rates, std::vector<double>{512e6});
+    EXPECT_EQ(sweep[1].rates, std::vector<double>{128e6});
+}
+
+TEST(ErtFile, a_pipe_in_an_ert_folder_is_an_error_and_does_not_block) {
+    const fs::path folder = fs::path(testing::TempDir()) / "ert_pipe";
+    fs::create_directories(folder);
+    const std::string path = folder / "try.001";
+    unlink(path.c_str());
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const auto read = load_ert(folder.string());
+    fs::remove_all(folder);
+    ASSERT_FALSE(read);
+    EXPECT_THAT(to_text(read.error()), testing::HasSubstr("not a regular file"));
 }
 
 TEST(ErtTry, junk_is_passed_over_and_impossible_lines_are_errors) {

@@ -1,0 +1,75 @@
+#include "measure/roofs.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gambrel::measure_detail {
+namespace {
+
+constexpr double kShortfall = 0.05;  // what noise may take from an inner level
+
+bool is_level_load(const MeasuredCeiling& c) {
+    return !c.fault && c.kind == CeilingKind::bandwidth && c.action == ProbeAction::load && c.level &&
+           *c.level != Level::shared;
+}
+
+// The fastest of those further out; null if none is faster.
+const MeasuredCeiling* faster_outer(const MeasuredCeiling& c, const std::vector<MeasuredCeiling>& all) {
+    if (!is_level_load(c)) return nullptr;
+    const MeasuredCeiling* best = nullptr;
+    for (const MeasuredCeiling& other : all)
+        if (is_level_load(other) && other.units == c.units && *other.level > *c.level &&
+            other.value.median > (best ? best->value.median : c.value.median))
+            best = &other;
+    return best;
+}
+
+bool can_be_roof(const MeasuredCeiling& c, int units) {
+    if (c.fault || c.units != units) return false;
+    if (c.kind == CeilingKind::bandwidth) return c.action == ProbeAction::load;
+    return c.kind == CeilingKind::compute &&
+           (c.action == ProbeAction::fma || c.action == ProbeAction::mma || c.action == ProbeAction::gemm);
+}
+
+}  // namespace
+
+bool below_outer_level(const MeasuredCeiling& c, const std::vector<MeasuredCeiling>& all) {
+    return faster_outer(c, all) != nullptr;
+}
+
+void check_level_order(std::vector<MeasuredCeiling>& all) {
+    // From the outside in, so that a rate that was passed on is passed on again.
+    for (const Level level : {Level::l3, Level::l2, Level::l1})
+        for (MeasuredCeiling& c : all) {
+            if (c.level != level) continue;
+            const MeasuredCeiling* outer = faster_outer(c, all);
+            if (outer == nullptr) continue;
+            const bool beaten = std::any_of(all.begin(), all.end(), [&](const MeasuredCeiling& other) {
+                return is_level_load(other) && other.level == c.level && other.units == c.units &&
+                       other.value.median > c.value.median;
+            });
+            if (beaten) continue;  // another way to load from this level is faster
+            if (c.value.median < (1 - kShortfall) * outer->value.median) {
+                c.disturbed = true;
+                c.fault = fmt::format("disturbed: {} is below the {} of {}, whose bytes pass through it",
+                                      to_text(Bandwidth{c.value.median}, 3), to_text(Bandwidth{outer->value.median}, 3),
+                                      outer->title);
+            } else {
+                c.notes.push_back(fmt::format("the rate of {}, whose bytes pass through it", outer->title));
+                c.value = outer->value;
+            }
+        }
+}
+
+void choose_roofs(Measurement& m) {
+    for (MeasuredCeiling& c : m.ceilings) {
+        if (!can_be_roof(c, m.device.units)) continue;
+        c.primary = std::none_of(m.ceilings.begin(), m.ceilings.end(), [&](const auto& other) {
+            return &other != &c && other.kind == c.kind && other.pipe == c.pipe && other.level == c.level &&
+                   (other.primary || (can_be_roof(other, m.device.units) && other.value.median > c.value.median));
+        });
+    }
+}
+
+}  // namespace gambrel::measure_detail
