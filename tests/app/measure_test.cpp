@@ -55,8 +55,8 @@ TEST_F(Measure, csv_has_a_row_for_every_ceiling_and_nothing_else_on_stdout) {
 TEST_F(Measure, wrong_flags_are_told_before_anything_runs) {
     EXPECT_EQ(run("measure -o m.txt").status, 2);
     EXPECT_THAT(run("measure -o m.txt").err, HasSubstr("expected .html .json .svg .png or .pdf"));
-    EXPECT_THAT(run("measure --budget soon").err, HasSubstr("\"soon\" is no time"));
-    EXPECT_THAT(run("measure -d gpu").err, HasSubstr("is no kind of device"));
+    EXPECT_THAT(run("measure --budget soon").err, HasSubstr("\"soon\" is not a time"));
+    EXPECT_THAT(run("measure -d gpu").err, HasSubstr("is not a device"));
     EXPECT_THAT(run("measure --import-ert nowhere").err, HasSubstr("nowhere"));
 }
 
