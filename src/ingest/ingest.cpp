@@ -53,14 +53,28 @@ Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
     return read_ncu_csv(bytes, request);
 }
 
+// A folder may hold other things beside the profiler's: a README in it takes nothing from the run. A file that was
+// named, or that bears a report's name, does.
+bool belongs_to_the_run(const std::string& file, std::span<const std::string> named) {
+    const std::string kind = fs::path(file).extension().string();
+    return kind == ".ncu-rep" || kind == ".nsight-cuprof-report" ||
+           std::find(named.begin(), named.end(), file) != named.end();
+}
+
 struct ReadFiles {
+    bool lost = false;  // a file of the run could not be read
     std::vector<Profile> profiles;
     std::vector<SavedResult> results;  // of gambrel itself: already kernels
     Errors failures;
 };
 
-ReadFiles read_all(const std::vector<std::string>& files, const MetricSet& metrics, const KeepName& keep) {
+ReadFiles read_all(const std::vector<std::string>& files, std::span<const std::string> named, const MetricSet& metrics,
+                   const KeepName& keep) {
     ReadFiles out;
+    const auto failed = [&](const std::string& file, const Errors& errors) {
+        out.failures.insert(out.failures.end(), errors.begin(), errors.end());
+        out.lost |= belongs_to_the_run(file, named);
+    };
     for (const auto& file : files) {
         auto bytes = FileBytes::open(file);
         if (bytes && is_result_json(bytes->view())) {
@@ -68,7 +82,7 @@ ReadFiles read_all(const std::vector<std::string>& files, const MetricSet& metri
             if (result)
                 out.results.push_back(std::move(*result));
             else
-                out.failures.insert(out.failures.end(), result.error().begin(), result.error().end());
+                failed(file, result.error());
             continue;
         }
         auto profile =
@@ -76,7 +90,7 @@ ReadFiles read_all(const std::vector<std::string>& files, const MetricSet& metri
         if (profile)
             out.profiles.push_back(std::move(*profile));
         else
-            out.failures.insert(out.failures.end(), profile.error().begin(), profile.error().end());
+            failed(file, profile.error());
     }
     return out;
 }
@@ -141,9 +155,10 @@ public:
     }
 
     // A run without a kernel is not a result: the caller would go on and report on nothing.
-    Result<Run> finished(Errors notes, Errors failures) {
+    Result<Run> finished(Errors notes, const ReadFiles& read) {
+        const Errors& failures = read.failures;
         phases_from_files(run_.kernels);
-        run_.partial |= !failures.empty();
+        run_.partial |= read.lost;
         run_.notes.insert(run_.notes.begin(), notes.begin(), notes.end());
         run_.notes.insert(run_.notes.end(), failures.begin(), failures.end());
         if (run_.kernels.empty() && filtered_ > 0)
@@ -182,7 +197,7 @@ Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& opti
     const MetricRules& rules = metric_rules();
     const auto files = files_of(paths);
     if (!files) return tl::unexpected(files.error());
-    ReadFiles read = read_all(*files, rules.metrics, options.keep);
+    ReadFiles read = read_all(*files, paths, rules.metrics, options.keep);
     // One bad file among several is a note; if nothing could be read, it is the answer.
     if (read.profiles.empty() && read.results.empty())
         return tl::unexpected(read.failures.empty() ? Errors{{"", "no file was given"}} : std::move(read.failures));
@@ -191,7 +206,7 @@ Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& opti
     Builder builder;
     builder.evaluate(profiles, rules, options);
     builder.append(std::move(read.results));
-    auto run = builder.finished(std::move(notes), std::move(read.failures));
+    auto run = builder.finished(std::move(notes), read);
     if (run) run->title = title_of(paths);
     return run;
 }

@@ -128,5 +128,13 @@ TEST_F(NothingLost, a_precision_comes_from_the_table_or_the_flag_and_never_from_
     EXPECT_THAT(o.err, HasSubstr("precision"));
 }
 
+TEST_F(NothingLost, a_readme_beside_the_profiles_does_not_make_them_partial) {
+    const std::string examples = GAMBREL_SOURCE_DIR "/examples/";
+    ASSERT_EQ(shell("mkdir run && cp " + examples + "step.csv run/ && echo 'how it was made' > run/README"), 0);
+    EXPECT_THAT(run("analyze run --machine v100 --json - -q").out, Not(HasSubstr("\"partial\"")));
+    ASSERT_EQ(shell("head -c 300 " + examples + "step.ncu-rep > run/cut.ncu-rep"), 0);
+    EXPECT_THAT(run("analyze run --machine v100 --json - -q").out, HasSubstr("\"partial\": true"));
+}
+
 }  // namespace
 }  // namespace gambrel::test
