@@ -31,10 +31,12 @@ constexpr double kIssue = 4;                                    // warps of an S
 bool all_gpus() { return std::getenv("GAMBREL_TEST_ALL_GPUS") != nullptr; }
 double clock_rate() { return all_gpus() ? 32e6 : 4e6; }
 double products() { return all_gpus() ? 4096 : 1024; }  // 16-bit multiply-adds of an SM a cycle
+// A short run at 4 MHz gives a kernel so few turns of its loop that its start and end take up to a fifth of a rate (18
+// % of BF16, 9 % of FP32). It judges names, levels, capacities and latencies; the run of all GPUs judges rates too.
 double tolerance_of(const MeasuredCeiling& c) {
     if (c.kind == CeilingKind::latency) return 0.05;
-    const bool has_ends = (c.pipe && is_tensor(*c.pipe)) || c.level == Level::shared;
-    return all_gpus() ? 0.02 : has_ends ? 0.15 : c.kind == CeilingKind::compute ? 0.04 : 0.02;
+    const bool has_ends = c.kind == CeilingKind::compute || c.level == Level::shared;
+    return !all_gpus() && has_ends ? 0.2 : 0.02;
 }
 
 class PtxRun : public PtxGpu, public testing::WithParamInterface<Chip> {
