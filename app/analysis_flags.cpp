@@ -22,17 +22,17 @@ Result<std::function<bool(const std::string&)>> kernel_filter(const std::string&
     }};
 }
 
-void AnalysisFlags::add_reading_to(CLI::App& command) {
+void AnalysisFlags::add_reading_to(Parser& command) {
     command.add_option("--machine,--gpu", machine);
     command.add_option("--clock", clock);
-    command.add_option("--roofs", roofs)->check(CLI::IsMember({"auto", "theoretical", "measured"}));
+    command.add_option("--roofs", roofs).one_of({"auto", "theoretical", "measured"});
     command.add_option("--kernel,-k", kernel);
-    command.add_option("--group", group)->check(CLI::IsMember({"launch", "kernel", "phase"}));
-    command.add_option("--flop-rule", flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
-    command.add_option("--nvtx-depth", nvtx_depth)->check(CLI::Range(0, 64));
+    command.add_option("--group", group).one_of({"launch", "kernel", "phase"});
+    command.add_option("--flop-rule", flop_rule).one_of({"corrected", "paper"});
+    command.add_option("--nvtx-depth", nvtx_depth).range(0, 64);
 }
 
-void AnalysisFlags::add_to(CLI::App& command) {
+void AnalysisFlags::add_to(Parser& command) {
     add_reading_to(command);
     output.add_to(command);
     command.add_flag("--explain", explain);

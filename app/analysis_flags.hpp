@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <gambrel/ingest.hpp>
 #include <gambrel/roofline.hpp>
 
@@ -21,8 +20,8 @@ struct AnalysisFlags {
     bool explain = false;
     OutputFlags output;
 
-    void add_to(CLI::App& command);
-    void add_reading_to(CLI::App& command);  // without output: for commands that have no table of kernels to shape
+    void add_to(Parser& command);
+    void add_reading_to(Parser& command);  // without output: for commands that have no table of kernels to shape
 };
 
 // What is wrong with the flags themselves, for commands that have long work to do before the analysis.

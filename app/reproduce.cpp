@@ -146,17 +146,15 @@ int reproduce(const Flags& flags) {
 
 }  // namespace
 
-Action setup_reproduce(CLI::App& command) {
+Action setup_reproduce(Parser& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("STUDY", flags->study)
-        ->required()
-        ->check(CLI::IsMember({"deepcam", "delta-scaling", "scaling-proof"}));
+    command.add_option("STUDY", flags->study).required().one_of({"deepcam", "delta-scaling", "scaling-proof"});
     command.add_option("DIR", flags->folder);
-    command.add_option("--min-ms", flags->min_time)->check(CLI::NonNegativeNumber);
-    command.add_option("--flop-rule", flags->flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
-    command.add_option("--csv", flags->output.csv)->expected(0, 1)->default_str("-");
+    command.add_option("--min-ms", flags->min_time).not_negative();
+    command.add_option("--flop-rule", flags->flop_rule).one_of({"corrected", "paper"});
+    command.add_option("--csv", flags->output.csv).optional_value("-");
     command.add_option("-o,--output", flags->path);
-    command.add_option("--theme", flags->output.theme)->check(CLI::IsMember({"light", "dark"}));
+    command.add_option("--theme", flags->output.theme).one_of({"light", "dark"});
     flags->output.top = 5;
     command.add_option("--top", flags->output.top);
     command.add_flag("-f,--force", flags->output.force);

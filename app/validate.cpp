@@ -100,16 +100,16 @@ int run(Flags flags) {
 
 }  // namespace
 
-Action setup_validate(CLI::App& command) {
+Action setup_validate(Parser& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("FILE", flags->file)->required();
+    command.add_option("FILE", flags->file).required();
     flags->machine.add_to(command);
     command.add_option("--precision", flags->precision);
     command.add_option("--min-time", flags->min_time);
-    command.add_option("--where", flags->where)->allow_extra_args(false);
+    command.add_option("--where", flags->where).one_value();
     command.add_option("--worst", flags->worst);
     command.add_flag("--simulate", flags->simulate);
-    command.add_option("--sample", flags->sample)->expected(0, 1)->default_str("5")->check(CLI::Range(2, 1000));
+    command.add_option("--sample", flags->sample).optional_value("5").range(2, 1000);
     flags->output.add_files_to(command);
     return [flags] { return run(*flags); };
 }
