@@ -34,6 +34,7 @@ struct ModelInputs {
     Frequency clock_long;  // that a slot-powered board falls to; 0: it holds `clock`
     Seconds launch;        // from one kernel's end to the next one's start
     SmLimits limits;       // of the machine as it is
+    Bandwidth link;        // to the other GPUs of a node, in one direction; 0: unknown
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
     // That any SM's data can use.
@@ -61,8 +62,8 @@ struct Traffic {
 };
 
 // What a prediction waits for. `issue` is the warp schedulers, `latency` too few warps to fill them.
-enum class Term : std::uint8_t { compute, issue, latency, shared, l1, l2, dram, launch };
-inline constexpr std::size_t kTerms = 8;
+enum class Term : std::uint8_t { compute, issue, latency, shared, l1, l2, dram, launch, link };
+inline constexpr std::size_t kTerms = 9;
 std::string_view name(Term term);
 
 struct PerTerm : std::array<Seconds, kTerms> {
@@ -89,8 +90,11 @@ enum class Regime : std::uint8_t {
     tensor_core,  // convolutions
     streaming,
     tensor_gemm,
+    attention,
+    attention_decode,
+    experts,
 };
-inline constexpr std::size_t kRegimes = 7;
+inline constexpr std::size_t kRegimes = 10;
 std::string_view name(Regime regime);
 // 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
 struct TimeInterval {
@@ -142,6 +146,11 @@ struct PreparedLayer {
     OperandTraffic shared, l1;
     OperandTraffic l2, dram;  // of layers without tiles, whose traffic no cache changes
     bool gemm = false;
+    // Of layers without tiles, whose work depends on the GPU: what mapping and shape do not say yet.
+    std::variant<std::monostate, Streaming, Attention, MixtureOfExperts, AllReduce> op;
+    Pass pass = Pass::fwd;
+    Precision precision = Precision::fp32, weights = Precision::fp32;
+    std::optional<gambrel::Timing> timed_as;
     // What a measured time of this row would be of: kernels alone, a library's call, or a framework's.
     enum class Timing : std::uint8_t { kernels, library_call, framework_call };
     Timing timing = Timing::kernels;

@@ -39,8 +39,9 @@ struct FittedConstant {
 std::span<const FittedConstant> fitted_constants();
 
 // tiled: an implicit or explicit GEMM by CTA tiles. depthwise: one thread an output, filters in registers.
-// streaming: every operand once, in order.
-enum class KernelFamily : std::uint8_t { tiled, depthwise, streaming };
+// streaming: every operand once, in order. attention: a CTA holds a tile of queries and walks along the keys. experts:
+// grouped GEMMs with routing and permutation around them. collective: over the links between GPUs.
+enum class KernelFamily : std::uint8_t { tiled, depthwise, streaming, attention, experts, collective };
 std::string_view name(KernelFamily family);
 
 // Which CTAs are neighbours in launch order. rows_first: the row index (M) runs fastest, as in cuDNN's NCHW kernels, so

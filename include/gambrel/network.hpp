@@ -1,157 +1,19 @@
-// What must be computed: layers with their shapes, pass and precision, and networks of them; readers and built-in ones.
-// Invariant: a Layer that a reader or a built-in network gives has no faults(). FLOP and bytes here follow from the
-// description alone: compulsory traffic, every operand moved once. It knows no GPU and no kernel that runs a layer.
+// Networks of layers: readers (ONNX, layer tables, model configurations) and the built-in ones. Invariant: a Layer that
+// a reader or a built-in network gives has no faults().
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <gambrel/base.hpp>
+#include <gambrel/layer.hpp>
 #include <gambrel/units.hpp>
 
 namespace gambrel {
-
-// dgrad is the gradient of the input (of a GEMM: of A), wgrad that of the filter (of B).
-enum class Pass : std::uint8_t { fwd, dgrad, wgrad };
-enum class Precision : std::uint8_t { fp64, fp32, tf32, fp16, bf16, fp8, int8 };
-enum class Layout : std::uint8_t { nchw, nhwc };
-
-std::string_view name(Pass pass);
-std::string_view name(Precision precision);
-std::string_view name(Layout layout);
-std::optional<Pass> pass_from(std::string_view text);            // "fwd", "forward", "bwd_data", "wgrad", ...
-std::optional<Precision> precision_from(std::string_view text);  // "fp32", "FP16", "half", "float", ...
-std::optional<Layout> layout_from(std::string_view text);
-// Of an element in memory: TF32 is stored as FP32.
-Bytes element_size(Precision precision);
-
-// Letters of the DeLTA paper, except that N, C, H, W, K, R, S are lower case to be members. The filter is k x c/groups
-// x r x s; the output is n x k x p x q.
-struct Convolution {
-    std::int64_t n = 1, c = 1, h = 1, w = 1, k = 1, r = 1, s = 1;
-    std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
-    std::int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, groups = 1;
-
-    // floor((h + pads - dilation (r - 1) - 1) / stride) + 1; at most 0 where the filter is larger than the padded
-    // input.
-    [[nodiscard]] std::int64_t p() const;
-    [[nodiscard]] std::int64_t q() const;
-    // Input rows and columns that some output reads: a 1x1 of stride 2 reads every other one.
-    [[nodiscard]] std::int64_t rows_read() const;
-    [[nodiscard]] std::int64_t columns_read() const;
-    [[nodiscard]] bool depthwise() const { return groups > 1 && groups == c; }
-    bool operator==(const Convolution&) const = default;
-};
-
-// C[m x n] = A[m x k] B[k x n], `batch` times. An operand that is shared is the same for the whole batch.
-struct Gemm {
-    std::int64_t m = 1, n = 1, k = 1, batch = 1;
-    bool a_transposed = false, b_transposed = false;  // as stored: k x m, n x k
-    bool a_shared = false, b_shared = false;
-    bool operator==(const Gemm&) const = default;
-};
-
-// Layers that read tensors, do a few FLOP per element and write one. docs/formats.md has the FLOP of each kind.
-// batch_norm applies known statistics (inference); batch_norm_training finds them first.
-enum class StreamingKind : std::uint8_t {
-    max_pool,
-    average_pool,
-    batch_norm,
-    batch_norm_training,
-    layer_norm,
-    group_norm,
-    rms_norm,
-    local_response_norm,
-    activation,      // a comparison or two: ReLU, clip
-    transcendental,  // sigmoid, tanh, GELU, exp
-    elementwise,
-    softmax,
-    concatenation,
-    resize,
-    reduction,
-    gather,
-    copy,  // transpose, slice, pad, cast, ...
-};
-inline constexpr std::size_t kStreamingKinds = 17;
-
-struct Streaming {
-    StreamingKind kind = StreamingKind::elementwise;
-    // Elements of each activation that is read, at most four; what is beyond (a wide concatenation) is in the last.
-    std::array<double, 4> read{};
-    double parameters = 0;  // elements of scale, shift, statistics
-    double written = 0;
-    double window = 1;  // inputs per output: of a pooling its filter, of an LRN its size, of a sum of n tensors n - 1
-    bool operator==(const Streaming&) const = default;
-};
-
-// What a table's row says of how the layer was run. Empty where it says nothing; nothing here changes FLOP or bytes.
-struct Hints {
-    std::string algorithm, kernel, gpu;
-    std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given
-    std::int64_t split_k = 0, kernels = 0;            // CTAs to an output tile; kernels that the call launched
-    std::optional<Frequency> sm_clock;
-    std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
-    std::optional<bool> tensor_core;  // whether the matrix units were used
-    bool operator==(const Hints&) const = default;
-};
-
-struct Layer {
-    std::string name;
-    std::variant<Convolution, Gemm, Streaming> op;
-    Pass pass = Pass::fwd;
-    Precision precision = Precision::fp32;
-    Layout layout = Layout::nchw;
-    double repeat = 1;             // how many times the network runs it
-    bool input_is_trained = true;  // false: nothing before it learns, so it needs no gradient of its input
-    bool has_filter = true;        // false: both operands of a GEMM are activations, as attention scores
-    // A number for each channel is added to what is written, by the kernel that writes it: k of a convolution, n of a
-    // GEMM, c of a dgrad that is a transposed convolution. Gradients have none: libraries sum that of a bias apart.
-    bool bias = false;
-    Hints hints = {};
-};
-
-// All that is wrong with the shape, as sentences; empty if nothing is.
-std::vector<std::string> faults(const Convolution& convolution);
-std::vector<std::string> faults(const Gemm& gemm);
-std::vector<std::string> faults(const Layer& layer);
-
-// The following are of one run of the layer: `repeat` is applied by totals only.
-// 2 per multiply-add; those with padding are counted, as papers and cuDNN benchmarks do. Equal in all passes of a
-// convolution or GEMM. Integer work counts like FLOP.
-Flops flop(const Layer& layer);
-
-// Every operand once. `input`, `filter`, `output` are the tensors or their gradients; of a GEMM A, B, C; of a streaming
-// layer what is read, its parameters, and what is written.
-struct OperandBytes {
-    Bytes input, filter, output, bias;
-    Bytes read, written;  // the same bytes by direction
-};
-OperandBytes compulsory_bytes(const Layer& layer);
-// Elements of a layer's bias, 0 without one; and the size of each, which is not that of narrow formats: INT8 kernels
-// add INT32, FP8 kernels BF16.
-std::int64_t bias_elements(const Layer& layer);
-Bytes bias_element_size(Precision precision);
-
-// The GEMM that an implicit-GEMM kernel computes; `batch` is the number of independent ones (groups).
-struct GemmView {
-    std::int64_t m = 0, n = 0, k = 0, batch = 1;
-    bool operator==(const GemmView&) const = default;
-};
-// Empty for a streaming layer.
-std::optional<GemmView> gemm_view(const Layer& layer);
-GemmView gemm_view(const Convolution& convolution, Pass pass);
-GemmView gemm_view(const Gemm& gemm, Pass pass);
-
-std::string_view name(StreamingKind kind);
-// Times `window` and the elements written (pooling, LRN) or those of the largest tensor (the others). One special
-// function (exp, erf, division) counts one. docs/formats.md has the table.
-double flop_per_element(StreamingKind kind, Pass pass);
 
 // An operator of a file that has no layer here, or whose shapes could not be known.
 struct Unmodelled {
@@ -168,6 +30,26 @@ struct NamedShape {
     std::vector<std::int64_t> dims;
 };
 
+// What a transformer is run for. prefill: all positions of the prompt at once. decode: one new position of every
+// sequence, with a cache of those before it. train: forward, backward and the optimizer's step.
+enum class Phase : std::uint8_t { prefill, decode, train };
+std::string_view name(Phase phase);
+std::optional<Phase> phase_from(std::string_view text);
+
+// A run of a transformer on one of its GPUs: how much it works on, and what must lie in that GPU's memory.
+struct ModelRun {
+    Phase phase = Phase::prefill;
+    std::int64_t batch = 1, sequence = 0, context = 0;  // sequences; new positions of each; those in the cache before
+    std::int64_t tensor_parallel = 1;
+    double tokens = 0;  // new positions of all sequences
+    Bytes weights;      // with gradients and the optimizer's states where it is trained
+    Bytes kv_cache;     // of all sequences
+    Bytes activations;  // at their largest; where it is trained, all that the backward pass must find
+    [[nodiscard]] Bytes memory() const { return weights + kv_cache + activations; }
+    // The same run with another batch; all but the weights goes with it.
+    [[nodiscard]] Bytes memory_at(std::int64_t other_batch) const;
+};
+
 struct Network {
     std::string name;
     std::string note;  // which published version it is, and what was chosen
@@ -175,8 +57,9 @@ struct Network {
     std::vector<NamedShape> outputs;  // of a file; those whose shape is known
     std::vector<Layer> layers;        // in the order they run
     std::vector<Unmodelled> unmodelled;
-    double parameters = 0;  // learned elements: filters, biases, scales and shifts
-    Errors notes;           // what was assumed of a file
+    double parameters = 0;               // learned elements: filters, biases, scales and shifts
+    Errors notes;                        // what was assumed of a file
+    std::optional<ModelRun> model = {};  // of a transformer that was read from its configuration
 };
 
 struct Totals {
@@ -207,6 +90,22 @@ struct BuiltinNetwork {
 };
 std::span<const BuiltinNetwork> builtin_networks();
 Result<Network> builtin_network(std::string_view name, const BuiltinOptions& options = {});
+
+// How a transformer's configuration becomes layers. 0: as the configuration or phase has it.
+struct ModelOptions {
+    Phase phase = Phase::prefill;
+    std::int64_t batch = 1, sequence = 0, context = 0, tensor_parallel = 1;
+    // One kernel for attention, for a norm with its residual, for a gated activation, as serving engines run it. False:
+    // every operator of eager PyTorch by itself.
+    bool fused = true;
+    std::optional<Precision> precision = {}, kv_precision = {};
+};
+// Hugging Face's config.json; docs/formats.md lists the families. Fails with all that it lacks.
+Result<Network> read_model_config(std::string_view json, const std::string& source, const ModelOptions& options = {});
+Result<Network> load_model_config(const std::string& path, const ModelOptions& options = {});
+// Built-in configurations, data/models.
+std::span<const BuiltinNetwork> builtin_models();
+Result<Network> builtin_model(std::string_view name, const ModelOptions& options = {});
 
 struct OnnxOptions {
     std::optional<std::int64_t> batch;        // dimension 0 of every input

@@ -58,10 +58,16 @@ Term longest(const TimeTerms& terms, std::initializer_list<Term> of);
 void paper_traffic(const TiledLaunch& c, const Layer& layer, Traffic& traffic);
 void paper_time(const TiledLaunch& c, Prediction& p);
 
-// Layers without tiles: every byte once, at the speed of the memory.
-void prepare_streaming(const Layer& layer, PreparedLayer& prepared);
-Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms);
-void predict_streaming(const PreparedLayer& layer, const ModelInputs& gpu, Prediction& p);
+// Layers without tiles of a GEMM: one function for each family in a file of its own. Each fills the traffic at every
+// level and the terms, and gives the time.
+void prepare_untiled(const Layer& layer, PreparedLayer& prepared);
+Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
+void predict_untiled(const PreparedLayer& layer, const ModelInputs& gpu, Prediction& p);
+
+Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
+Seconds attention_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
+Seconds experts_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
+Seconds all_reduce_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 
 // Written by the epilogue. Partial sums: each CTA of a split adds its own to memory, or writes it and a second kernel
 // reads it.

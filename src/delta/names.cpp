@@ -7,14 +7,15 @@ namespace gambrel {
 std::string_view name(Model model) { return model == Model::paper ? "paper" : "gambrel"; }
 
 std::string_view name(Term term) {
-    static constexpr std::array<std::string_view, kTerms> kNames = {"compute", "issue", "latency", "shared memory",
-                                                                    "L1",      "L2",    "DRAM",    "launch"};
+    static constexpr std::array<std::string_view, kTerms> kNames = {
+        "compute", "issue", "latency", "shared memory", "L1", "L2", "DRAM", "launch", "link"};
     return kNames[static_cast<std::size_t>(term)];
 }
 
 std::string_view name(Regime regime) {
     static constexpr std::array<std::string_view, kRegimes> kNames = {
-        "many waves", "few waves", "one wave", "short reduction", "Tensor Core", "streaming", "Tensor Core GEMM"};
+        "many waves", "few waves",        "one wave",  "short reduction",  "Tensor Core",
+        "streaming",  "Tensor Core GEMM", "attention", "attention decode", "experts"};
     return kNames[static_cast<std::size_t>(regime)];
 }
 

@@ -81,7 +81,7 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     p.mapping = mapping;
     p.flop = kernel_flop(layer);
     if (mapping.family != KernelFamily::tiled) {
-        prepare_streaming(layer, p);
+        prepare_untiled(layer, p);
         return p;
     }
     p.gemm = std::holds_alternative<Gemm>(layer.op);
@@ -97,7 +97,7 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
     Prediction p = started(layer, occupancy);
     if (layer.mapping.family != KernelFamily::tiled) {
-        predict_streaming(layer, inputs, p);
+        predict_untiled(layer, inputs, p);
     } else {
         const TiledLaunch c(layer, occupancy, inputs);
         p.traffic.shared = layer.shared;
@@ -113,7 +113,10 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
 
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
     TimeTerms terms;
-    if (layer.mapping.family != KernelFamily::tiled) return streaming_time(layer, inputs, terms);
+    if (layer.mapping.family != KernelFamily::tiled) {
+        Traffic traffic;
+        return untiled_time(layer, inputs, terms, traffic);
+    }
     const TiledLaunch c(layer, occupancy, inputs);
     Traffic traffic;
     traffic.shared = layer.shared;

@@ -124,7 +124,8 @@ Bytes least_memory(const Network& network) {
         largest = std::max(largest, operands.input + operands.output);
         trained = trained || layer.pass != Pass::fwd;
         // An output stays for the backward pass, as itself or as what an activation in place made of it.
-        if (layer.pass == Pass::fwd && !std::holds_alternative<Streaming>(layer.op))
+        if (layer.pass == Pass::fwd && !std::holds_alternative<Streaming>(layer.op) &&
+            !std::holds_alternative<AllReduce>(layer.op))
             kept += operands.output * layer.repeat;
     }
     const Bytes parameters{network.parameters * element};

@@ -89,6 +89,12 @@ std::string_view name(KernelFamily family) {
             return "tiled";
         case KernelFamily::depthwise:
             return "depthwise";
+        case KernelFamily::attention:
+            return "attention";
+        case KernelFamily::experts:
+            return "experts";
+        case KernelFamily::collective:
+            return "collective";
         case KernelFamily::streaming:
             break;
     }
@@ -137,6 +143,13 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         m.registers = 32;
         return m;
     }
+    if (std::holds_alternative<AllReduce>(layer.op)) {
+        m.family = KernelFamily::collective;
+        m.threads = 512;
+        return m;
+    }
+    if (std::holds_alternative<Attention>(layer.op)) return attention_mapping(layer, machine, limits);
+    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_mapping(layer, machine, limits);
     const auto* convolution = std::get_if<Convolution>(&layer.op);
     KernelName name = parse_kernel_name(layer.hints.kernel);
     m.pipe = fitting_pipe(layer, name, machine);

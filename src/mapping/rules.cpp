@@ -22,6 +22,10 @@ Pipe tensor_pipe(Precision precision) {
             return Pipe::tensor_bf16;
         case Precision::fp8:
             return Pipe::tensor_fp8;
+        case Precision::fp4:
+            return Pipe::tensor_fp4;
+        case Precision::int4:
+            return Pipe::tensor_int4;
         case Precision::int8:
             break;
     }
@@ -201,7 +205,9 @@ std::span<const Tile> known_tiles(const Machine& machine, Pipe pipe) {
 Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
     const Precision math = layer.hints.math.value_or(layer.precision);
     PipeChoice choice{fitting_pipe(layer, parse_kernel_name(layer.hints.kernel), machine), {}};
-    if (std::holds_alternative<Streaming>(layer.op) || computes_in(machine, math)) return choice;
+    if (std::holds_alternative<Streaming>(layer.op) || std::holds_alternative<AllReduce>(layer.op) ||
+        computes_in(machine, math))
+        return choice;
     // Libraries keep FP16 tensors on GPUs without FP16 arithmetic: their kernels convert as they load.
     if (math == Precision::fp16) {
         choice.note = machine.id + " has no FP16 arithmetic: FP16 tensors are assumed to be computed in FP32";
@@ -209,7 +215,7 @@ Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
     }
     std::string known;
     for (const Precision p : {Precision::fp64, Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
-                              Precision::fp8, Precision::int8})
+                              Precision::fp8, Precision::int8, Precision::fp4})
         if (computes_in(machine, p)) known += (known.empty() ? "" : ", ") + std::string(name(p));
     return failure(layer.name, fmt::format("{} does not compute in {}; it has {}", machine.id, name(math), known));
 }

@@ -36,4 +36,8 @@ void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelN
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);
 
+// Layers that are not one implicit GEMM.
+Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits);
+Mapping experts_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits);
+
 }  // namespace gambrel::mapping_detail

@@ -2,35 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/network.hpp>
+#include <gambrel/layer.hpp>
+
+#include "network/check.hpp"
 
 namespace gambrel {
 namespace {
 
-// Larger ones are typing errors, and below them no product of three overflows 64 bits silently: gemm_view relies on it.
-constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
+using namespace network_detail;
+
 constexpr std::int64_t kLargestFilter = std::int64_t{1} << 16;
-constexpr double kMostElements = 0x1p53;  // beyond, a double no longer counts one by one
-
-class Check {
-public:
-    void range(std::string_view what, std::int64_t value, std::int64_t least, std::int64_t most) {
-        if (value < least || value > most)
-            found_.push_back(fmt::format("{} is {}, expected {} to {}", what, value, least, most));
-    }
-    void elements(std::string_view what, std::initializer_list<std::int64_t> dims) {
-        double product = 1;
-        for (const std::int64_t dim : dims) product *= static_cast<double>(dim);
-        if (product > kMostElements)
-            found_.push_back(fmt::format("{} has {:.3g} elements, expected at most 2^53", what, product));
-    }
-    void fault(std::string text) { found_.push_back(std::move(text)); }
-    [[nodiscard]] bool clean() const { return found_.empty(); }
-    std::vector<std::string> take() { return std::move(found_); }
-
-private:
-    std::vector<std::string> found_;
-};
 
 }  // namespace
 
@@ -87,9 +68,10 @@ std::vector<std::string> faults(const Layer& layer) {
     // A dgrad of a convolution may be the forward pass of a transposed one.
     const bool gradient =
         layer.pass == Pass::wgrad || (layer.pass == Pass::dgrad && !std::holds_alternative<Convolution>(layer.op));
-    if (layer.bias && (gradient || std::holds_alternative<Streaming>(layer.op)))
+    const bool multiplies = std::holds_alternative<Convolution>(layer.op) || std::holds_alternative<Gemm>(layer.op);
+    if (layer.bias && (gradient || !multiplies))
         check.fault(fmt::format("a bias in {}: expected one only where a convolution or GEMM runs forward",
-                                gradient ? name(layer.pass) : "a streaming layer"));
+                                gradient ? name(layer.pass) : "a layer that is neither"));
     if (const auto* s = std::get_if<Streaming>(&layer.op)) {
         if (layer.pass == Pass::wgrad) check.fault("a streaming layer has no wgrad: dgrad is all of its backward pass");
         for (const double elements : {s->read[0], s->read[1], s->read[2], s->read[3], s->parameters, s->written})
@@ -99,8 +81,22 @@ std::vector<std::string> faults(const Layer& layer) {
             check.fault(fmt::format("window is {}, expected at least 1", s->window));
         return check.take();
     }
-    auto found = std::holds_alternative<Gemm>(layer.op) ? faults(std::get<Gemm>(layer.op))
-                                                        : faults(std::get<Convolution>(layer.op));
+    if (std::holds_alternative<Attention>(layer.op) && layer.pass == Pass::wgrad)
+        check.fault("attention has no wgrad: dgrad is all of its backward pass");
+    if (const auto* a = std::get_if<AllReduce>(&layer.op)) {
+        if (!(a->elements >= 0 && a->elements <= kMostElements))
+            check.fault(fmt::format("an all-reduce of {} elements, expected 0 to 2^53", a->elements));
+        check.range("ranks", a->ranks, 1, 1 << 20);
+        return check.take();
+    }
+    auto found = std::visit(
+        [](const auto& op) {
+            if constexpr (requires { faults(op); })
+                return faults(op);
+            else
+                return std::vector<std::string>{};
+        },
+        layer.op);
     for (auto& fault : check.take()) found.push_back(std::move(fault));
     return found;
 }

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include <gambrel/network.hpp>
+#include <gambrel/layer.hpp>
 
 #include "network/streaming.hpp"
+#include "network/transformer.hpp"
 
 namespace gambrel {
 namespace {
@@ -64,7 +65,7 @@ OperandBytes matrix_bytes(const Op& op, const Layer& layer) {
     const Bytes size = element_size(layer.precision);
     OperandBytes b;
     b.input = e.input * size;
-    b.filter = e.filter * size;
+    b.filter = e.filter * element_size(layer.weights.value_or(layer.precision));
     b.output = e.output * size;
     b.bias = static_cast<double>(bias_elements(layer)) * bias_element_size(layer.precision);
     b.written = pass == Pass::fwd ? b.output : pass == Pass::dgrad ? b.input : b.filter;
@@ -83,12 +84,21 @@ Flops flop(const Layer& layer) {
     if (const auto* v = std::get_if<Convolution>(&layer.op))
         return Flops{2 * product({v->n, v->k, v->p(), v->q(), v->c / v->groups, v->r, v->s})};
     if (const auto* g = std::get_if<Gemm>(&layer.op)) return Flops{2 * product({g->m, g->n, g->k, g->batch})};
+    if (const auto* a = std::get_if<Attention>(&layer.op)) return network_detail::attention_flop(*a, layer.pass);
+    if (const auto* m = std::get_if<MixtureOfExperts>(&layer.op)) return network_detail::experts_flop(*m);
+    if (const auto* r = std::get_if<AllReduce>(&layer.op)) return Flops{r->ranks > 1 ? r->elements : 0};
     return network_detail::streaming_flop(std::get<Streaming>(layer.op), layer.pass);
 }
 
 OperandBytes compulsory_bytes(const Layer& layer) {
     if (const auto* v = std::get_if<Convolution>(&layer.op)) return matrix_bytes(*v, layer);
     if (const auto* g = std::get_if<Gemm>(&layer.op)) return matrix_bytes(*g, layer);
+    if (const auto* a = std::get_if<Attention>(&layer.op)) return network_detail::attention_bytes(*a, layer);
+    if (const auto* m = std::get_if<MixtureOfExperts>(&layer.op)) return network_detail::experts_bytes(*m, layer);
+    if (const auto* r = std::get_if<AllReduce>(&layer.op)) {
+        const Bytes once = r->elements * element_size(layer.precision);
+        return {once, {}, once, {}, once, once};
+    }
     return network_detail::streaming_bytes(std::get<Streaming>(layer.op), layer.pass, layer.precision);
 }
 

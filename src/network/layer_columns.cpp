@@ -58,6 +58,36 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::batch, {"batch"}},
     {Column::repeat, {"repeat"}},
     {Column::bias, {"bias"}},
+    {Column::phase, {"phase"}},
+    {Column::kind, {"kind"}},
+    {Column::q_len, {"q_len"}},
+    {Column::kv_len, {"kv_len"}},
+    {Column::heads, {"heads"}},
+    {Column::kv_heads, {"kv_heads"}},
+    {Column::head_dim, {"head_dim"}},
+    {Column::head_dim_v, {"head_dim_v"}},
+    {Column::causal, {"causal"}},
+    {Column::window, {"window"}},
+    {Column::kv_precision, {"kv_precision"}},
+    {Column::decode_batch, {"decode_batch"}},
+    {Column::decode_kv_len, {"decode_kv_len"}},
+    {Column::tokens, {"tokens"}},
+    {Column::hidden, {"hidden"}},
+    {Column::intermediate, {"intermediate"}},
+    {Column::topk, {"topk"}},
+    {Column::experts, {"experts"}},
+    {Column::tp, {"tp"}},
+    {Column::ep, {"ep"}},
+    {Column::distribution, {"distribution"}},
+    {Column::quant, {"quant"}},
+    {Column::rows, {"rows"}},
+    {Column::cols, {"cols"}},
+    {Column::elements, {"elements"}},
+    {Column::provider, {"provider"}},
+    {Column::out_precision, {"out_precision"}},
+    {Column::config, {"config"}},
+    {Column::timing, {"timing"}},
+    {Column::software, {"software"}},
 }};
 static_assert([] {
     for (std::size_t i = 0; i < kColumns; ++i)
@@ -113,14 +143,21 @@ Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, co
     auto no_convolution = missing(columns, {N, C, H, W, K, R, S});
     auto no_gemm = missing(columns, {M, N});
     if (!columns.has(K) && !columns.has(K_reduction)) no_gemm.push_back(K);
-    if (!no_convolution.empty() && !no_gemm.empty()) {
+    const bool attention = missing(columns, {q_len, kv_len, heads, head_dim}).empty();
+    const bool moe = missing(columns, {tokens, hidden, intermediate, Column::experts}).empty();
+    const bool vector = columns.has(op) && (columns.has(elements) || columns.has(rows));
+    if (!no_convolution.empty() && !no_gemm.empty() && !attention && !moe && !vector) {
         const bool gemm = no_gemm.size() < no_convolution.size() && columns.has(M);
         for (const Column column : gemm ? no_gemm : no_convolution)
             faults.push_back({where, fmt::format("column \"{}\" is missing{}", network_detail::name(column),
                                                  did_you_mean(network_detail::name(column), header))});
     }
     if (!faults.empty()) return tl::unexpected(std::move(faults));
-    columns.gemm_by_default_ = !no_convolution.empty();
+    columns.kind_by_default_ = no_convolution.empty() ? OperatorKind::convolution
+                               : no_gemm.empty()      ? OperatorKind::gemm
+                               : attention            ? OperatorKind::attention
+                               : moe                  ? OperatorKind::experts
+                                                      : OperatorKind::vector;
     columns.suspects_ = network_detail::suspects(header, used, columns, where);
     return columns;
 }

@@ -56,8 +56,41 @@ enum class Column : std::uint8_t {
     batch,
     repeat,
     bias,
+    phase,
+    kind,
+    q_len,
+    kv_len,
+    heads,
+    kv_heads,
+    head_dim,
+    head_dim_v,
+    causal,
+    window,
+    kv_precision,
+    decode_batch,
+    decode_kv_len,
+    tokens,
+    hidden,
+    intermediate,
+    topk,
+    experts,
+    tp,
+    ep,
+    distribution,
+    quant,
+    rows,
+    cols,
+    elements,
+    provider,
+    out_precision,
+    config,
+    timing,
+    software,
 };
-inline constexpr std::size_t kColumns = 42;
+inline constexpr std::size_t kColumns = 72;
+
+// What a row describes, by its `op` or, without one, by the table's columns.
+enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector };
 
 class LayerColumns {
 public:
@@ -67,14 +100,14 @@ public:
     [[nodiscard]] bool has(Column column) const { return at_[static_cast<std::size_t>(column)] >= 0; }
     // The cell, or "" where the table has no such column.
     [[nodiscard]] std::string_view cell(const std::vector<std::string>& cells, Column column) const;
-    // Without an `op` column: whether the table is of GEMMs.
-    [[nodiscard]] bool gemm_by_default() const { return gemm_by_default_; }
+    // Of rows without an `op`.
+    [[nodiscard]] OperatorKind kind_by_default() const { return kind_by_default_; }
     // Columns that are passed through although they look like one that the table lacks.
     [[nodiscard]] const Errors& suspects() const { return suspects_; }
 
 private:
     std::array<int, kColumns> at_{};
-    bool gemm_by_default_ = false;
+    OperatorKind kind_by_default_ = OperatorKind::convolution;
     Errors suspects_;
 };
 

@@ -1,27 +1,22 @@
 #include "network/layer_row.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "network/operator_rows.hpp"
+#include "network/row_cells.hpp"
 #include "network/text.hpp"
 
 namespace gambrel::network_detail {
 namespace {
 
-std::optional<double> number(std::string_view text) {
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
-}
-
 struct Storage {
     Precision precision;
     std::optional<Precision> math;
     std::optional<bool> tensor_core;
+    std::optional<Precision> weights = {};
 };
 
 // Spellings that say more than how elements are stored: those of DeepBench, cudnn-benchmark and mixed-precision runs.
@@ -32,34 +27,75 @@ std::optional<Storage> storage_from(std::string_view text) {
     if (key == "fp16in_fp32math") return Storage{Precision::fp16, Precision::fp32, false};
     if (key == "fp32in_fp16mul_fp32acc") return Storage{Precision::fp32, Precision::fp16, {}};
     if (key == "int8_acc32") return Storage{Precision::int8, {}, {}};
+    if (key == "int4_wo") return Storage{Precision::bf16, {}, {}, Precision::int4};
+    if (key == "int8_wo") return Storage{Precision::bf16, {}, {}, Precision::int8};
     if (const auto precision = precision_from(key)) return Storage{*precision, {}, {}};
+    return std::nullopt;
+}
+
+// What published tables say of how they measured, in words of their own.
+std::optional<Timing> timing_of_software(const std::string& software) {
+    if (software.find("graph replay") != std::string::npos) return Timing::graph;
+    if (software.find("kernel times") != std::string::npos || software.find("kernel median") != std::string::npos ||
+        software.find("profiler") != std::string::npos)
+        return Timing::kernel;
     return std::nullopt;
 }
 
 class RowReader {
 public:
     RowReader(LayerRow& row, const LayerColumns& columns, const LayerTableOptions& options)
-        : row_(row), columns_(columns), options_(options) {}
+        : row_(row), columns_(columns), options_(options), cells_(row, columns) {}
 
     void run() {
         Layer layer;
-        const bool gemm = is_gemm();
-        const std::vector<Pass> passes = passes_of();
         describe(layer);
+        const OperatorKind kind = operator_kind();
+        if (kind == OperatorKind::attention)
+            row_.layers = attention_layers(cells_, layer);
+        else if (kind == OperatorKind::experts)
+            row_.layers = expert_layers(cells_, layer);
+        else if (kind == OperatorKind::vector)
+            row_.layers = vector_layers(cells_, layer);
+        else
+            read_matrix(layer, kind == OperatorKind::gemm);
+        for (const Layer& one : row_.layers)
+            for (std::string& wrong : faults(one)) cells_.fault(std::move(wrong));
+        if (cells_.faults().empty() && !row_.layers.empty()) return;
+        row_.layers.clear();
+        row_.reason = fmt::format("{}", fmt::join(cells_.faults(), "; "));
+    }
+
+private:
+    [[nodiscard]] std::string_view cell(Column column) const { return cells_.text(column); }
+
+    // CUDNN_CONV_FWD, conv2d, bmm, linear, ...
+    OperatorKind operator_kind() {
+        const std::string op = lower(cell(Column::op));
+        if (op.empty()) return columns_.kind_by_default();
+        if (op == "attention") return OperatorKind::attention;
+        if (op == "moe") return OperatorKind::experts;
+        if (is_vector_op(op)) return OperatorKind::vector;
+        if (op.find("conv") != std::string::npos) return OperatorKind::convolution;
+        for (const std::string_view word : {"gemm", "bmm", "matmul", "linear", "mm"})
+            if (op.find(word) != std::string::npos) return OperatorKind::gemm;
+        std::vector<std::string> known = {"conv", "gemm", "bmm", "linear", "matmul", "attention", "moe"};
+        for (const std::string_view name : vector_ops()) known.emplace_back(name);
+        cells_.fault(fmt::format("op \"{}\": expected conv, gemm, attention, moe or a vector operator{}", op,
+                                 did_you_mean(op, known)));
+        return OperatorKind::vector;
+    }
+
+    void read_matrix(Layer layer, bool gemm) {
+        const std::vector<Pass> passes = passes_of();
         if (gemm)
             layer.op = this->gemm(layer);
         else
             layer.op = convolution();
-        if (faults_.empty()) {
-            layer.pass = passes.front();
-            faults_ = faults(layer);
-        }
-        layer.bias = flag(Column::bias);
+        if (!cells_.faults().empty()) return;
+        layer.pass = passes.front();
+        layer.bias = cells_.flag(Column::bias);
         if (layer.name.empty()) layer.name = default_name(layer);
-        if (!faults_.empty()) {
-            row_.reason = fmt::format("{}", fmt::join(faults_, "; "));
-            return;
-        }
         for (const Pass pass : passes) {
             row_.layers.push_back(layer);
             row_.layers.back().pass = pass;
@@ -69,27 +105,12 @@ public:
         }
     }
 
-private:
-    [[nodiscard]] std::string_view cell(Column column) const { return columns_.cell(row_.cells, column); }
-
-    // CUDNN_CONV_FWD, conv2d, bmm, linear, ...
-    bool is_gemm() {
-        const std::string op = lower(cell(Column::op));
-        if (op.empty()) return columns_.gemm_by_default();
-        if (op.find("conv") != std::string::npos) return false;
-        for (const std::string_view word : {"gemm", "bmm", "matmul", "linear", "mm"})
-            if (op.find(word) != std::string::npos) return true;
-        const std::vector<std::string> known = {"conv", "gemm", "bmm", "linear", "matmul"};
-        faults_.push_back(fmt::format("op \"{}\": expected conv or gemm{}", op, did_you_mean(op, known)));
-        return false;
-    }
-
     std::vector<Pass> passes_of() {
         const std::string text = lower(cell(Column::pass)), op = lower(cell(Column::op));
         if (text == "bwd" || text == "backward") return {Pass::dgrad, Pass::wgrad};
         if (!text.empty()) {
             if (const auto pass = pass_from(text)) return {*pass};
-            faults_.push_back(fmt::format("pass \"{}\": expected fwd, dgrad, wgrad or backward", text));
+            cells_.fault(fmt::format("pass \"{}\": expected fwd, dgrad, wgrad or backward", text));
         }
         if (op.ends_with("bwd_data")) return {Pass::dgrad};
         if (op.ends_with("bwd_filter") || op.ends_with("bwd_weights")) return {Pass::wgrad};
@@ -114,18 +135,27 @@ private:
                 layer.precision = storage->precision;
                 hints.math = storage->math;
                 hints.tensor_core = storage->tensor_core;
+                layer.weights = storage->weights;
             } else {
-                const std::vector<std::string> known = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
-                faults_.push_back(fmt::format("precision \"{}\": expected {}{}", text, fmt::join(known, ", "),
-                                              did_you_mean(text, known)));
+                const std::vector<std::string> known = {"fp64", "fp32", "tf32", "fp16", "bf16",
+                                                        "fp8",  "int8", "fp4",  "int4"};
+                cells_.fault(fmt::format("precision \"{}\": expected {}{}", text, fmt::join(known, ", "),
+                                         did_you_mean(text, known)));
             }
         }
         if (const auto text = cell(Column::sm_clock_mhz); !text.empty()) {
-            const auto mhz = number(text);
+            const auto mhz = number_from(text);
             if (mhz && *mhz > 0)
                 hints.sm_clock = Frequency{*mhz * 1e6};
             else
-                faults_.push_back(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
+                cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
+        }
+        if (const auto text = cell(Column::timing); !text.empty()) {
+            hints.timing = timing_from(text);
+            if (!hints.timing)
+                cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call or framework", text));
+        } else {
+            hints.timing = timing_of_software(lower(cell(Column::software)));
         }
         const std::string how = lower(hints.algorithm) + " " + lower(hints.kernel);
         if (how.find("tensor core") != std::string::npos) hints.tensor_core = true;
@@ -134,29 +164,12 @@ private:
             if (const auto layout = layout_from(text))
                 layer.layout = *layout;
             else
-                faults_.push_back(fmt::format("layout \"{}\": expected nchw or nhwc", text));
+                cells_.fault(fmt::format("layout \"{}\": expected nchw or nhwc", text));
         }
     }
 
-    // Tables written by way of floating point have "128.0".
     std::int64_t integer(Column column, std::optional<std::int64_t> if_empty) {
-        const std::string_view text = cell(column);
-        if (text.empty()) {
-            if (!if_empty) faults_.push_back(fmt::format("{} is empty, expected a whole number", name(column)));
-            return if_empty.value_or(1);
-        }
-        const auto value = number(text);
-        if (value && *value == std::floor(*value) && std::abs(*value) < 0x1p53)
-            return static_cast<std::int64_t>(*value);
-        faults_.push_back(fmt::format("{} \"{}\": expected a whole number", name(column), text));
-        return 1;
-    }
-    bool flag(Column column) {
-        const std::string text = lower(cell(column));
-        if (text.empty() || text == "0" || text == "no" || text == "false") return false;
-        if (text != "1" && text != "yes" && text != "true")
-            faults_.push_back(fmt::format("{} \"{}\": expected 1 or 0, yes or no", name(column), text));
-        return true;
+        return cells_.integer(column, if_empty);
     }
     std::int64_t side(Column own, Column both, std::int64_t if_empty) {
         return cell(own).empty() ? integer(both, if_empty) : integer(own, if_empty);
@@ -221,7 +234,7 @@ private:
     LayerRow& row_;
     const LayerColumns& columns_;
     const LayerTableOptions& options_;
-    std::vector<std::string> faults_;
+    RowCells cells_;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ Totals totals(const Network& network) {
         const Flops work = flop(layer) * layer.repeat;
         const OperandBytes bytes = compulsory_bytes(layer);
         sum.flop += work;
-        if (!std::holds_alternative<Streaming>(layer.op)) sum.matrix_flop += work;
+        if (!std::holds_alternative<Streaming>(layer.op) && !std::holds_alternative<AllReduce>(layer.op))
+            sum.matrix_flop += work;
         sum.bytes += (bytes.read + bytes.written) * layer.repeat;
     }
     for (const Unmodelled& op : network.unmodelled) sum.unmodelled += op.bytes;
@@ -32,8 +33,9 @@ std::vector<Layer> merged(std::span<const Layer> layers) {
         const auto same = [&](std::size_t i) {
             const Layer& other = result[i];
             return other.op == layer.op && other.pass == layer.pass && other.precision == layer.precision &&
-                   other.layout == layer.layout && other.input_is_trained == layer.input_is_trained &&
-                   other.has_filter == layer.has_filter && other.bias == layer.bias && other.hints == layer.hints;
+                   other.weights == layer.weights && other.layout == layer.layout &&
+                   other.input_is_trained == layer.input_is_trained && other.has_filter == layer.has_filter &&
+                   other.bias == layer.bias && other.hints == layer.hints;
         };
         auto& candidates = by_work[flop(layer).value() + compulsory_bytes(layer).written.value()];
         const auto it = std::find_if(candidates.begin(), candidates.end(), same);
@@ -54,7 +56,10 @@ Network training(const Network& network) {
             s->kind = StreamingKind::batch_norm_training;
     const std::vector<Layer> forward = result.layers;
     for (auto layer = forward.rbegin(); layer != forward.rend(); ++layer) {
-        const bool streams = std::holds_alternative<Streaming>(layer->op);
+        // The backward pass of these is one layer: it finds all gradients at once.
+        const bool one_pass = std::holds_alternative<Streaming>(layer->op) ||
+                              std::holds_alternative<Attention>(layer->op) ||
+                              std::holds_alternative<AllReduce>(layer->op);
         const auto add = [&](Pass pass) {
             result.layers.push_back(*layer);
             result.layers.back().pass = pass;
@@ -63,9 +68,10 @@ Network training(const Network& network) {
         // A transposed convolution runs forward as a dgrad; the gradient of its input is then a plain convolution.
         const Pass to_input = layer->pass == Pass::dgrad ? Pass::fwd : Pass::dgrad;
         // A norm learns its scale even where its input learns nothing.
-        const bool learns = streams && std::get<Streaming>(layer->op).parameters > 0;
+        const auto* streaming = std::get_if<Streaming>(&layer->op);
+        const bool learns = streaming != nullptr && streaming->parameters > 0;
         if (layer->input_is_trained || learns) add(to_input);
-        if (!streams && (layer->has_filter || layer->input_is_trained)) add(Pass::wgrad);
+        if (!one_pass && (layer->has_filter || layer->input_is_trained)) add(Pass::wgrad);
     }
     return result;
 }

@@ -33,6 +33,14 @@ constexpr std::array<KindFacts, kStreamingKinds> kFacts = {{
     {StreamingKind::reduction, 1, 1, false, false},
     {StreamingKind::gather, 0, 1, false, false},
     {StreamingKind::copy, 0, 0, false, false},
+    {StreamingKind::rope, 3, 3, false, false},
+    {StreamingKind::gated_activation, 6, 10, true, true},
+    {StreamingKind::cross_entropy, 5, 3, true, false},
+    {StreamingKind::divergence, 6, 4, true, false},
+    {StreamingKind::quantization, 2, 0, false, false},
+    {StreamingKind::dropout, 2, 1, false, false},
+    {StreamingKind::routing, 4, 4, false, false},
+    {StreamingKind::optimizer, 12, 12, false, false},
 }};
 static_assert([] {
     for (std::size_t i = 0; i < kStreamingKinds; ++i)
@@ -63,7 +71,7 @@ OperandBytes streaming_bytes(const Streaming& layer, Pass pass, Precision precis
     OperandBytes b;
     b.input = sum(layer.read) * size;
     b.filter = layer.parameters * size;
-    b.output = layer.written * size;
+    b.output = layer.written * element_size(layer.written_as.value_or(precision));
     if (pass == Pass::fwd || layer.kind == StreamingKind::elementwise) {
         // Backward of an addition copies nothing; where a residual splits, its two gradients are added: the same again.
         b.read = b.input + b.filter;

@@ -84,6 +84,12 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     for (const std::string& fault : faults(layer)) errors.push_back({layer.name, fault});
     for (Error& missing : missing_numbers(machine, true)) errors.push_back(std::move(missing));
     if (!errors.empty()) return tl::unexpected(errors);
+    if (std::holds_alternative<Attention>(layer.op) || std::holds_alternative<MixtureOfExperts>(layer.op) ||
+        std::holds_alternative<AllReduce>(layer.op))
+        return failure(layer.name,
+                       fmt::format("{} is not simulated: only convolutions, GEMMs and streaming layers have addresses; "
+                                   "`gambrel predict` models it",
+                                   name(mapping.family)));
     const Occupancy o = occupancy(machine, mapping);
     if (o.ctas_per_sm <= 0)
         return failure(layer.name,

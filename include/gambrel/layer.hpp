@@ -1,0 +1,229 @@
+// What must be computed, one layer at a time: its operator with shapes, pass and precision. FLOP and bytes here follow
+// from the description alone: compulsory traffic, every operand moved once. It knows no GPU and no kernel that runs a
+// layer. Networks of layers and their readers are in network.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <gambrel/base.hpp>
+#include <gambrel/units.hpp>
+
+namespace gambrel {
+
+// dgrad is the gradient of the input (of a GEMM: of A), wgrad that of the filter (of B).
+enum class Pass : std::uint8_t { fwd, dgrad, wgrad };
+// int4 and fp4 (NVFP4, MXFP4) are stored with scales for blocks of elements.
+enum class Precision : std::uint8_t { fp64, fp32, tf32, fp16, bf16, fp8, int8, fp4, int4 };
+inline constexpr std::size_t kPrecisions = 9;
+enum class Layout : std::uint8_t { nchw, nhwc };
+
+std::string_view name(Pass pass);
+std::string_view name(Precision precision);
+std::string_view name(Layout layout);
+std::optional<Pass> pass_from(std::string_view text);            // "fwd", "forward", "bwd_data", "wgrad", ...
+std::optional<Precision> precision_from(std::string_view text);  // "fp32", "FP16", "half", "float", ...
+std::optional<Layout> layout_from(std::string_view text);
+// Of an element in memory: TF32 is stored as FP32, four-bit formats with their scales (one byte for 16 elements).
+Bytes element_size(Precision precision);
+
+// Letters of the DeLTA paper, except that N, C, H, W, K, R, S are lower case to be members. The filter is k x c/groups
+// x r x s; the output is n x k x p x q.
+struct Convolution {
+    std::int64_t n = 1, c = 1, h = 1, w = 1, k = 1, r = 1, s = 1;
+    std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+    std::int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, groups = 1;
+
+    // floor((h + pads - dilation (r - 1) - 1) / stride) + 1; at most 0 where the filter is larger than the padded
+    // input.
+    [[nodiscard]] std::int64_t p() const;
+    [[nodiscard]] std::int64_t q() const;
+    // Input rows and columns that some output reads: a 1x1 of stride 2 reads every other one.
+    [[nodiscard]] std::int64_t rows_read() const;
+    [[nodiscard]] std::int64_t columns_read() const;
+    [[nodiscard]] bool depthwise() const { return groups > 1 && groups == c; }
+    bool operator==(const Convolution&) const = default;
+};
+
+// C[m x n] = A[m x k] B[k x n], `batch` times. An operand that is shared is the same for the whole batch.
+struct Gemm {
+    std::int64_t m = 1, n = 1, k = 1, batch = 1;
+    bool a_transposed = false, b_transposed = false;  // as stored: k x m, n x k
+    bool a_shared = false, b_shared = false;
+    bool operator==(const Gemm&) const = default;
+};
+
+// Layers that read tensors, do a few FLOP per element and write one. docs/formats.md has the FLOP of each kind.
+// batch_norm applies known statistics (inference); batch_norm_training finds them first.
+enum class StreamingKind : std::uint8_t {
+    max_pool,
+    average_pool,
+    batch_norm,
+    batch_norm_training,
+    layer_norm,
+    group_norm,
+    rms_norm,
+    local_response_norm,
+    activation,      // a comparison or two: ReLU, clip
+    transcendental,  // sigmoid, tanh, GELU, exp
+    elementwise,
+    softmax,
+    concatenation,
+    resize,
+    reduction,
+    gather,
+    copy,              // transpose, slice, pad, cast, ...
+    rope,              // rotary position embedding
+    gated_activation,  // SwiGLU, GeGLU: one half times the activation of the other
+    cross_entropy,
+    divergence,    // of two distributions: KL, Jensen-Shannon, total variation
+    quantization,  // to a narrower format with scales
+    dropout,       // reads, multiplies by a random mask, writes; the mask is a byte an element and kept for backward
+    routing,       // top-k of each row, and the order of tokens by expert
+    optimizer,     // of all parameters; reads gradients and states, writes weights and states
+};
+inline constexpr std::size_t kStreamingKinds = 25;
+
+struct Streaming {
+    StreamingKind kind = StreamingKind::elementwise;
+    // Elements of each activation that is read, at most four; what is beyond (a wide concatenation) is in the last.
+    std::array<double, 4> read{};
+    double parameters = 0;  // elements of scale, shift, statistics
+    double written = 0;
+    double window = 1;  // inputs per output: of a pooling its filter, of an LRN its size, of a sum of n tensors n - 1
+    double rows = 0;    // that are reduced or looked up each by itself: norms, softmax, losses, embeddings; 0: none
+    std::optional<Precision> written_as = {};  // where it is not that of what is read: casts, quantization
+    bool operator==(const Streaming&) const = default;
+};
+
+// softmax(Q K^T) V as one fused kernel (flash attention), which writes no scores. Unfused attention is GEMMs and a
+// softmax, each a layer of its own. q_len new positions stand at the end of kv_len; decode has q_len 1.
+struct Attention {
+    std::int64_t batch = 1, q_len = 1, kv_len = 1;
+    std::int64_t heads = 1, kv_heads = 1;  // heads / kv_heads query heads share one of keys and values (GQA, MQA)
+    std::int64_t head_dim = 64, head_dim_v = 64;
+    bool causal = false;
+    std::int64_t window = 0;  // positions that a query sees, itself among them; 0: all
+    bool latent = false;      // values are a part of the keys, as MLA caches them: they are read once
+    bool paged = false;       // keys and values lie in pages of a cache
+    std::optional<Precision> kv_precision = {};  // of keys and values in memory, where it is not that of the layer
+    // (query, key) pairs of one head and sequence that the masks leave: exact, not by tiles.
+    [[nodiscard]] double pairs() const;
+    // Keys that the queries starting at `row` see, `rows` of them together: what a tile must visit.
+    struct Range {
+        std::int64_t begin = 0, end = 0;
+    };
+    [[nodiscard]] Range keys_of(std::int64_t row, std::int64_t rows) const;
+    [[nodiscard]] std::int64_t keys_read() const;  // that some query sees
+    bool operator==(const Attention&) const = default;
+};
+
+// A feed-forward layer of which each token uses topk of the experts. What this GPU does of it: experts are shared out
+// over expert_parallel GPUs, and `intermediate` of each over tensor_parallel. Without the router's own GEMM.
+struct MixtureOfExperts {
+    std::int64_t tokens = 1, hidden = 1, intermediate = 1, experts = 1, topk = 1;
+    std::int64_t tensor_parallel = 1, expert_parallel = 1;
+    bool gated = true;         // three matrices an expert (SwiGLU), else two
+    double imbalance = 0;      // the load of an expert falls with its rank to this power (Zipf); 0: all alike
+    bool busiest_gpu = false;  // this GPU has the most loaded experts, else an even share of them
+    [[nodiscard]] std::int64_t local_experts() const;
+    [[nodiscard]] double local_intermediate() const;
+    bool operator==(const MixtureOfExperts&) const = default;
+};
+// The tokens of each expert of this GPU, in falling order, as expected values.
+std::vector<double> expert_loads(const MixtureOfExperts& moe);
+// Tokens times topk that this GPU works on, and how many of its experts have at least one token, as expected values.
+struct RoutedWork {
+    double assignments = 0, experts_touched = 0;
+};
+RoutedWork routed_work(const MixtureOfExperts& moe);
+
+// A sum over GPUs that every one of them needs: tensor parallelism has two in a transformer block.
+struct AllReduce {
+    double elements = 0;
+    std::int64_t ranks = 1;
+    bool operator==(const AllReduce&) const = default;
+};
+
+// What a measured time of a row is of; it decides what is charged beside the kernels. kernel: no launch, no call.
+// graph: a replayed CUDA graph with warm caches. call: events around a library's call. framework: a framework's call.
+enum class Timing : std::uint8_t { kernel, graph, call, framework };
+std::string_view name(Timing timing);
+std::optional<Timing> timing_from(std::string_view text);
+
+// What a table's row says of how the layer was run. Empty where it says nothing; nothing here changes FLOP or bytes.
+struct Hints {
+    std::string algorithm, kernel, gpu;
+    std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given
+    std::int64_t split_k = 0, kernels = 0;            // CTAs to an output tile; kernels that the call launched
+    std::optional<Frequency> sm_clock;
+    std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
+    std::optional<bool> tensor_core;  // whether the matrix units were used
+    std::optional<Timing> timing;
+    bool operator==(const Hints&) const = default;
+};
+
+struct Layer {
+    std::string name;
+    std::variant<Convolution, Gemm, Streaming, Attention, MixtureOfExperts, AllReduce> op;
+    Pass pass = Pass::fwd;
+    Precision precision = Precision::fp32;
+    std::optional<Precision> weights = {};  // of a filter in memory, where it is not `precision`: W4A16, FP8 experts
+    Layout layout = Layout::nchw;
+    double repeat = 1;             // how many times the network runs it
+    bool input_is_trained = true;  // false: nothing before it learns, so it needs no gradient of its input
+    bool has_filter = true;        // false: both operands of a GEMM are activations, as attention scores
+    // A number for each channel is added to what is written, by the kernel that writes it: k of a convolution, n of a
+    // GEMM, c of a dgrad that is a transposed convolution. Gradients have none: libraries sum that of a bias apart.
+    bool bias = false;
+    Hints hints = {};
+};
+
+// All that is wrong with the shape, as sentences; empty if nothing is.
+std::vector<std::string> faults(const Convolution& convolution);
+std::vector<std::string> faults(const Gemm& gemm);
+std::vector<std::string> faults(const Attention& attention);
+std::vector<std::string> faults(const MixtureOfExperts& moe);
+std::vector<std::string> faults(const Layer& layer);
+
+// The following are of one run of the layer: `repeat` is applied by totals only.
+// 2 per multiply-add; those with padding are counted, as papers and cuDNN benchmarks do. Equal in all passes of a
+// convolution or GEMM. Integer work counts like FLOP. Of attention the multiplications that its masks leave: two GEMMs
+// forward, five backward, which is one pass (dgrad); its softmax is not counted.
+Flops flop(const Layer& layer);
+
+// Every operand once. `input`, `filter`, `output` are the tensors or their gradients; of a GEMM A, B, C; of a streaming
+// layer what is read, its parameters, and what is written; of attention Q, K with V, and O; of experts the tokens, the
+// weights of those that have a token, and the sum of their outputs.
+struct OperandBytes {
+    Bytes input, filter, output, bias;
+    Bytes read, written;  // the same bytes by direction
+};
+OperandBytes compulsory_bytes(const Layer& layer);
+// Elements of a layer's bias, 0 without one; and the size of each, which is not that of narrow formats: INT8 kernels
+// add INT32, FP8 kernels BF16.
+std::int64_t bias_elements(const Layer& layer);
+Bytes bias_element_size(Precision precision);
+
+// The GEMM that an implicit-GEMM kernel computes; `batch` is the number of independent ones (groups).
+struct GemmView {
+    std::int64_t m = 0, n = 0, k = 0, batch = 1;
+    bool operator==(const GemmView&) const = default;
+};
+// Empty for a streaming layer.
+std::optional<GemmView> gemm_view(const Layer& layer);
+GemmView gemm_view(const Convolution& convolution, Pass pass);
+GemmView gemm_view(const Gemm& gemm, Pass pass);
+
+std::string_view name(StreamingKind kind);
+// Times `window` and the elements written (pooling, LRN) or those of the largest tensor (the others). One special
+// function (exp, erf, division) counts one. docs/formats.md has the table.
+double flop_per_element(StreamingKind kind, Pass pass);
+
+}  // namespace gambrel

@@ -1,0 +1,72 @@
+// Layers that are not one implicit GEMM: which function predicts them, and what their time waits for.
+#include <algorithm>
+
+#include "delta/levels.hpp"
+
+namespace gambrel::delta_detail {
+namespace {
+
+Regime regime_of_untiled(const PreparedLayer& layer) {
+    if (const auto* a = std::get_if<Attention>(&layer.op))
+        return a->q_len == 1 ? Regime::attention_decode : Regime::attention;
+    return std::holds_alternative<MixtureOfExperts>(layer.op) ? Regime::experts : Regime::streaming;
+}
+
+}  // namespace
+
+// A depthwise filter stays in registers and every input of a tile is read by the warps that share a row: L1 moves the
+// taps that stand in different rows, L2 and DRAM each tensor once.
+void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
+    const OperandBytes once = compulsory_bytes(layer);
+    prepared.l1 = prepared.l2 = prepared.dram = {once.read, {}, once.written};
+    prepared.pass = layer.pass;
+    prepared.precision = layer.precision;
+    prepared.weights = layer.weights.value_or(layer.precision);
+    prepared.timed_as = layer.hints.timing;
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+        const double most = v->r * v->s > 1 ? calibration().depthwise_l2 : 1;
+        const Bytes asked = prepared.flop.value() / 2 * element_size(layer.precision);
+        prepared.l1.a = std::max(once.read, asked);
+        prepared.l2.a = std::max(once.read, std::min(asked, once.read * most));
+    }
+    if (const auto* s = std::get_if<Streaming>(&layer.op)) prepared.op = *s;
+    if (const auto* a = std::get_if<Attention>(&layer.op)) prepared.op = *a;
+    if (const auto* m = std::get_if<MixtureOfExperts>(&layer.op)) prepared.op = *m;
+    if (const auto* r = std::get_if<AllReduce>(&layer.op)) prepared.op = *r;
+}
+
+Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
+    traffic.l1 = layer.l1;
+    traffic.l2 = layer.l2;
+    traffic.dram = layer.dram;
+    if (std::holds_alternative<Attention>(layer.op)) return attention_time(layer, h, t, traffic);
+    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_time(layer, h, t, traffic);
+    if (std::holds_alternative<AllReduce>(layer.op)) return all_reduce_time(layer, h, t, traffic);
+    return streaming_time(layer, h, t, traffic);
+}
+
+void predict_untiled(const PreparedLayer& layer, const ModelInputs& h, Prediction& p) {
+    TimeTerms& t = p.terms;
+    p.time = untiled_time(layer, h, t, p.traffic);
+    const auto working = {Term::compute, Term::issue, Term::shared, Term::l1, Term::l2, Term::dram, Term::link};
+    const Term most = longest(t, working);
+    p.bound = t[Term::launch] > t[most] ? Term::launch : most;
+    p.regime = regime_of_untiled(layer);
+    p.exposed[Term::launch] = std::min(t[Term::launch], p.time);
+    p.exposed[Term::latency] = std::min(t.prologue + t.epilogue, p.time - p.exposed[Term::launch]);
+    p.exposed[most] += p.time - p.exposed[Term::launch] - p.exposed[Term::latency];
+}
+
+Seconds all_reduce_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic&) {
+    const auto& r = std::get<AllReduce>(layer.op);
+    if (r.ranks <= 1) return {};
+    // A ring: each GPU sends and receives all but its own share twice, once to add up and once to hand out.
+    const double sent = 2 * static_cast<double>(r.ranks - 1) / static_cast<double>(r.ranks);
+    const Bytes bytes = r.elements * element_size(layer.precision) * sent;
+    t[Term::link] = h.link > Bandwidth{} ? bytes / h.link : Seconds{};
+    t[Term::dram] = layer.dram.total() / h.dram_bandwidth;
+    t[Term::launch] = h.launch;
+    return t[Term::launch] + std::max(t[Term::link], t[Term::dram]);
+}
+
+}  // namespace gambrel::delta_detail

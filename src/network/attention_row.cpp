@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include "network/operator_rows.hpp"
+#include "network/text.hpp"
+
+namespace gambrel::network_detail {
+namespace {
+
+std::optional<Precision> precision_cell(RowCells& cells, Column column) {
+    const std::string_view text = cells.text(column);
+    if (text.empty()) return std::nullopt;
+    const auto precision = precision_from(text);
+    if (!precision) cells.fault(fmt::format("{} \"{}\": expected bf16, fp16 or fp8", name(column), text));
+    return precision;
+}
+
+// "power_law_1.2" is what serving benchmarks call it; the number is the exponent.
+double imbalance_of(RowCells& cells) {
+    const std::string text = lower(cells.text(Column::distribution));
+    if (text.empty() || text == "balanced" || text == "uniform") return 0;
+    constexpr std::string_view kPowerLaw = "power_law_";
+    if (text.starts_with(kPowerLaw))
+        if (const auto exponent = number_from(std::string_view(text).substr(kPowerLaw.size()))) return *exponent;
+    cells.fault(fmt::format("distribution \"{}\": expected balanced or power_law_1.2", text));
+    return 0;
+}
+
+std::string attention_name(const Attention& a, std::string_view phase) {
+    return fmt::format("attention {} {}x{}x{} {}/{}x{}", phase, a.batch, a.q_len, a.kv_len, a.heads, a.kv_heads,
+                       a.head_dim);
+}
+
+}  // namespace
+
+std::vector<Layer> attention_layers(RowCells& cells, const Layer& common) {
+    using enum Column;
+    const std::string phase_cell = lower(cells.text(Column::phase)), kind_cell = lower(cells.text(Column::kind));
+    const bool decode = phase_cell == "decode";
+    if (!phase_cell.empty() && !decode && phase_cell != "prefill" && phase_cell != "mixed" && phase_cell != "fwd" &&
+        phase_cell != "bwd")
+        cells.fault(fmt::format("phase \"{}\": expected prefill, decode, mixed, fwd or bwd", phase_cell));
+    Attention a;
+    a.batch = cells.integer(batch, 1);
+    a.kv_len = cells.integer(kv_len, decode ? std::nullopt : std::optional(cells.integer(q_len, 1)));
+    a.q_len = cells.integer(q_len, decode ? std::optional<std::int64_t>(1) : std::nullopt);
+    a.heads = cells.integer(heads, std::nullopt);
+    a.kv_heads = cells.integer(kv_heads, a.heads);
+    a.head_dim = cells.integer(head_dim, std::nullopt);
+    a.head_dim_v = cells.integer(head_dim_v, a.head_dim);
+    a.causal = decode || cells.flag(causal);
+    a.window = cells.integer(window, 0);
+    a.kv_precision = precision_cell(cells, Column::kv_precision);
+    // MLA keeps one compressed vector a position; prefill works on the expanded keys and values.
+    a.latent = kind_cell == "mla" && a.kv_heads == 1 && decode;
+    a.paged = decode || phase_cell == "prefill" || phase_cell == "mixed";
+    Layer layer = common;
+    layer.op = a;
+    if (phase_cell == "bwd") layer.pass = Pass::dgrad;
+    const bool named = !layer.name.empty();
+    if (!named) layer.name = attention_name(a, phase_cell.empty() ? "fwd" : phase_cell);
+    std::vector<Layer> layers{layer};
+    if (phase_cell == "mixed" && cells.integer(decode_batch, 0) > 0) {
+        Attention others = a;
+        others.batch = cells.integer(decode_batch, 0);
+        others.q_len = 1;
+        others.kv_len = cells.integer(decode_kv_len, std::nullopt);
+        layer.op = others;
+        if (!named) layer.name = attention_name(others, "decode");
+        layers.push_back(std::move(layer));
+    }
+    return layers;
+}
+
+std::vector<Layer> expert_layers(RowCells& cells, const Layer& common) {
+    using enum Column;
+    MixtureOfExperts m;
+    m.tokens = cells.integer(tokens, std::nullopt);
+    m.hidden = cells.integer(hidden, std::nullopt);
+    m.intermediate = cells.integer(intermediate, std::nullopt);
+    m.topk = cells.integer(topk, 1);
+    m.experts = cells.integer(Column::experts, std::nullopt);
+    m.tensor_parallel = cells.integer(tp, 1);
+    m.expert_parallel = cells.integer(ep, 1);
+    m.imbalance = imbalance_of(cells);
+    m.busiest_gpu = m.imbalance > 0;
+    Layer layer = common;
+    layer.op = m;
+    if (layer.name.empty())
+        layer.name =
+            fmt::format("moe {} tokens, {} of {} experts {}x{}", m.tokens, m.topk, m.experts, m.hidden, m.intermediate);
+    return {layer};
+}
+
+}  // namespace gambrel::network_detail

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <gambrel/layer.hpp>
+
+#include "network/check.hpp"
+#include "network/transformer.hpp"
+
+namespace gambrel {
+namespace {
+
+double real(std::int64_t n) { return static_cast<double>(n); }
+
+// The quantile of a load whose density falls as load^-exponent between `least` and `most`.
+double power_law(double share, double exponent, double least, double most) {
+    if (std::abs(exponent - 1) < 1e-6) return least * std::pow(most / least, share);
+    const double low = std::pow(least, 1 - exponent), high = std::pow(most, 1 - exponent);
+    return std::pow(low + (high - low) * share, 1 / (1 - exponent));
+}
+
+// Whole tokens that add up to `sum`, none above `most`: what rounding leaves over goes to the first ones.
+void round_to(std::vector<double>& loads, double sum, double most) {
+    double given = 0;
+    for (double& load : loads) given += load = std::min(most, std::round(load));
+    for (std::size_t round = 0; round < 64 && given != sum; ++round)
+        for (double& load : loads) {
+            if (given < sum && load < most) ++load, ++given;
+            if (given > sum && load > 0 && round > 0) --load, --given;
+            if (given == sum) break;
+        }
+}
+
+std::vector<double> all_loads(const MixtureOfExperts& m) {
+    const double experts = real(m.experts), sum = real(m.tokens) * real(m.topk);
+    std::vector<double> loads(static_cast<std::size_t>(m.experts), sum / experts);
+    if (m.imbalance > 0) {
+        const bool many = sum > experts;
+        for (std::size_t i = 0; i < loads.size(); ++i)
+            loads[i] = power_law(1 - (static_cast<double>(i) + 0.5) / experts, m.imbalance, many ? 1 : 0.01,
+                                 many ? std::max(1.25, 0.8 * real(m.tokens)) : 2);
+        const double drawn = std::accumulate(loads.begin(), loads.end(), 0.0);
+        for (double& load : loads) load *= sum / drawn;
+    } else {
+        for (double& load : loads) load = std::floor(load);
+    }
+    round_to(loads, sum, real(m.tokens));
+    return loads;
+}
+
+}  // namespace
+
+std::int64_t MixtureOfExperts::local_experts() const {
+    return std::max<std::int64_t>(1, experts / std::max<std::int64_t>(1, expert_parallel));
+}
+double MixtureOfExperts::local_intermediate() const {
+    return real(intermediate) / real(std::max<std::int64_t>(1, tensor_parallel));
+}
+
+std::vector<double> expert_loads(const MixtureOfExperts& m) {
+    const std::vector<double> all = all_loads(m);
+    const auto local = static_cast<std::size_t>(m.local_experts());
+    std::vector<double> loads;
+    loads.reserve(local);
+    // Every expert_parallel-th by rank is an even share. The busiest GPU has the first of them all.
+    const double step = static_cast<double>(all.size()) / static_cast<double>(local);
+    for (std::size_t i = 0; i < local; ++i) {
+        const double at = (static_cast<double>(i) + 0.5) * step;
+        loads.push_back(all[std::min(all.size() - 1, static_cast<std::size_t>(at))]);
+    }
+    if (m.busiest_gpu && local < all.size()) loads.front() = all.front();
+    return loads;
+}
+
+RoutedWork routed_work(const MixtureOfExperts& m) {
+    RoutedWork work;
+    for (const double load : expert_loads(m)) {
+        work.assignments += load;
+        work.experts_touched += std::min(1.0, load);
+    }
+    return work;
+}
+
+std::vector<std::string> faults(const MixtureOfExperts& m) {
+    network_detail::Check check;
+    for (const auto& [what, value] : {std::pair{"tokens", m.tokens},
+                                      {"hidden", m.hidden},
+                                      {"intermediate", m.intermediate},
+                                      {"topk", m.topk},
+                                      {"tp", m.tensor_parallel},
+                                      {"ep", m.expert_parallel}})
+        check.range(what, value, 1, network_detail::kLargestSize);
+    check.range("experts", m.experts, 1, 1 << 16);
+    if (!check.clean()) return check.take();
+    if (m.topk > m.experts) check.fault(fmt::format("topk {} is more than the {} experts", m.topk, m.experts));
+    if (m.experts % m.expert_parallel != 0)
+        check.fault(fmt::format("experts {} is not divisible by ep {}", m.experts, m.expert_parallel));
+    if (!(m.imbalance >= 0 && m.imbalance <= 8))
+        check.fault(fmt::format("imbalance is {}, expected 0 to 8", m.imbalance));
+    check.elements("the experts", {m.experts, m.hidden, m.intermediate});
+    return check.take();
+}
+
+namespace network_detail {
+
+Flops experts_flop(const MixtureOfExperts& m) {
+    const double matrices = m.gated ? 3 : 2;
+    return Flops{2 * matrices * routed_work(m).assignments * real(m.hidden) * m.local_intermediate()};
+}
+
+OperandBytes experts_bytes(const MixtureOfExperts& m, const Layer& layer) {
+    const Bytes size = element_size(layer.precision), weight = element_size(layer.weights.value_or(layer.precision));
+    const double matrices = m.gated ? 3 : 2;
+    const RoutedWork work = routed_work(m);
+    OperandBytes b;
+    b.input = real(m.tokens) * real(m.hidden) * size;
+    b.filter = work.experts_touched * matrices * real(m.hidden) * m.local_intermediate() * weight;
+    b.output = b.input;
+    b.written = layer.pass == Pass::fwd ? b.output : layer.pass == Pass::dgrad ? b.input : b.filter;
+    b.read = b.input + b.filter + b.output - b.written;
+    return b;
+}
+
+}  // namespace network_detail
+}  // namespace gambrel

@@ -1,0 +1,21 @@
+// Rows of layer tables that are transformer operators: attention, experts, vector operators by the names of published
+// tables. Each gives the kernels that the row's provider runs, one layer for each; faults are left in the cells.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "network/row_cells.hpp"
+
+namespace gambrel::network_detail {
+
+// `common` has what every operator has: name, hints, precision.
+std::vector<Layer> attention_layers(RowCells& cells, const Layer& common);
+std::vector<Layer> expert_layers(RowCells& cells, const Layer& common);
+std::vector<Layer> vector_layers(RowCells& cells, const Layer& common);
+
+bool is_vector_op(std::string_view op);
+std::span<const std::string_view> vector_ops();
+
+}  // namespace gambrel::network_detail

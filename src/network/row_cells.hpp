@@ -1,0 +1,37 @@
+// The cells of one row of a layer table as numbers and flags. Faults are collected, so that a row reports all of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gambrel/network.hpp>
+
+#include "network/layer_columns.hpp"
+
+namespace gambrel::network_detail {
+
+std::optional<double> number_from(std::string_view text);
+
+class RowCells {
+public:
+    RowCells(const LayerRow& row, const LayerColumns& columns) : row_(row), columns_(columns) {}
+
+    [[nodiscard]] std::string_view text(Column column) const { return columns_.cell(row_.cells, column); }
+    [[nodiscard]] bool has(Column column) const { return !text(column).empty(); }
+    // A fault where the cell is not a whole number, or where it is empty and nothing stands in for it.
+    std::int64_t integer(Column column, std::optional<std::int64_t> if_empty);
+    bool flag(Column column);
+    void fault(std::string what) { faults_.push_back(std::move(what)); }
+
+    [[nodiscard]] const LayerColumns& columns() const { return columns_; }
+    std::vector<std::string>& faults() { return faults_; }
+
+private:
+    const LayerRow& row_;
+    const LayerColumns& columns_;
+    std::vector<std::string> faults_;
+};
+
+}  // namespace gambrel::network_detail
