@@ -45,8 +45,12 @@ void add_prediction(const Prediction& p, const ModelInputs& inputs, Estimate& e)
     Kernel& k = e.kernel;
     k.time = modelled(p.time, "delta.time");
     k.bytes[Level::l1] = modelled(p.traffic.l1.total(), "delta.l1");
-    k.bytes[Level::l2] = modelled(p.traffic.l2.total(), "delta.l2");
-    k.bytes[Level::dram] = modelled(p.traffic.dram.total(), "delta.dram");
+    // A row with a profiler's counters is answered with what they would show.
+    const bool counted = e.layer->hints.profiled;
+    k.bytes[Level::l2] = counted ? modelled(p.traffic.counted_l2(), "delta.l2 as counted")
+                                 : modelled(p.traffic.l2.total(), "delta.l2");
+    k.bytes[Level::dram] = counted ? modelled(p.traffic.counted_dram(), "delta.dram as counted")
+                                   : modelled(p.traffic.dram.total(), "delta.dram");
     k.clock = modelled(inputs.clock, "machine.clock");
     e.interval = Interval{p.time_low, p.time_high};
     e.bound = name(p.bound);

@@ -56,8 +56,11 @@ enum class Column : std::uint8_t {
     batch,
     repeat,
     bias,
+    fma,
+    overwrites,
+    counted,
 };
-inline constexpr std::size_t kColumns = 42;
+inline constexpr std::size_t kColumns = 45;
 
 class LayerColumns {
 public:
