@@ -59,6 +59,12 @@ struct Traffic {
     // Never more than it can give in the kernel's time.
     OperandTraffic dram_uneven;
     double l1_hit = 0, l2_hit = 0;  // share of the bytes asked for
+    // `l2` is what SMs ask of L2, `dram` what moves in a stream of kernels. A profiler's counters of one kernel see
+    // something else where L2 has two halves: lookups in the other half, and not what the kernel leaves in L2.
+    OperandTraffic l2_crossing;
+    Bytes left_in_l2;
+    [[nodiscard]] Bytes counted_l2() const { return l2.total() + l2_crossing.total(); }
+    [[nodiscard]] Bytes counted_dram() const { return dram.total() - left_in_l2; }
 };
 
 // What a prediction waits for. `issue` is the warp schedulers, `latency` too few warps to fill them.
@@ -125,12 +131,23 @@ struct OperandAccess {
     double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
     double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
 };
+// Kernels of a call beside the main one, that write and read workspaces: bytes at each level, of which the last number
+// is what one of them, or the main kernel, writes for the next to read.
+struct TransformTraffic {
+    OperandTraffic l1, dram;
+    Bytes handed_on;
+};
 struct Geometry {
     double m = 0, n = 0, k = 0, batch = 1;
     Bytes element{4}, output_element{4};  // of what the epilogue writes
     OperandAccess a, b;
     double output = 0;        // elements
     Bytes bias, unique_bias;  // loaded by all CTAs together; of the vector. Counted with B, as both are parameters
+    Bytes offsets;            // of precomputed addresses, asked of L1 by all CTAs; they stay there
+    Bytes rewritten;          // of what the epilogue moves, stored over what the kernel has read
+    Bytes read_back;          // of what the epilogue moves, read
+    Bytes read_once;          // of the output, from DRAM before it is written
+    TransformTraffic transforms;
     double taps = 1, taps_h = 1;
     bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
     Bytes tap_distance;         // of a filter gradient: of one input column between a row of taps and the next
@@ -151,6 +168,7 @@ struct PreparedLayer {
     Pass pass = Pass::fwd;
     Precision precision = Precision::fp32, weights = Precision::fp32;
     std::optional<gambrel::Timing> timed_as;
+    bool profiled = false;  // the kernel ran alone: no launch is charged
     // What a measured time of this row would be of: kernels alone, a library's call, or a framework's.
     enum class Timing : std::uint8_t { kernels, library_call, framework_call };
     Timing timing = Timing::kernels;

@@ -44,6 +44,8 @@ OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
+// What a profiler's counters of this kernel see that the levels do not, and the other way round.
+void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& traffic);
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to
 // read.
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
@@ -69,8 +71,11 @@ Seconds attention_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeT
 Seconds experts_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 Seconds all_reduce_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 
-// Written by the epilogue. Partial sums: each CTA of a split adds its own to memory, or writes it and a second kernel
-// reads it.
-Bytes output_bytes(const PreparedLayer& layer);
+// Moved by the epilogue: of what it stores, how much it stores over what it or a CTA before it has read.
+struct OutputTraffic {
+    Bytes fresh, rewritten, read;
+    [[nodiscard]] Bytes total() const { return fresh + rewritten + read; }
+};
+OutputTraffic output_traffic(const Geometry& geometry, const Mapping& mapping);
 
 }  // namespace gambrel::delta_detail

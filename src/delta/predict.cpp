@@ -16,6 +16,7 @@ void one_group(PreparedLayer& p) {
         o->unique = o->unique / g.batch;
     }
     g.output /= g.batch;
+    for (Bytes* bytes : {&g.rewritten, &g.read_back, &g.read_once, &g.offsets}) *bytes = *bytes / g.batch;
     g.bias = g.bias / g.batch;
     g.unique_bias = g.unique_bias / g.batch;
     p.groups = g.batch;
@@ -32,6 +33,7 @@ void all_groups(double groups, Prediction& p) {
 
 // A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
 PreparedLayer::Timing timing_of(const Hints& hints) {
+    if (hints.profiled) return PreparedLayer::Timing::kernels;
     if (hints.kernel.empty() && !hints.algorithm.empty()) return PreparedLayer::Timing::library_call;
     return hints.kernels > 0 ? PreparedLayer::Timing::framework_call : PreparedLayer::Timing::kernels;
 }
@@ -39,6 +41,18 @@ PreparedLayer::Timing timing_of(const Hints& hints) {
 double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelInputs& gpu) {
     const double share = std::ceil(static_cast<double>(grid.ctas()) / gpu.sms);
     return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+}
+
+// Workspaces of the kernels beside the main one. In a stream what fits stays in L2 from the kernel that writes it to the
+// one that reads it.
+void add_transforms(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& t) {
+    const TransformTraffic& more = layer.geometry.transforms;
+    for (auto part : {&OperandTraffic::a, &OperandTraffic::b, &OperandTraffic::c}) {
+        t.l1.*part += more.l1.*part;
+        t.l2.*part += more.l1.*part;
+        t.dram.*part += more.dram.*part;
+    }
+    (void)gpu;
 }
 
 // What is the same for both models.
@@ -80,8 +94,10 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
     p.flop = kernel_flop(layer);
+    p.profiled = layer.hints.profiled;
     if (mapping.family != KernelFamily::tiled) {
         prepare_untiled(layer, p);
+        if (layer.hints.overwrites) p.geometry.rewritten = p.l2.c;
         return p;
     }
     p.gemm = std::holds_alternative<Gemm>(layer.op);
@@ -107,6 +123,8 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
         predict_time(c, p);
         all_groups(layer.groups, p);
     }
+    add_transforms(layer, inputs, p.traffic);
+    count_as_profiler(layer, inputs, p.traffic);
     finish(p);
     return p;
 }

@@ -53,7 +53,7 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t[Term::l1] = traffic.l1.total() / h.l1_width_of_all() / h.clock;
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
     t[Term::dram] = (traffic.dram.total() - traffic.dram_uneven.total()) / h.dram_bandwidth;
-    t[Term::launch] = h.launch * c.mapping.launches;
+    if (!c.layer.profiled) t[Term::launch] = h.launch * c.mapping.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
     const auto ctas = static_cast<double>(c.grid.ctas());

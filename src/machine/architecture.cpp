@@ -42,8 +42,8 @@ public:
         }
         return field->get<std::int32_t>();
     }
-    bool flag(const std::string& key) {
-        const json* field = fields_.any(key, true);
+    bool flag(const std::string& key, bool required = true) {
+        const json* field = fields_.any(key, required);
         if (field && !field->is_boolean()) fields_.fault(key, "expected true or false");
         return field && field->is_boolean() && field->get<bool>();
     }
@@ -127,7 +127,26 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.narrow_convolution_tile = s.tile("convolution_narrow");
     a.narrow_up_to_filters = s.count("narrow_up_to_filters", 0, 1 << 20);
     a.filter_gradient_tile = s.tile("filter_gradient");
+    a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     s.finish();
+}
+
+EngineKernels engine_kernels(Section s) {
+    EngineKernels e;
+    const auto choice = [&](const std::string& key) {
+        EngineChoice c{s.tile(key), s.tile(key + "_wide")};
+        c.from_filters = s.count(key + "_wide_from_filters", 0, 1 << 20);
+        c.from_k = s.count(key + "_wide_from_k", 0, 1 << 20);
+        c.from_ctas = s.count(key + "_wide_from_ctas", 0, 1 << 20);
+        return c;
+    };
+    e.implicit = choice("implicit");
+    e.precomputed = choice("precomputed");
+    e.filter_run = s.count("filter_run", 1, 32);
+    e.store_run = s.count("store_run", 1, 32);
+    e.filters_through_l1 = s.flag("filters_through_l1");
+    s.finish();
+    return e;
 }
 
 MatrixUnits matrix_units(Section s) {
@@ -215,6 +234,10 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     section("l1", read_l1);
     section("l2", [](Section s, Architecture& to) {
         to.l2_partitions_keep_copies = s.flag("partitions_keep_copies");
+        to.l2_counts_read_crossing = s.count("counts_read_crossing", 0, 4, false);
+        to.l2_counts_write_crossing = s.count("counts_write_crossing", 0, 4, false);
+        to.l2_counts_rewrite_crossing = s.count("counts_rewrite_crossing", 0, 4, false);
+        to.l2_keeps_written = s.flag("keeps_written", false);
         s.finish();
     });
     section("issue", [](Section s, Architecture& to) {
@@ -224,6 +247,8 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     section("cuda_cores", read_cuda_cores);
     if (const json* object = root.object("matrix"))
         a.matrix = matrix_units(Section(*object, source + "matrix", errors));
+    if (const json* object = root.object("engines"))
+        a.engines = engine_kernels(Section(*object, source + "engines", errors));
     section("host", [](Section s, Architecture& to) {
         to.gemm_call = s.quantity<Seconds>("gemm_call");
         to.convolution_call = s.quantity<Seconds>("convolution_call");

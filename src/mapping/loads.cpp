@@ -18,13 +18,14 @@ WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
 }
 
 // cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model.md).
-void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior) {
+void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior, const Architecture& a) {
     const bool engine = family == KernelName::Family::engine;
     switch (pass) {
         case Pass::fwd:
             m.a = kSide32;
-            m.b = k_run(engine || m.cta.n <= 32 ? 4 : 8);
-            m.a.through_l1 = m.b.through_l1 = !engine;
+            m.b = k_run(engine ? a.engines.filter_run : m.cta.n <= 32 ? 4 : 8);
+            m.a.through_l1 = !engine;
+            m.b.through_l1 = !engine || a.engines.filters_through_l1;
             return;
         case Pass::dgrad:
             m.a = kSide32;
@@ -84,7 +85,7 @@ void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelN
     else if (tensor)
         tensor_convolution(m, layer.pass, vector);
     else
-        simt_convolution(m, layer.pass, name.family, interior_dgrad(layer));
+        simt_convolution(m, layer.pass, name.family, interior_dgrad(layer), gpu.architecture);
     if (!gpu.architecture.l1_keeps_global_loads) m.a.through_l1 = m.b.through_l1 = false;
     if (tensor && matrix_of(gpu.architecture).asynchronous_copies) {
         m.a.asynchronous = m.b.asynchronous = true;

@@ -86,8 +86,11 @@ enum class Column : std::uint8_t {
     config,
     timing,
     software,
+    fma,
+    overwrites,
+    counted,
 };
-inline constexpr std::size_t kColumns = 72;
+inline constexpr std::size_t kColumns = 75;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector };

@@ -59,7 +59,7 @@ TEST(Mapping, a_filter_gradient_is_split_along_its_pixels) {
     const Mapping m = mapping_for(layer_of(square(32, 64, 28, 64, 3, 1), Pass::wgrad), machine(kV100));
     EXPECT_EQ(m.cta, (Tile{128, 128, 8}));
     EXPECT_GE(m.split_k, 12);
-    EXPECT_FALSE(m.split_k_in_workspace);
+    EXPECT_EQ(m.sums, SplitSums::atomics);
     EXPECT_EQ(mapping_for(layer_of(square(32, 64, 28, 64, 3, 1), Pass::dgrad), machine(kV100)).split_k, 1);
 }
 
@@ -77,7 +77,7 @@ TEST(Mapping, a_split_in_the_row_is_taken_and_shortens_each_ctas_reduction) {
     layer.hints.split_k = 4;
     const Mapping m = mapping_for(layer, machine(kV100));
     EXPECT_EQ(m.split_k, 4);
-    EXPECT_TRUE(m.split_k_in_workspace);
+    EXPECT_EQ(m.sums, SplitSums::workspace);
     const Grid g = grid(*kernel_view(layer), m);
     EXPECT_EQ(g.split_k, 4);
     EXPECT_EQ(g.k_steps * m.cta.k, 1024);
