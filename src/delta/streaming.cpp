@@ -9,7 +9,8 @@ namespace gambrel::delta_detail {
 void prepare_streaming(const Layer& layer, PreparedLayer& prepared) {
     const OperandBytes once = compulsory_bytes(layer);
     prepared.l1 = prepared.l2 = prepared.dram = {once.read, {}, once.written};
-    if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+    const bool depthwise = prepared.mapping.family == KernelFamily::depthwise;
+    if (const auto* v = std::get_if<Convolution>(&layer.op); v && depthwise) {
         const double most = v->r * v->s > 1 ? calibration().depthwise_l2 : 1;
         const Bytes asked = prepared.flop.value() / 2 * element_size(layer.precision);
         prepared.l1.a = std::max(once.read, asked);
