@@ -131,11 +131,11 @@ struct OperandAccess {
     double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
     double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
 };
-// Kernels of a call beside the main one, that write and read workspaces: bytes at each level, of which the last number
-// is what one of them, or the main kernel, writes for the next to read.
+// Kernels of a call beside the main one, that write and read workspaces: bytes at L1 and L2, at DRAM, and of these what
+// each kernel, the main one too, writes for the next to read.
 struct TransformTraffic {
     OperandTraffic l1, dram;
-    Bytes handed_on;
+    std::array<Bytes, 3> handed_on{};
 };
 struct Geometry {
     double m = 0, n = 0, k = 0, batch = 1;
@@ -147,6 +147,7 @@ struct Geometry {
     Bytes rewritten;          // of what the epilogue moves, stored over what the kernel has read
     Bytes read_back;          // of what the epilogue moves, read
     Bytes read_once;          // of the output, from DRAM before it is written
+    Bytes written;            // the layer's output, which is not what the main kernel writes where transforms follow it
     TransformTraffic transforms;
     double taps = 1, taps_h = 1;
     bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes

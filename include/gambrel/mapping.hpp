@@ -158,8 +158,9 @@ struct KernelName {
     bool precomputed = false, explicit_matrix = false;  // of an engine: loads offsets; reads an im2col matrix
     std::optional<Pass> pass;
     // cudnn: s*cudnn and xmma convolutions. engine: cuDNN's older templates (implicit_convolve_sgemm,
-    // wgrad_alg0_engine). gemm: BLAS. winograd and other: nothing that a tile describes.
-    enum class Family : std::uint8_t { cudnn, engine, gemm, winograd, other };
+    // wgrad_alg0_engine). direct: cuDNN's kernels of few channels, a thread an output. gemm: BLAS. winograd and other:
+    // nothing that a tile describes.
+    enum class Family : std::uint8_t { cudnn, engine, direct, gemm, winograd, other };
     Family family = Family::other;
 };
 KernelName parse_kernel_name(std::string_view name);

@@ -21,7 +21,14 @@ Bytes near_misses(Bytes dram, Bytes asked) {
 
 void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& t) {
     const Architecture& a = *gpu.architecture;
-    if (a.l2_keeps_written) t.left_in_l2 = std::min(t.dram.c - layer.geometry.read_once * layer.groups, gpu.usable_l2());
+    if (a.l2_keeps_written) {
+        const auto stays = [&](Bytes written) { return std::min(written, gpu.usable_l2()); };
+        Bytes last = t.dram.c - layer.geometry.read_once * layer.groups;
+        // A profiler empties the caches between the kernels of a call, too.
+        for (const Bytes& workspace : layer.geometry.transforms.handed_on) t.left_in_l2 += stays(workspace);
+        if (layer.geometry.transforms.handed_on[2] > Bytes{}) last = layer.geometry.written;
+        t.left_in_l2 += stays(last);
+    }
     if (gpu.l2_copies < 2) return;
     const double read = kElsewhere * a.l2_counts_read_crossing, write = kElsewhere * a.l2_counts_write_crossing,
                  rewrite = kElsewhere * a.l2_counts_rewrite_crossing;

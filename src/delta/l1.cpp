@@ -11,7 +11,8 @@ OutputTraffic output_traffic(const Geometry& g, const Mapping& m) {
     const Bytes read = m.overwrites ? g.output * g.element : Bytes{};
     OutputTraffic t;
     if (m.split_k <= 1) {
-        (m.overwrites ? t.rewritten : t.fresh) = once * sector;
+        // Of stores that fill a sector piece by piece all but the first find it.
+        (m.overwrites || sector > 1 ? t.rewritten : t.fresh) = once * sector;
         t.read = read;
         return t;
     }

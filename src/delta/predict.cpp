@@ -43,16 +43,14 @@ double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelIn
     return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
 }
 
-// Workspaces of the kernels beside the main one. In a stream what fits stays in L2 from the kernel that writes it to the
-// one that reads it.
-void add_transforms(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& t) {
+// Workspaces of the kernels beside the main one.
+void add_transforms(const PreparedLayer& layer, Traffic& t) {
     const TransformTraffic& more = layer.geometry.transforms;
     for (auto part : {&OperandTraffic::a, &OperandTraffic::b, &OperandTraffic::c}) {
         t.l1.*part += more.l1.*part;
         t.l2.*part += more.l1.*part;
         t.dram.*part += more.dram.*part;
     }
-    (void)gpu;
 }
 
 // What is the same for both models.
@@ -123,7 +121,7 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
         predict_time(c, p);
         all_groups(layer.groups, p);
     }
-    add_transforms(layer, inputs, p.traffic);
+    add_transforms(layer, p.traffic);
     count_as_profiler(layer, inputs, p.traffic);
     finish(p);
     return p;

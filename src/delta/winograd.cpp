@@ -44,6 +44,7 @@ void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, G
     const double e = g.element.value(), rows = static_cast<double>(grid.rows), columns = static_cast<double>(grid.columns);
     const double padded_n = columns * m.cta.n;
     g.output = once.written / g.element;
+    g.written = once.written;
     const auto give = [&](OperandAccess& o, double bytes, Bytes unique) {
         o.elements = bytes / e;
         o.unique = unique;
@@ -56,7 +57,7 @@ void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, G
         give(g.b, transformed.value() * rows, transformed);
         g.transforms.l1.b = filter + transformed;
         g.transforms.dram.b = filter + transformed;
-        g.transforms.handed_on = transformed;
+        g.transforms.handed_on = {transformed};
         return;
     }
     const Bytes tiles{36 * g.m * g.k * e}, products{36 * g.m * g.n * e}, transformed{36 * g.n * g.k * e};
@@ -65,7 +66,7 @@ void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, G
     // Tiles of 6 x 6 inputs overlap by two.
     g.transforms.l1 = {input * 2.25 + tiles, filter + transformed, products + once.written};
     g.transforms.dram = {input + tiles, filter + transformed, products + once.written};
-    g.transforms.handed_on = tiles + transformed + products;
+    g.transforms.handed_on = {tiles, transformed, products};
     g.output = products / g.element;
 }
 

@@ -120,6 +120,13 @@ KernelName parse_kernel_name(std::string_view text) {
         name.tensor_core = false;
         return name;
     }
+    if (has(text, "conv2d_grouped_direct") || has(text, "conv2d_c1_k1")) {
+        name.family = KernelName::Family::direct;
+        if (has(text, "grouped")) name.tile = {32, 1, 1};  // a warp: 32 pixels of one filter
+        name.pass = Pass::fwd;
+        name.tensor_core = false;
+        return name;
+    }
     const bool convolution = has(text, "cudnn") || has(text, "fprop") || has(text, "dgrad") || has(text, "wgrad");
     const bool nvjet = has(text, "nvjet");  // cuBLAS from Hopper on
     if (!convolution && !nvjet && !has(text, "gemm")) return name;

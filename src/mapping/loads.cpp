@@ -23,6 +23,10 @@ void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool int
     switch (pass) {
         case Pass::fwd:
             m.a = kSide32;
+            if (family == KernelName::Family::direct) {
+                m.b = k_run(1);
+                return;
+            }
             m.b = k_run(engine ? a.engines.filter_run : m.cta.n <= 32 ? 4 : 8);
             m.a.through_l1 = !engine;
             m.b.through_l1 = !engine || a.engines.filters_through_l1;

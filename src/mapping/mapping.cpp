@@ -222,6 +222,13 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
         return m;
     }
+    if (convolution && name.family == KernelName::Family::direct && name.tile.m == 0) {
+        m.family = KernelFamily::streaming;  // one channel in and out: inputs are shared through shared memory
+        m.threads = 256;
+        m.registers = 32;
+        m.layout = layer.layout;
+        return m;
+    }
     m.transform = transform_of(layer);
     if (m.transform != Transform::none) {
         name.tile = winograd_tile(m.transform);

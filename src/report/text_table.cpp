@@ -7,6 +7,7 @@
 #include <gambrel/report.hpp>
 
 #include "chart/text.hpp"
+#include "report/answer_text.hpp"
 #include "report/explain.hpp"
 #include "report/numbers.hpp"
 #include "report/reasons.hpp"
@@ -192,6 +193,7 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     std::string origins = origins_text(analysis);
     if (analysis.partial) origins += origins.empty() ? "partial result" : "; partial result";
     if (!origins.empty()) add_wrapped(out, origins, style);
+    if (const std::string first = answer_text(analysis); !first.empty()) add_wrapped(out, first, style);
     out += terminal_text(table, style);
     if (shown < analysis.rows.size()) add_wrapped(out, hidden_text(analysis, shown, whole_time), style);
     if (const auto census = zero_flop_text(analysis); !census.empty()) {
