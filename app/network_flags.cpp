@@ -31,10 +31,16 @@ void NetworkFlags::add_options_to(Parser& command) {
     command.add_option("--layout", layout);
     command.add_option("--pass", pass);
     command.add_flag("--training", training);
+    command.add_option("--phase", phase);
+    command.add_option("--context", context)->check(positive_count());
+    command.add_option("--tensor-parallel", tensor_parallel)->check(positive_count());
+    command.add_option("--fused", fused)->check(CLI::IsMember({"auto", "none"}));
+    command.add_option("--kv-precision", kv_precision);
 }
 
 bool NetworkFlags::any() const {
-    return batch > 0 || sequence > 0 || training || !shapes.empty() || !(layers + precision + layout + pass).empty();
+    return batch > 0 || sequence > 0 || context > 0 || tensor_parallel > 0 || training || !shapes.empty() ||
+           !(layers + precision + layout + pass + phase + fused + kv_precision).empty();
 }
 
 Result<LayerRequest> request_of(const NetworkFlags& flags) {
@@ -50,6 +56,9 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
          request.precision);
     take(named<Layout>(flags.layout, "--layout", layout_from, "nchw or nhwc"), request.layout);
     take(named<Pass>(flags.pass, "--pass", pass_from, "fwd, dgrad or wgrad"), request.pass);
+    take(named<Phase>(flags.phase, "--phase", phase_from, "prefill, decode or train"), request.phase);
+    take(named<Precision>(flags.kv_precision, "--kv-precision", precision_from, "bf16, fp16 or fp8"),
+         request.kv_precision);
     for (const std::string& text : flags.shapes) take(shape_from(text), request.shapes.emplace_back());
     if (!wrong.empty()) return tl::unexpected(std::move(wrong));
     request.network = flags.network;
@@ -57,6 +66,9 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
     request.batch = flags.batch;
     request.sequence = flags.sequence;
     request.training = flags.training;
+    request.context = flags.context;
+    request.tensor_parallel = flags.tensor_parallel;
+    request.fused = flags.fused != "none";
     return request;
 }
 
@@ -86,6 +98,17 @@ Result<EstimatorOptions> estimator_of(const MachineFlags& flags) {
     options.clock = *clock;
     options.roofs = flags.roofs == "measured" ? Roofs::measured : Roofs::theoretical;
     return options;
+}
+
+std::vector<std::string> machine_names(const std::string& machines) {
+    std::vector<std::string> names;
+    std::size_t begin = 0;
+    for (std::size_t comma = machines.find(','); comma != std::string::npos; comma = machines.find(',', begin)) {
+        names.push_back(machines.substr(begin, comma - begin));
+        begin = comma + 1;
+    }
+    names.push_back(machines.substr(begin));
+    return names;
 }
 
 Result<std::optional<Frequency>> clock_of(const std::string& text) {

@@ -14,9 +14,9 @@
 namespace gambrel::app {
 
 struct NetworkFlags {
-    std::string network, layers, precision, layout, pass;
+    std::string network, layers, precision, layout, pass, phase, fused, kv_precision;
     std::vector<std::string> shapes;
-    std::int64_t batch = 0, sequence = 0;
+    std::int64_t batch = 0, sequence = 0, context = 0, tensor_parallel = 0;
     bool training = false;
 
     void add_to(Parser& command);
@@ -32,6 +32,8 @@ struct MachineFlags {
 };
 // Machine, clock and roofs. The machine may be absent: a table's rows can name theirs.
 Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
+// The parts of "a100,h100,b200"; one where there is no comma.
+std::vector<std::string> machine_names(const std::string& machines);
 
 // Which board was taken for a name that several share, and that a machine file is of a partial measurement; empty if
 // there is nothing to say.

@@ -39,7 +39,37 @@ int explain(const std::string& wanted, const Estimates& estimates, const OutputF
     return bad_input({{"--explain", fmt::format("no layer \"{}\"{}", wanted, did_you_mean(wanted, names))}});
 }
 
+// One network on several GPUs: a line for each instead of layers.
+int run_side_by_side(const Flags& flags, const std::vector<std::string>& machines) {
+    if (!flags.explain.empty()) return bad_input({{"--explain", "is for one GPU; --gpu names several"}});
+    if (!flags.network.layers.empty())
+        return bad_input({{"--gpu", "names several, which is for a network; rows of a table have a column gpu"}});
+    OutputFlags output = flags.output;
+    output.inputs = {flags.network.network};
+    if (const Errors wrong = faults(output, ".csv .json"); !wrong.empty()) return bad_input(wrong);
+    const auto layers = layers_of(flags.network);
+    if (!layers) return bad_input(layers.error());
+    std::vector<Estimates> each;
+    for (const std::string& name : machines) {
+        Flags one = flags;
+        one.machine.machine = name;
+        const auto options = options_of(one);
+        if (!options) return bad_input(options.error());
+        auto estimates = estimate(*layers, *options);
+        if (!estimates) return bad_input(estimates.error());
+        if (!output.quiet) print_notes(machine_notes(name));
+        each.push_back(std::move(*estimates));
+    }
+    Renderings forms;
+    forms.text = [&] { return side_by_side_text(each, output.text_style()); };
+    forms.csv = [&] { return side_by_side_csv(each); };
+    forms.json = [&] { return side_by_side_json(each); };
+    return emit(forms, output);
+}
+
 int run(const Flags& flags) {
+    if (const auto machines = machine_names(flags.machine.machine); machines.size() > 1)
+        return run_side_by_side(flags, machines);
     const auto options = options_of(flags);
     if (!options) return bad_input(options.error());
     OutputFlags output = flags.output;

@@ -94,6 +94,11 @@ struct LayerRequest {
     std::optional<Layout> layout = {};
     std::optional<Pass> pass = {};  // that pass alone
     bool training = false;          // all three passes
+    // Of transformers that come from a configuration; nothing where the flag was not given.
+    std::optional<Phase> phase = {};
+    std::int64_t context = 0, tensor_parallel = 0;
+    bool fused = true;
+    std::optional<Precision> kv_precision = {};
 };
 Result<LayerSet> load_layers(const LayerRequest& request);
 
@@ -103,12 +108,25 @@ struct EstimatedRow {
     std::vector<Estimate> estimates;
     std::string reason;
 };
+// What a run of a transformer comes to on one GPU of its group.
+struct ModelSummary {
+    Phase phase = Phase::prefill;
+    Seconds time;                   // of a step: all prompts, one token of every sequence, one training step
+    double tokens_per_s = 0;        // of the whole batch
+    Seconds time_to_first_token;    // prefill alone: of one batch of prompts
+    Seconds time_per_output_token;  // decode alone
+    Bytes memory, weights, kv_cache, activations, capacity;
+    bool fits = true;
+    std::int64_t batch = 1, largest_batch = 0;  // that fits; 0: not even one sequence
+    std::string bound;                          // what most of the time waits for
+};
 struct Estimates {
     std::shared_ptr<const LayerSet> layers;
     EstimatorOptions options;
     std::vector<EstimatedRow> rows;
-    bool partial = false;  // stopped before the end; rows that are missing were not estimated
-    bool fits = true;      // false: the network needs more memory than the machine has
+    bool partial = false;                 // stopped before the end; rows that are missing were not estimated
+    bool fits = true;                     // false: the network needs more memory than the machine has
+    std::optional<ModelSummary> summary;  // of a transformer from its configuration
     Errors notes;
     [[nodiscard]] std::string machine() const;  // its name, or that each row has its own
 };

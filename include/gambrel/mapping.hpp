@@ -104,6 +104,8 @@ struct Mapping {
     // Kernels that one call launches for each group in turn: cuDNN's precomputed offsets or a split-K reduction are one
     // more each.
     std::int32_t launches = 1;
+    // Of attention: query heads of one group that stand as rows of one tile, so that they read their keys once.
+    std::int32_t packed_heads = 1;
     bool transposed_view = false;  // rows of tiles are the layer's N and columns its M, as BLAS sees row-major GEMM
     // Where the tile came from: a table's row, a kernel's name, given by hand, the rule, or a search.
     enum class Source : std::uint8_t { row, kernel_name, given, rule, search };

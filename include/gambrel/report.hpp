@@ -88,6 +88,10 @@ Analysis machine_analysis(Machine machine, std::string title);  // a machine alo
 std::string estimates_text(const Estimates& estimates, const TextStyle& style);
 std::string estimates_csv(const Estimates& estimates);
 std::string estimates_json(const Estimates& estimates, const Analysis& roofline);
+// The same network on several GPUs: one column for each.
+std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& style);
+std::string side_by_side_csv(std::span<const Estimates> each);
+std::string side_by_side_json(std::span<const Estimates> each);
 
 // An equation of a prediction, what was put in, and what came out; none for a simulation.
 struct ExplainedTerm {

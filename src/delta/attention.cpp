@@ -1,17 +1,188 @@
+// Fused attention. A CTA holds a tile of queries and walks along the keys: its time goes with the tiles that it visits,
+// masked ones not among them; the kernel's with the tiles of all CTAs over the SMs, and with the longest CTA. The keys
+// of one head are read from DRAM once and by every other tile of queries from L2.
 #include <algorithm>
+#include <cmath>
 
+#include "base/arithmetic.hpp"
+#include "delta/attention_costs.hpp"
 #include "delta/levels.hpp"
 
 namespace gambrel::delta_detail {
+namespace {
+
+constexpr double kExponentialsPerCycle = 16;  // of an SM, in all architectures since Volta
+constexpr double kThreadsPerSm = 2048;
+
+double real(std::int64_t n) { return static_cast<double>(n); }
+
+// Tiles of keys that all CTAs of one head visit, and those of the CTA that visits the most.
+struct Visits {
+    double ctas = 0, tiles = 0, most = 0;
+};
+
+// FP8 backward kernels leave masks to the arithmetic: on Hopper all tiles are visited, on Blackwell those of a window.
+Attention visited_masks(const Attention& a, const PreparedLayer& layer, const ModelInputs& h) {
+    Attention seen = a;
+    if (layer.pass != Pass::fwd && element_size(layer.precision).value() <= 1) {
+        seen.window = 0;
+        if (h.architecture->matrix && h.architecture->id == "hopper") seen.causal = false;
+    }
+    return seen;
+}
+
+Visits visits_of(const Attention& a, const Mapping& m) {
+    Visits v;
+    const std::int64_t heads = m.packed_heads, rows = a.q_len * heads, tiles = ceil_div(rows, m.cta.m);
+    // A long prompt has thousands of tiles, whose numbers rise evenly: some of them stand for all.
+    constexpr std::int64_t kCounted = 128;
+    const std::int64_t step = std::max<std::int64_t>(1, tiles / kCounted);
+    double counted = 0;
+    for (std::int64_t i = step / 2; i < tiles; i += step, ++counted) {
+        const std::int64_t first = i * m.cta.m / heads, end = std::min(a.q_len, ceil_div((i + 1) * m.cta.m, heads));
+        const Attention::Range keys = a.keys_of(first, end - first);
+        const double visited = real(ceil_div(keys.end, m.cta.n) - keys.begin / m.cta.n);
+        v.tiles += visited;
+        v.most = std::max(v.most, visited);
+    }
+    v.ctas = real(tiles);
+    v.tiles *= v.ctas / std::max(1.0, counted);
+    return v;
+}
+
+struct Kernel {
+    const Attention& a;
+    const PreparedLayer& layer;
+    const Mapping& mapping;
+    const ModelInputs& gpu;
+    const AttentionCosts& costs;
+    Visits visits;
+    double heads;  // that have CTAs of their own, of all sequences
+    bool backward, fp8, cache8;
+
+    Kernel(const PreparedLayer& l, const ModelInputs& h)
+        : a(std::get<Attention>(l.op)),
+          layer(l),
+          mapping(l.mapping),
+          gpu(h),
+          costs(attention_costs(*h.architecture)),
+          visits(visits_of(visited_masks(a, l, h), l.mapping)),
+          heads(real(a.batch) * real(a.heads) / l.mapping.packed_heads),
+          backward(l.pass != Pass::fwd),
+          fp8(element_size(l.precision).value() <= 1),
+          cache8(!fp8 && element_size(a.kv_precision.value_or(l.precision)).value() <= 1) {}
+
+    [[nodiscard]] double ctas() const { return heads * visits.ctas * mapping.split_k; }
+    // Of a tile at the peak rate.
+    [[nodiscard]] double matrix_cycles() const {
+        const double dk = real(a.head_dim), dv = real(a.head_dim_v), products = backward ? 3 * dk + 2 * dv : dk + dv;
+        const FlopPerCycle rate = std::max(FlopPerCycle{1}, gpu.flop_per_cycle[mapping.pipe]);
+        return (Flops{2 * real(mapping.cta.m) * mapping.cta.n * products} / rate).value();
+    }
+    [[nodiscard]] double tile_cycles() const {
+        const double scores = real(mapping.cta.m) * mapping.cta.n / kExponentialsPerCycle, peak = matrix_cycles();
+        if (cache8) {
+            const double wide = std::max(0.0, real(a.head_dim) / 128 - 1) * costs.wide_cache8;
+            return peak * (costs.matrix_cache8 + wide) + scores * costs.softmax_cache8;
+        }
+        if (backward)
+            return fp8 ? peak * costs.matrix_backward_fp8 + scores * costs.softmax_backward_fp8
+                       : peak * costs.matrix_backward + scores * costs.softmax_backward;
+        return fp8 ? peak * costs.matrix_fp8 + scores * costs.softmax_fp8
+                   : peak * costs.matrix + scores * costs.softmax;
+    }
+    [[nodiscard]] Bytes queries_and_outputs() const {
+        const double rows = real(a.batch) * real(a.q_len) * real(a.heads);
+        return rows * (real(a.head_dim) + real(a.head_dim_v)) * element_size(layer.precision);
+    }
+};
+
+// Keys and values of the new positions go into the cache by a kernel before: one CTA a token, of as many threads as its
+// heads have elements. Queries that meet an FP8 cache are quantized.
+Seconds cache_time(const Kernel& k) {
+    if (!k.a.paged || k.layer.timed_as == gambrel::Timing::kernel) return {};
+    const Attention& a = k.a;
+    const double tokens = real(a.batch) * real(a.q_len), elements = real(a.kv_heads) * real(a.head_dim);
+    const double resident = std::min(32.0, std::floor(kThreadsPerSm / std::clamp(elements, 32.0, 512.0)));
+    const double cta = a.q_len == 1 ? k.costs.decode_cache_write : k.costs.cache_write;
+    const Cycles by_ctas{tokens * cta / (k.gpu.sms * resident)};
+    const double values = a.latent ? 0 : real(a.kv_heads) * real(a.head_dim_v);
+    const Bytes cache = tokens * (elements + values) * element_size(a.kv_precision.value_or(k.layer.precision));
+    const Bytes made = tokens * (elements + values) * element_size(k.layer.precision);
+    Seconds time = std::max(by_ctas / k.gpu.clock, (cache + made) / k.gpu.dram_bandwidth * k.costs.cache_write_memory);
+    if (k.cache8 && a.q_len > 1) time += 0.75 * k.queries_and_outputs() / k.gpu.dram_bandwidth * k.costs.quantize;
+    return time;
+}
+
+Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
+    const AttentionCosts& c = k.costs;
+    const double tile = k.tile_cycles(), ctas = k.heads * k.visits.ctas;
+    const double start = k.backward ? c.start_backward : c.start;
+    const double work = (ctas * start + k.heads * k.visits.tiles * tile) / k.gpu.sms;
+    const double chain =
+        std::max(c.first, k.mapping.split_k > 1 ? 0.0 : start) + k.visits.most * tile * c.chain / k.mapping.split_k;
+    const double busy = std::max(chain, work + (ctas > k.gpu.sms ? c.tail * chain : 0));
+    t[Term::compute] = Cycles{k.heads * k.visits.tiles * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
+    t[Term::issue] = Cycles{busy} / k.gpu.clock;
+    t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
+    t[Term::dram] = traffic.dram.total() / k.gpu.dram_bandwidth * c.memory;
+    t.waves = ctas / (k.gpu.sms * c.ctas_per_sm);
+    t.tail = work > 0 ? busy / work : 1;
+    return std::max(t[Term::issue], t[Term::dram]) + (k.mapping.split_k > 1 ? Seconds{c.combine} : Seconds{});
+}
+
+Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
+    const AttentionCosts& c = k.costs;
+    const double parts = k.mapping.split_k, wide = real(k.a.head_dim) / 128;
+    const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? c.decode_cache8 * wide : 1) + c.decode_tile;
+    const double chain = c.decode_first + std::ceil(k.visits.most / parts) * tile;
+    const double work = k.ctas() * chain * c.decode_overlap / k.gpu.sms;
+    const double busy = std::max(chain, k.ctas() > k.gpu.sms * c.ctas_per_sm ? work + c.decode_tail * chain : 0);
+    t[Term::compute] = Cycles{k.heads * k.visits.tiles * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
+    t[Term::issue] = Cycles{busy} / k.gpu.clock;
+    t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
+    t[Term::dram] = traffic.dram.total() / k.gpu.dram_bandwidth * c.decode_memory;
+    t.waves = k.ctas() / (k.gpu.sms * c.ctas_per_sm);
+    const double b = c.decode_blend;
+    Seconds time{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
+    if (parts > 1) {
+        const Bytes sums = real(k.a.batch) * real(k.a.heads) * parts * real(k.a.head_dim_v) * Bytes{8};
+        time += Seconds{c.combine + c.combine_part * parts} + sums / k.gpu.dram_bandwidth;
+    }
+    if (k.a.head_dim > 256) time += Seconds{real(k.a.batch) * real(k.a.kv_heads) * c.sequence_wide};
+    if (k.mapping.packed_heads > 1)
+        time += Seconds{c.regroup} + k.queries_and_outputs() / k.gpu.dram_bandwidth * c.regroup_memory;
+    return time;
+}
+
+}  // namespace
 
 Seconds attention_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
-    const FlopRate rate = std::max(FlopRate{1}, h.flop_per_cycle[layer.mapping.pipe] * h.sms * h.clock);
-    t[Term::compute] = layer.flop / rate;
-    t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
-    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth;
-    t[Term::launch] = h.launch;
-    t.prologue = h.dram_latency / h.clock;
-    return t[longest(t, {Term::compute, Term::l2, Term::dram})] + t[Term::launch] + t.prologue;
+    const Kernel k(layer, h);
+    const Attention& a = k.a;
+    // Every CTA reads its tiles of keys and values through L2; shared memory takes the place of L1.
+    const double values = a.latent ? 0 : real(a.head_dim_v);
+    const Bytes of_tile =
+        real(k.mapping.cta.n) * (real(a.head_dim) + values) * element_size(a.kv_precision.value_or(layer.precision));
+    const Bytes keys = std::max(layer.dram.a - 0.5 * k.queries_and_outputs(), Bytes{});
+    traffic.l2.b = std::max(keys, k.heads * k.visits.tiles * of_tile) - keys;
+    traffic.l1 = traffic.l2;
+    // What all heads together read at a time must fit into L2 to be read again from there.
+    const double together = std::min(k.heads, h.sms * k.costs.ctas_per_sm / std::max(1.0, k.visits.ctas) + 1);
+    const Bytes in_use = keys / std::max(1.0, real(a.batch) * real(a.kv_heads)) * together;
+    if (in_use > h.usable_l2() && k.visits.ctas > 1) {
+        const double missed = 1 - h.usable_l2() / in_use;
+        const double waves = std::ceil(k.visits.ctas * k.heads / (h.sms * k.costs.ctas_per_sm));
+        traffic.dram.b = std::min(traffic.l2.b, keys * missed * std::max(0.0, waves - 1));
+    }
+    const bool decode = a.q_len == 1;
+    const Seconds kernel = decode ? decode_time(k, traffic, t) : prefill_time(k, traffic, t);
+    const double floor = decode ? k.costs.decode_floor : k.backward ? k.costs.floor_backward : k.costs.floor;
+    // A kernel's own time has nothing before it and nothing after it.
+    const bool alone = layer.timed_as == gambrel::Timing::kernel;
+    t[Term::launch] = alone ? Seconds{} : Seconds{floor} + (layer.timed_as ? Seconds{} : h.launch);
+    t.prologue = cache_time(k);
+    return t[Term::launch] + kernel + t.prologue;
 }
 
 }  // namespace gambrel::delta_detail

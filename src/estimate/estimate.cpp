@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gambrel/estimate.hpp>
 
+#include "estimate/model_summary.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -59,7 +61,7 @@ private:
 void note_memory(Estimates& out) {
     const auto& network = out.layers->network;
     const auto& machine = out.options.machine;
-    if (!network || !machine) return;
+    if (!network || !machine || network->model) return;  // a model's own summary says more
     const MemoryLevel* dram = machine->find(Level::dram);
     const Bytes needed = least_memory(*network);
     if (!dram || !dram->capacity || needed <= dram->capacity->value) return;
@@ -171,6 +173,8 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
         out.notes.push_back({set.title, fmt::format("{} more reasons for rows without an estimate are in the CSV",
                                                     wrong.size() - kShown)});
     note_assumptions(out);
+    out.summary = estimate_detail::summary_of(out);
+    if (out.summary) out.fits = out.summary->fits;
     if (out.partial)
         out.notes.push_back(
             {"interrupted",

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include <gambrel/estimate.hpp>
@@ -10,7 +11,44 @@ bool is_file(const std::string& path) {
     return path.ends_with(".onnx") || std::filesystem::is_regular_file(path, ignored);
 }
 
+// A config.json, a folder that holds one, or the name of a built-in model.
+std::optional<Result<Network>> model_of(const LayerRequest& request) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    std::string path = request.network;
+    if (fs::is_directory(path, ignored) && fs::is_regular_file(fs::path(path) / "config.json", ignored))
+        path = (fs::path(path) / "config.json").string();
+    const auto models = builtin_models();
+    const bool builtin = std::any_of(models.begin(), models.end(), [&](const auto& m) { return m.name == path; });
+    if (!path.ends_with(".json") && !builtin) return std::nullopt;
+    ModelOptions options;
+    options.phase = request.phase.value_or(request.training ? Phase::train : Phase::prefill);
+    if (request.batch > 0) options.batch = request.batch;
+    options.sequence = request.sequence;
+    options.context = request.context;
+    if (request.tensor_parallel > 0) options.tensor_parallel = request.tensor_parallel;
+    options.fused = request.fused;
+    options.precision = request.precision;
+    options.kv_precision = request.kv_precision;
+    return builtin ? builtin_model(path, options) : load_model_config(path, options);
+}
+
+Errors model_flags(const LayerRequest& request) {
+    Errors wrong;
+    const auto refuse = [&](bool given, const char* flag) {
+        if (given) wrong.push_back({flag, "is for transformers that come from a configuration"});
+    };
+    refuse(request.phase.has_value(), "--phase");
+    refuse(request.context > 0, "--context");
+    refuse(request.tensor_parallel > 0, "--tensor-parallel");
+    refuse(!request.fused, "--fused");
+    refuse(request.kv_precision.has_value(), "--kv-precision");
+    return wrong;
+}
+
 Result<Network> network_of(const LayerRequest& request) {
+    if (auto model = model_of(request)) return std::move(*model);
+    if (Errors wrong = model_flags(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
     if (!is_file(request.network)) {
         if (!request.shapes.empty())
             return failure("--shape", "is for inputs of ONNX files; a built-in network takes --batch");
@@ -50,7 +88,8 @@ Result<LayerSet> load_layers(const LayerRequest& request) {
     auto network = network_of(request);
     if (!network) return tl::unexpected(network.error());
     if (request.layout) *network = with_layout(std::move(*network), *request.layout);
-    if (request.training || (request.pass && *request.pass != Pass::fwd)) *network = training(*network);
+    const bool trained = network->model && network->model->phase == Phase::train;
+    if (!trained && (request.training || (request.pass && *request.pass != Pass::fwd))) *network = training(*network);
     if (request.pass) std::erase_if(network->layers, [&](const Layer& l) { return l.pass != *request.pass; });
     network->layers = merged(network->layers);
     LayerSet set;

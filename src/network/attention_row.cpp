@@ -85,6 +85,8 @@ std::vector<Layer> expert_layers(RowCells& cells, const Layer& common) {
     m.busiest_gpu = m.imbalance > 0;
     Layer layer = common;
     layer.op = m;
+    if (layer.precision == Precision::fp8 && lower(cells.text(quant)) != "block")
+        layer.hints.algorithm = "tensor scales";
     if (layer.name.empty())
         layer.name =
             fmt::format("moe {} tokens, {} of {} experts {}x{}", m.tokens, m.topk, m.experts, m.hidden, m.intermediate);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -19,10 +20,11 @@ double power_law(double share, double exponent, double least, double most) {
     return std::pow(low + (high - low) * share, 1 / (1 - exponent));
 }
 
-// Whole tokens that add up to `sum`, none above `most`: what rounding leaves over goes to the first ones.
-void round_to(std::vector<double>& loads, double sum, double most) {
-    double given = 0;
-    for (double& load : loads) given += load = std::min(most, std::round(load));
+double total(const std::vector<double>& loads) { return std::accumulate(loads.begin(), loads.end(), 0.0); }
+
+// Adds tokens one by one, from the first expert on, until `sum` are given; none has more than `most`.
+void hand_out(std::vector<double>& loads, double sum, double most) {
+    double given = total(loads);
     for (std::size_t round = 0; round < 64 && given != sum; ++round)
         for (double& load : loads) {
             if (given < sum && load < most) ++load, ++given;
@@ -31,21 +33,41 @@ void round_to(std::vector<double>& loads, double sum, double most) {
         }
 }
 
-std::vector<double> all_loads(const MixtureOfExperts& m) {
+// Whole tokens of all experts by rank; what rounding leaves over is not handed out yet.
+std::vector<double> rounded_loads(const MixtureOfExperts& m) {
     const double experts = real(m.experts), sum = real(m.tokens) * real(m.topk);
-    std::vector<double> loads(static_cast<std::size_t>(m.experts), sum / experts);
-    if (m.imbalance > 0) {
-        const bool many = sum > experts;
-        for (std::size_t i = 0; i < loads.size(); ++i)
-            loads[i] = power_law(1 - (static_cast<double>(i) + 0.5) / experts, m.imbalance, many ? 1 : 0.01,
-                                 many ? std::max(1.25, 0.8 * real(m.tokens)) : 2);
-        const double drawn = std::accumulate(loads.begin(), loads.end(), 0.0);
-        for (double& load : loads) load *= sum / drawn;
-    } else {
-        for (double& load : loads) load = std::floor(load);
-    }
-    round_to(loads, sum, real(m.tokens));
+    const bool many = sum > experts;
+    std::vector<double> loads(static_cast<std::size_t>(m.experts));
+    for (std::size_t i = 0; i < loads.size(); ++i)
+        loads[i] = power_law(1 - (static_cast<double>(i) + 0.5) / experts, m.imbalance, many ? 1 : 0.01,
+                             many ? std::max(1.25, 0.8 * real(m.tokens)) : 2);
+    const double drawn = total(loads);
+    for (double& load : loads) load = std::min(real(m.tokens), std::round(load * sum / drawn));
     return loads;
+}
+
+// Which experts are on which GPU has nothing to do with their load: the middle one of some shuffles, each by its
+// busiest GPU.
+std::vector<double> busiest(const std::vector<double>& all, std::size_t local) {
+    constexpr std::size_t kShuffles = 5;
+    std::array<std::pair<double, std::vector<double>>, kShuffles> found;
+    std::uint64_t state = 12345;
+    for (auto& [most, loads] : found) {
+        std::vector<double> order = all;
+        for (std::size_t i = order.size() - 1; i > 0; --i) {
+            state = (state * 1103515245 + 12345) % (1ULL << 31);
+            std::swap(order[i], order[(state >> 8) % (i + 1)]);
+        }
+        for (std::size_t at = 0; at + local <= order.size(); at += local) {
+            const auto begin = order.begin() + static_cast<std::ptrdiff_t>(at);
+            const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(local), 0.0);
+            if (!loads.empty() && sum <= most) continue;
+            most = sum;
+            loads.assign(begin, begin + static_cast<std::ptrdiff_t>(local));
+        }
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return found[kShuffles / 2].second;
 }
 
 }  // namespace
@@ -58,17 +80,23 @@ double MixtureOfExperts::local_intermediate() const {
 }
 
 std::vector<double> expert_loads(const MixtureOfExperts& m) {
-    const std::vector<double> all = all_loads(m);
     const auto local = static_cast<std::size_t>(m.local_experts());
-    std::vector<double> loads;
-    loads.reserve(local);
-    // Every expert_parallel-th by rank is an even share. The busiest GPU has the first of them all.
-    const double step = static_cast<double>(all.size()) / static_cast<double>(local);
-    for (std::size_t i = 0; i < local; ++i) {
-        const double at = (static_cast<double>(i) + 0.5) * step;
-        loads.push_back(all[std::min(all.size() - 1, static_cast<std::size_t>(at))]);
+    const double gpus = real(m.experts) / static_cast<double>(local), sum = real(m.tokens) * real(m.topk);
+    std::vector<double> loads(local);
+    if (m.imbalance <= 0) {
+        const double here = std::ceil(sum / gpus), each = std::floor(here / static_cast<double>(local));
+        std::fill(loads.begin(), loads.end(), each);
+        hand_out(loads, here, real(m.tokens));
+    } else {
+        std::vector<double> all = rounded_loads(m);
+        // Few tokens leave most experts with less than half of one; those go round the GPUs.
+        const bool few = sum <= real(m.experts);
+        const double left = sum - total(all);
+        if (!few) hand_out(all, sum, real(m.tokens));
+        loads = local == all.size() ? all : busiest(all, local);
+        if (few) hand_out(loads, total(loads) + std::ceil(std::max(0.0, left) / gpus), real(m.tokens));
     }
-    if (m.busiest_gpu && local < all.size()) loads.front() = all.front();
+    std::sort(loads.rbegin(), loads.rend());
     return loads;
 }
 

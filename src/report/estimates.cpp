@@ -6,6 +6,7 @@
 
 #include "chart/text.hpp"
 #include "report/fields.hpp"
+#include "report/model_summary.hpp"
 #include "report/numbers.hpp"
 
 namespace gambrel {
@@ -21,7 +22,7 @@ double amount(const Known<Q>& known) {
 double flop_of(const Estimate& e) { return flop(*e.layer).value(); }
 double time_of(const Estimate& e) { return amount(e.kernel.time); }
 double bytes_of(const Estimate& e, Level level) { return amount(e.kernel.bytes[level]); }
-Tile tile_of(const Estimate& e) { return e.mapping.family == KernelFamily::tiled ? e.mapping.cta : Tile{}; }
+Tile tile_of(const Estimate& e) { return e.mapping.cta; }  // 0 where the kernel has none
 
 std::string tile_text(const Tile& t) { return t.m > 0 ? fmt::format("{}x{}x{}", t.m, t.n, t.k) : ""; }
 
@@ -182,6 +183,7 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
     if (all.layers > style.max_rows)
         text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
                             style.max_rows, all.layers);
+    if (estimates.summary) text += summary_text(*estimates.summary);
     return text + remarks(estimates, style);
 }
 
@@ -224,6 +226,7 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
     if (estimates.partial) out["partial"] = true;
     if (!estimates.fits) out["fits"] = false;
     for (const Error& note : estimates.notes) out["notes"].push_back(printable(to_text(note)));
+    if (estimates.summary) out["summary"] = summary_json(*estimates.summary);
     out["layers"] = ordered_json::array();
     for (const EstimatedRow& row : estimates.rows) {
         if (row.estimates.empty())

@@ -1,0 +1,20 @@
+// The fitted numbers of attention kernels by architecture: data/model/attention.json, which says what each stands for.
+#pragma once
+
+#include <gambrel/machine.hpp>
+
+namespace gambrel::delta_detail {
+
+struct AttentionCosts {
+    double matrix, softmax, matrix_fp8, softmax_fp8, matrix_cache8, softmax_cache8, wide_cache8;
+    double matrix_backward, softmax_backward, matrix_backward_fp8, softmax_backward_fp8;
+    double start, start_backward, first, chain, tail, memory, floor, floor_backward;
+    double cache_write, decode_cache_write, cache_write_memory, quantize;
+    double decode_first, decode_tile, decode_overlap, decode_tail, decode_memory, decode_floor, decode_blend,
+        decode_matrix, decode_cache8;
+    double combine, combine_part, regroup, regroup_memory, sequence_wide;
+    double ctas_per_sm;
+};
+const AttentionCosts& attention_costs(const Architecture& architecture);
+
+}  // namespace gambrel::delta_detail

@@ -1,0 +1,58 @@
+// What a run of a transformer comes to: time and rate of a step, and its memory against the GPU's.
+#include <algorithm>
+#include <array>
+
+#include <gambrel/estimate.hpp>
+
+#include "estimate/model_summary.hpp"
+
+namespace gambrel::estimate_detail {
+namespace {
+
+// What most of the time waits for, over all layers.
+std::string bound_of(const Estimates& estimates) {
+    PerTerm sum{};
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates)
+            if (const auto* p = std::get_if<Prediction>(&e.detail))
+                for (std::size_t i = 0; i < kTerms; ++i) sum[i] += p->exposed[i] * e.layer->repeat;
+    const auto most = std::max_element(sum.begin(), sum.end());
+    return std::string(name(static_cast<Term>(most - sum.begin())));
+}
+
+std::int64_t largest_batch(const ModelRun& run, Bytes capacity) {
+    const Bytes left = capacity - run.weights, each = (run.kv_cache + run.activations) / static_cast<double>(run.batch);
+    if (left <= Bytes{}) return 0;
+    return each > Bytes{} ? static_cast<std::int64_t>(std::min(left / each, 1e9)) : run.batch;
+}
+
+}  // namespace
+
+std::optional<ModelSummary> summary_of(const Estimates& estimates) {
+    const auto& network = estimates.layers->network;
+    if (!network || !network->model) return std::nullopt;
+    const ModelRun& run = *network->model;
+    ModelSummary s;
+    s.phase = run.phase;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates)
+            if (e.kernel.time) s.time += e.kernel.time->value * e.layer->repeat;
+    if (s.time > Seconds{}) s.tokens_per_s = run.tokens / s.time.value();
+    if (run.phase == Phase::prefill) s.time_to_first_token = s.time;
+    if (run.phase == Phase::decode) s.time_per_output_token = s.time / static_cast<double>(run.sequence);
+    s.weights = run.weights;
+    s.kv_cache = run.kv_cache;
+    s.activations = run.activations;
+    s.memory = run.memory();
+    s.batch = run.batch;
+    const MemoryLevel* dram = estimates.options.machine ? estimates.options.machine->find(Level::dram) : nullptr;
+    if (dram && dram->capacity) {
+        s.capacity = dram->capacity->value;
+        s.fits = s.memory <= s.capacity;
+        s.largest_batch = largest_batch(run, s.capacity);
+    }
+    s.bound = bound_of(estimates);
+    return s;
+}
+
+}  // namespace gambrel::estimate_detail

@@ -1,0 +1,110 @@
+// data/model/attention.json to tiles and policies of attention kernels. The file is part of the build, so a fault in it
+// is an internal error.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/embedded.hpp"
+#include "mapping/rules.hpp"
+
+namespace gambrel::mapping_detail {
+namespace {
+
+using json = nlohmann::ordered_json;  // an entry follows the one that it is like
+
+struct HeadTile {
+    std::int64_t up_to;  // the largest head dimension
+    Tile tile;           // m rows of queries, n keys
+};
+struct AttentionKernels {
+    std::vector<HeadTile> tiles, tiles_cache8;
+    std::int32_t decode_rows = 64, ctas_per_sm = 1;
+    bool packs_always = false, splits_prefill = false;
+};
+
+std::vector<HeadTile> tiles_from(const json& rows) {
+    std::vector<HeadTile> tiles;
+    for (const json& row : rows) tiles.push_back({row.at(0), {row.at(1), row.at(2), 0}});
+    return tiles;
+}
+
+std::map<std::string, AttentionKernels, std::less<>> read_kernels() {
+    const auto files = embedded("model");
+    const auto file = std::find_if(files.begin(), files.end(), [](const auto& f) { return f.name == "attention"; });
+    if (file == files.end()) throw std::logic_error("data/model/attention.json is not in the build");
+    const json all = json::parse(file->text);
+    std::map<std::string, AttentionKernels, std::less<>> out;
+    for (const auto& [id, kernels] : all.at("kernels").items()) {
+        AttentionKernels k;
+        if (kernels.contains("like")) k = out.at(kernels.at("like").get<std::string>());
+        k.tiles = tiles_from(kernels.at("tiles"));
+        if (kernels.contains("tiles_cache8")) k.tiles_cache8 = tiles_from(kernels.at("tiles_cache8"));
+        k.decode_rows = kernels.value("decode_rows", k.decode_rows);
+        k.ctas_per_sm = kernels.value("ctas_per_sm", k.ctas_per_sm);
+        k.packs_always = kernels.value("packs_always", k.packs_always);
+        k.splits_prefill = kernels.value("splits_prefill", k.splits_prefill);
+        out.emplace(id, std::move(k));
+    }
+    for (const auto& [id, like] : all.at("uses").items()) out.emplace(id, out.at(like.get<std::string>()));
+    return out;
+}
+
+const AttentionKernels& kernels_of(const Architecture& architecture) {
+    static const auto all = read_kernels();
+    const auto found = all.find(architecture.id);
+    return found != all.end() ? found->second : all.at("ampere");
+}
+
+// The number of parts that the keys are shared out in: the least whose waves are as full as 0.85 of the fullest.
+std::int64_t parts(double ctas, std::int64_t tiles, double slots) {
+    if (ctas >= 0.8 * slots) return 1;
+    const std::int64_t most = std::min<std::int64_t>({128, tiles, static_cast<std::int64_t>(slots)});
+    const auto useful = [&](std::int64_t s) { return s == 1 || ceil_div(tiles, s) != ceil_div(tiles, s - 1); };
+    const auto filled = [&](std::int64_t s) {
+        const double waves = ctas * static_cast<double>(s) / slots;
+        return waves / std::ceil(waves);
+    };
+    double best = 0;
+    for (std::int64_t s = 1; s <= most; ++s)
+        if (useful(s)) best = std::max(best, filled(s));
+    for (std::int64_t s = 1; s <= most; ++s)
+        if (useful(s) && filled(s) >= 0.85 * best) return s;
+    return 1;
+}
+
+}  // namespace
+
+Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits) {
+    const auto& a = std::get<Attention>(layer.op);
+    const AttentionKernels& kernels = kernels_of(*limits.architecture);
+    const bool decode = a.q_len == 1,
+               narrow_cache = element_size(a.kv_precision.value_or(layer.precision)) < element_size(layer.precision);
+    const auto& tiles = narrow_cache && !kernels.tiles_cache8.empty() ? kernels.tiles_cache8 : kernels.tiles;
+    const auto fits = [&](const HeadTile& t) { return a.head_dim <= t.up_to; };
+    const auto found = std::find_if(tiles.begin(), tiles.end(), fits);
+    Mapping m;
+    m.family = KernelFamily::attention;
+    m.pipe = fitting_pipe(layer, {}, machine);
+    m.cta = found != tiles.end() ? found->tile : tiles.back().tile;
+    m.cta.k = static_cast<std::int32_t>(std::min<std::int64_t>(a.head_dim, 1024));
+    if (decode) m.cta.m = std::min(m.cta.m, kernels.decode_rows);
+    m.threads = m.cta.m >= 192 || kernels.ctas_per_sm == 1 ? 384 : 128;
+    m.registers = kernels.ctas_per_sm == 1 ? 168 : 255;
+    m.stages = kernels.ctas_per_sm;
+    const std::int64_t group = a.heads / a.kv_heads;
+    if (layer.pass == Pass::fwd && (kernels.packs_always || decode)) m.packed_heads = static_cast<std::int32_t>(group);
+    const auto rows = static_cast<double>(ceil_div(a.q_len * m.packed_heads, m.cta.m));
+    const double ctas = rows * static_cast<double>(a.batch * a.heads / m.packed_heads);
+    const bool splits = decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged;
+    if (layer.pass == Pass::fwd && splits) {
+        const std::int64_t keys = ceil_div(a.keys_read(), m.cta.n);
+        m.split_k = static_cast<std::int32_t>(parts(ctas, keys, limits.sms * (decode ? kernels.ctas_per_sm : 1)));
+    }
+    return m;
+}
+
+}  // namespace gambrel::mapping_detail
