@@ -32,9 +32,9 @@ void NetworkFlags::add_options_to(Parser& command) {
     command.add_option("--pass", pass);
     command.add_flag("--training", training);
     command.add_option("--phase", phase);
-    command.add_option("--context", context)->check(positive_count());
-    command.add_option("--tensor-parallel", tensor_parallel)->check(positive_count());
-    command.add_option("--fused", fused)->check(CLI::IsMember({"auto", "none"}));
+    command.add_option("--context", context).count();
+    command.add_option("--tensor-parallel", tensor_parallel).count();
+    command.add_option("--fused", fused).one_of({"auto", "none"});
     command.add_option("--kv-precision", kv_precision);
 }
 

@@ -128,8 +128,8 @@ private:
         hints.tile_k = integer(Column::tile_k, 0);
         hints.split_k = integer(Column::split_k, 0);
         hints.kernels = integer(Column::kernels, 0);
-        hints.fma = number(cell(Column::fma)).value_or(0);
-        hints.overwrites = flag(Column::overwrites);
+        hints.fma = number_from(cell(Column::fma)).value_or(0);
+        hints.overwrites = cells_.flag(Column::overwrites);
         hints.profiled = !cell(Column::counted).empty();
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);
