@@ -166,6 +166,7 @@ struct Hints {
     std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
     std::optional<bool> tensor_core;  // whether the matrix units were used
     std::optional<Timing> timing;
+    bool quantizes_input = false;  // the time includes the kernels that make FP8 or FP4 of a wider input
     bool operator==(const Hints&) const = default;
 };
 

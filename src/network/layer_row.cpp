@@ -157,6 +157,8 @@ private:
         } else {
             hints.timing = timing_of_software(lower(cell(Column::software)));
         }
+        const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
+        hints.quantizes_input = narrow && !cell(Column::quant).empty();
         const std::string how = lower(hints.algorithm) + " " + lower(hints.kernel);
         if (how.find("tensor core") != std::string::npos) hints.tensor_core = true;
         if (how.find("nhwc") != std::string::npos) layer.layout = Layout::nhwc;
