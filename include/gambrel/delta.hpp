@@ -21,6 +21,29 @@ namespace gambrel {
 enum class Model : std::uint8_t { paper, gambrel };
 std::string_view name(Model model);
 
+// Kinds of layers whose residuals differ; intervals are learned for each.
+enum class Regime : std::uint8_t {
+    many_waves,
+    few_waves,
+    one_wave,
+    short_reduction,
+    tensor_core,  // convolutions
+    streaming,
+    tensor_gemm,
+    attention,
+    attention_decode,
+    experts,
+};
+inline constexpr std::size_t kRegimes = 10;
+std::string_view name(Regime regime);
+// 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
+struct TimeInterval {
+    double low = 1, high = 1;
+};
+using IntervalTable = std::array<TimeInterval, kRegimes>;
+// By architecture where its rows were learned from, else by regime alone.
+const IntervalTable& time_intervals(const Architecture& architecture);
+
 // The numbers of a machine that the model needs, at one clock: taken out once, used for any number of layers.
 struct ModelInputs {
     Frequency clock;  // of the SMs
@@ -32,11 +55,16 @@ struct ModelInputs {
     Bytes l2_capacity;
     double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read
     Frequency clock_long;  // that a slot-powered board falls to; 0: it holds `clock`
+    // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
+    // the power window, and in one far longer.
+    double matrix_clock = 1, matrix_clock_long = 1;
+    double gemm_dram = 1;  // share of dram_bandwidth that the operands of a product on Tensor Cores reach
     Seconds launch;        // from one kernel's end to the next one's start
     SmLimits limits;       // of the machine as it is
     Bandwidth link;        // to the other GPUs of a node, in one direction; 0: unknown
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
+    const IntervalTable* intervals = nullptr;
     // That any SM's data can use.
     [[nodiscard]] Bytes usable_l2() const { return l2_capacity / l2_copies; }
     [[nodiscard]] BytesPerCycle l1_width_of_all() const { return l1_width * sms; }
@@ -86,27 +114,6 @@ struct TimeTerms {
     Seconds operator[](Term t) const { return seconds[t]; }
     Seconds& operator[](Term t) { return seconds[t]; }
 };
-
-// Kinds of layers whose residuals differ; intervals are learned for each.
-enum class Regime : std::uint8_t {
-    many_waves,
-    few_waves,
-    one_wave,
-    short_reduction,
-    tensor_core,  // convolutions
-    streaming,
-    tensor_gemm,
-    attention,
-    attention_decode,
-    experts,
-};
-inline constexpr std::size_t kRegimes = 10;
-std::string_view name(Regime regime);
-// 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
-struct TimeInterval {
-    double low = 1, high = 1;
-};
-TimeInterval time_interval(Regime regime);
 
 struct Prediction {
     Model model = Model::gambrel;
@@ -168,11 +175,8 @@ struct PreparedLayer {
     std::variant<std::monostate, Streaming, Attention, MixtureOfExperts, AllReduce> op;
     Pass pass = Pass::fwd;
     Precision precision = Precision::fp32, weights = Precision::fp32;
-    std::optional<gambrel::Timing> timed_as;
-    bool profiled = false;  // the kernel ran alone: no launch is charged
-    // What a measured time of this row would be of: kernels alone, a library's call, or a framework's.
-    enum class Timing : std::uint8_t { kernels, library_call, framework_call };
-    Timing timing = Timing::kernels;
+    std::optional<Timing> timing;  // what a measured time of this row would be of
+    Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);

@@ -130,6 +130,17 @@ struct MatrixUnits {
     std::vector<Tile> tiles;            // that libraries have kernels of
 };
 
+// How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
+struct MatrixGemm {
+    Seconds start;          // from the start of the kernel to full speed, and from there to its end
+    double l2_reuse = 1;    // bytes that SMs get for each one that L2 sends: clusters share operands
+    double dram_reach = 1;  // share of the pin rate that streams of operands reach
+    // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
+    // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
+    double flop_energy = 0;
+    std::vector<Tile> tiles;  // the library's choice, without those that differ little
+};
+
 // What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
 // that libraries ship. Data (data/architectures), not branches in code; every section of a file cites its source.
 // cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it has
@@ -171,7 +182,8 @@ struct Architecture {
     // can.
     bool ctas_keep_step = true;
     std::optional<MatrixUnits> matrix;
-    Seconds gemm_call, convolution_call;  // host time of a framework's call; fitted
+    std::optional<MatrixGemm> matrix_gemm;  // absent: no times of such products were seen
+    Seconds gemm_call, convolution_call;    // host time of a framework's call; fitted
 };
 
 // A ceiling that a benchmark saw or a vendor states, and the clock that it holds at if that is known.
@@ -228,6 +240,7 @@ struct Machine {
     std::string partial;  // why its measurement is not complete, such as "interrupted after 2 s"; "" if it is
     std::optional<ComputeCapability> compute_capability;
     Clocks clocks;
+    Fact<double> board_power;  // W; the limit that the board is sold with
     Organisation sm;
     PerPipe<Arithmetic> pipes;
     std::vector<MemoryLevel> levels;

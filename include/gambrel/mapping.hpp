@@ -27,6 +27,8 @@ struct Calibration {
     double tap_offsets = 0, scalar_load_slots = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
+    double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
+    double quantization_passes = 0;
     double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
     double wgrad_ctas_per_sm = 0, wgrad_least_parts = 0, wgrad_matrix_ctas = 0, gemm_split_chunk = 0,
            convolution_split_from = 0;

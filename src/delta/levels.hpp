@@ -39,6 +39,8 @@ struct Waves {
 Waves waves_of(const TiledLaunch& c);
 // Beside the kernels, where a table times whole calls.
 Seconds call_overhead(const TiledLaunch& c);
+// The measured time has no gap between kernels in it.
+bool kernels_alone(const PreparedLayer& layer);
 
 OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
@@ -49,6 +51,13 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traff
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to
 // read.
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
+// The same for products on Tensor Cores of architectures whose libraries' times are known (Architecture::matrix_gemm).
+bool by_matrix_units(const TiledLaunch& c);
+Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
+// Waves of such a product: between the CTAs of an SM and the next whole number.
+double matrix_waves(const TiledLaunch& c);
+// What an uneven last wave reads again is bounded by what DRAM has time for.
+void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& traffic);
 // Fills terms, time, exposed, bound and regime.
 void predict_time(const TiledLaunch& c, Prediction& p);
 

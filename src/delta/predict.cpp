@@ -32,10 +32,10 @@ void all_groups(double groups, Prediction& p) {
 }
 
 // A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
-PreparedLayer::Timing timing_of(const Hints& hints) {
-    if (hints.profiled) return PreparedLayer::Timing::kernels;
-    if (hints.kernel.empty() && !hints.algorithm.empty()) return PreparedLayer::Timing::library_call;
-    return hints.kernels > 0 ? PreparedLayer::Timing::framework_call : PreparedLayer::Timing::kernels;
+std::optional<Timing> timing_of(const Hints& hints) {
+    if (hints.timing) return hints.timing;
+    if (hints.kernel.empty() && !hints.algorithm.empty()) return Timing::call;
+    return hints.kernels > 0 ? std::optional(Timing::framework) : std::nullopt;
 }
 
 double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelInputs& gpu) {
@@ -63,12 +63,12 @@ Prediction started(const PreparedLayer& layer, const Occupancy& occupancy) {
     return p;
 }
 
-void finish(Prediction& p) {
+void finish(const ModelInputs& inputs, Prediction& p) {
     Traffic& t = p.traffic;
     const auto hit = [](Bytes asked, Bytes missed) { return asked > Bytes{} ? std::max(0.0, 1 - missed / asked) : 0; };
     t.l1_hit = hit(t.l1.total(), t.l2.total());
     t.l2_hit = hit(t.l2.total(), t.dram.total());
-    const TimeInterval interval = time_interval(p.regime);
+    const TimeInterval& interval = (*inputs.intervals)[static_cast<std::size_t>(p.regime)];
     p.time_low = p.time * interval.low;
     p.time_high = p.time * interval.high;
 }
@@ -92,7 +92,6 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
     p.flop = kernel_flop(layer);
-    p.profiled = layer.hints.profiled;
     if (mapping.family != KernelFamily::tiled) {
         prepare_untiled(layer, p);
         if (layer.hints.overwrites) p.geometry.rewritten = p.l2.c;
@@ -102,6 +101,9 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     p.timing = timing_of(layer.hints);
     p.grid = grid(*kernel_view(layer), mapping);
     p.geometry = geometry(layer, mapping, p.grid);
+    if (layer.hints.quantizes_input)
+        p.quantized =
+            p.geometry.m * p.geometry.k * p.geometry.batch * (element_size(Precision::bf16) + p.geometry.element);
     if (mapping.groups_in_turn) one_group(p);
     p.shared = shared_traffic(p);
     p.l1 = l1_traffic(p);
@@ -123,7 +125,7 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
     }
     add_transforms(layer, p.traffic);
     count_as_profiler(layer, inputs, p.traffic);
-    finish(p);
+    finish(inputs, p);
     return p;
 }
 
@@ -139,7 +141,7 @@ Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, c
     traffic.l1 = layer.l1;
     traffic.l2 = l2_traffic(c);
     dram_traffic(c, traffic);
-    return time_of(c, traffic, terms);
+    return by_matrix_units(c) ? matrix_time_of(c, traffic, terms) : time_of(c, traffic, terms);
 }
 
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,
@@ -153,7 +155,7 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
     paper_time(c, p);
     p.regime = regime_of(c, p.terms.waves);
     all_groups(prepared.groups, p);
-    finish(p);
+    finish(inputs, p);
     return p;
 }
 

@@ -10,7 +10,7 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     t[Term::l1] = layer.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = layer.l2.total() / h.l2_bandwidth;
     t[Term::dram] = layer.dram.total() / h.dram_bandwidth;
-    if (!layer.profiled) t[Term::launch] = h.launch;
+    if (!kernels_alone(layer)) t[Term::launch] = h.launch;
     t.prologue = h.dram_latency / h.clock;
     return t[longest(t, {Term::compute, Term::l1, Term::l2, Term::dram})] + t[Term::launch] + t.prologue;
 }

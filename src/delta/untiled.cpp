@@ -22,7 +22,7 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
     prepared.pass = layer.pass;
     prepared.precision = layer.precision;
     prepared.weights = layer.weights.value_or(layer.precision);
-    prepared.timed_as = layer.hints.timing;
+    prepared.timing = layer.hints.timing;
     const bool depthwise = prepared.mapping.family == KernelFamily::depthwise;
     if (const auto* v = std::get_if<Convolution>(&layer.op); v && depthwise) {
         const double most = v->r * v->s > 1 ? calibration().depthwise_l2 : 1;

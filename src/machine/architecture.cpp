@@ -165,6 +165,17 @@ MatrixUnits matrix_units(Section s) {
     return m;
 }
 
+MatrixGemm matrix_gemm(Section s) {
+    MatrixGemm m;
+    m.start = s.quantity<Seconds>("start");
+    m.l2_reuse = s.number("l2_reuse", 0.01, 64);
+    m.dram_reach = s.number("dram_reach", 0.01, 1);
+    m.flop_energy = s.number("flop_energy_pj", 0, 1000);
+    m.tiles = s.tiles("tiles");
+    s.finish();
+    return m;
+}
+
 std::vector<ComputeCapability> capabilities(Fields& root) {
     std::vector<ComputeCapability> out;
     for (const std::string& text : root.texts("compute_capabilities"))
@@ -249,6 +260,8 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
         a.matrix = matrix_units(Section(*object, source + "matrix", errors));
     if (const json* object = root.object("engines"))
         a.engines = engine_kernels(Section(*object, source + "engines", errors));
+    if (const json* object = root.object("matrix_gemm"))
+        a.matrix_gemm = matrix_gemm(Section(*object, source + "matrix_gemm", errors));
     section("host", [](Section s, Architecture& to) {
         to.gemm_call = s.quantity<Seconds>("gemm_call");
         to.convolution_call = s.quantity<Seconds>("convolution_call");

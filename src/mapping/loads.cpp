@@ -82,8 +82,8 @@ void gemm_loads(Mapping& m, const Gemm& g, Pass pass, std::int32_t vector, bool 
 
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name) {
     const bool tensor = is_tensor(m.pipe);
-    const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
-    const std::int32_t vector = name.vector > 0 ? name.vector : std::max(1, 16 / element);
+    const auto in_16_bytes = static_cast<std::int32_t>(16 / element_size(layer.precision).value());
+    const std::int32_t vector = name.vector > 0 ? name.vector : std::max(1, in_16_bytes);
     if (const auto* gemm = std::get_if<Gemm>(&layer.op))
         gemm_loads(m, *gemm, layer.pass, vector, tensor);
     else if (tensor)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <gambrel/mapping.hpp>
@@ -25,7 +26,9 @@ Tile named_tile(const KernelName& name, Pass pass) {
 
 std::int32_t default_k(const Layer& layer, const Architecture& architecture, Pipe pipe) {
     if (!is_tensor(pipe)) return 8;
-    return static_cast<std::int32_t>(matrix_of(architecture).k_step / element_size(layer.precision));
+    // FP4 has scales beside it, so that a step of so many bytes is not a power of two of elements.
+    return static_cast<std::int32_t>(
+        std::bit_ceil(static_cast<std::uint32_t>(matrix_of(architecture).k_step / element_size(layer.precision))));
 }
 
 std::int32_t default_stages(const Architecture& architecture, Pipe pipe) {
@@ -60,7 +63,7 @@ void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name) {
     const std::int32_t grain = name.slices > 1 ? m.cta.k : 1;
     if (layer.hints.split_k > 1) {
         m.split_grain = grain;
-        if (layer.hints.profiled) m.sums = SplitSums::partial;
+        if (layer.hints.timing == Timing::kernel) m.sums = SplitSums::partial;
         return;
     }
     if (layer.hints.fma <= 0) return;

@@ -130,7 +130,6 @@ private:
         hints.kernels = integer(Column::kernels, 0);
         hints.fma = number_from(cell(Column::fma)).value_or(0);
         hints.overwrites = cells_.flag(Column::overwrites);
-        hints.profiled = !cell(Column::counted).empty();
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);
         if (const auto text = cell(Column::precision); !text.empty()) {
@@ -157,9 +156,13 @@ private:
             hints.timing = timing_from(text);
             if (!hints.timing)
                 cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call or framework", text));
+        } else if (!cell(Column::counted).empty()) {
+            hints.timing = Timing::kernel;  // a profiler's counters: the kernel ran alone, and its time is its own
         } else {
             hints.timing = timing_of_software(lower(cell(Column::software)));
         }
+        const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
+        hints.quantizes_input = narrow && !cell(Column::quant).empty();
         const std::string how = lower(hints.algorithm) + " " + lower(hints.kernel);
         if (how.find("tensor core") != std::string::npos) hints.tensor_core = true;
         if (how.find("nhwc") != std::string::npos) layer.layout = Layout::nhwc;

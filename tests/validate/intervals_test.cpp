@@ -58,7 +58,7 @@ TEST_F(Intervals, hold_four_of_five_measured_rows_of_each_regime) {
         if (regime == Regime::streaming) continue;  // no rows
         const std::vector<Weighted> all = ratios(regime);
         ASSERT_GT(all.size(), 1000U) << name(regime);
-        const TimeInterval table = time_interval(regime);
+        const TimeInterval table = time_intervals(architectures().front())[i];
         EXPECT_NEAR(table.low / percentile(all, 0.1), 1, 0.02) << name(regime);
         EXPECT_NEAR(table.high / percentile(all, 0.9), 1, 0.02) << name(regime);
     }
