@@ -16,6 +16,7 @@ namespace gambrel::app {
 struct AnalysisFlags {
     std::string machine, clock, kernel, roofs = "auto";
     std::string group = "kernel", flop_rule = "corrected";
+    std::vector<std::string> operators;  // tables of operators beside the built-in one
     int nvtx_depth = 1;
     bool explain = false;
     OutputFlags output;

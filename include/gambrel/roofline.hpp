@@ -93,7 +93,8 @@ struct Analysis {
     std::vector<Error> notes;
     Roofs roofs = Roofs::theoretical;
     Origin origin = Origin::measured;
-    bool partial = false;  // the source was cut short
+    bool partial = false;                       // the source was cut short
+    std::optional<TimelineSummary> timeline{};  // of a trace
 };
 
 struct AnalysisOptions {
