@@ -255,7 +255,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
     if (m.transform != Transform::none && layer.hints.kernels <= 0)
         m.launches = m.transform == Transform::winograd_fused ? 2 : 4;
-    if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
+    if (m.transform == Transform::none && layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
                  small(layer.hints.tile_k, kLargestTile)};
