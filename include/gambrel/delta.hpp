@@ -90,8 +90,9 @@ struct Traffic {
     // `l2` is what SMs ask of L2, `dram` what moves in a stream of kernels. A profiler's counters of one kernel see
     // something else where L2 has two halves: lookups in the other half, and not what the kernel leaves in L2.
     OperandTraffic l2_crossing;
+    Bytes l2_fetched;  // instructions and constants
     Bytes left_in_l2;
-    [[nodiscard]] Bytes counted_l2() const { return l2.total() + l2_crossing.total(); }
+    [[nodiscard]] Bytes counted_l2() const { return l2.total() + l2_crossing.total() + l2_fetched; }
     [[nodiscard]] Bytes counted_dram() const { return dram.total() - left_in_l2; }
 };
 

@@ -143,8 +143,8 @@ struct MatrixGemm {
 
 // What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
 // that libraries ship. Data (data/architectures), not branches in code; every section of a file cites its source.
-// cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it has
-// nothing better. The wide tile is taken from so many filters, k and CTAs on.
+// cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it
+// has nothing better. The wide tile is taken from so many filters, k and CTAs on.
 struct EngineChoice {
     Tile narrow, wide;  // narrow.m is 0 where there is no such engine
     std::int64_t from_filters = 0, from_k = 0, from_ctas = 0;
@@ -153,6 +153,9 @@ struct EngineKernels {
     EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 33, 0, 0}, precomputed;
     std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does
     bool filters_through_l1 = false;              // their lines stay in L1 for other CTAs
+    // Multiplier slots that an element of a tile costs: it is loaded alone, with its address and bounds; fitted. 0: the
+    // engines' times are those of other kernels.
+    double load_slots = 0;
 };
 
 struct Architecture {
@@ -172,9 +175,10 @@ struct Architecture {
     // What a profiler's counter of L2 adds for a sector whose home is in the other partition: lookups beyond the first
     // one, of a read that misses, of a write, and of a write to a line that the kernel has read. 0: not seen.
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
+    Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
-    double issue_slots = 1;                  // of an instruction on the CUDA cores; fitted
-    std::vector<Tile> gemm_tiles;            // on CUDA cores
+    double issue_slots = 1;         // of an instruction on the CUDA cores; fitted
+    std::vector<Tile> gemm_tiles;   // on CUDA cores
     Tile convolution_tile, narrow_convolution_tile, filter_gradient_tile;
     std::int64_t narrow_up_to_filters = 0;
     EngineKernels engines;

@@ -71,8 +71,8 @@ struct WarpLoad {
 };
 
 // Where the CTAs that share an output tile (split-K) add up. atomics: in the output. workspace: each writes its sums, a
-// second kernel of the call adds them up. partial: the same, and that kernel is not part of what is looked at. in_order:
-// one after the other in the output, each reading what those before it have written.
+// second kernel of the call adds them up. partial: the same, and that kernel is not part of what is looked at.
+// in_order: one after the other in the output, each reading what those before it have written.
 enum class SplitSums : std::uint8_t { atomics, workspace, partial, in_order };
 
 // A convolution of 3x3 filters by fewer multiplications. winograd_fused: F(2x2, 3x3) in one kernel, blocks of 4 x 8
@@ -93,9 +93,10 @@ struct Mapping {
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     SplitSums sums = SplitSums::atomics;
     bool overwrites = false;       // the output is read before it is written
+    bool engine = false;           // one of cuDNN's older engines
     bool loads_offsets = false;    // each request for pixels also loads the offset of its k
     bool explicit_matrix = false;  // the input was written out as a matrix before (im2col)
-    bool splits_first = false;  // CTAs of one output tile are neighbours in launch order, else those of one split
+    bool splits_first = false;     // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
     WarpLoad a, b;
@@ -142,8 +143,9 @@ SmLimits sm_limits(const Machine& machine);
 // ctas_per_sm is 0 if one CTA needs more than an SM has.
 Occupancy occupancy(const SmLimits& limits, const Mapping& mapping);
 Occupancy occupancy(const Machine& machine, const Mapping& mapping);
-// The GEMM that a kernel computes. By Winograd's algorithm, that of the transformed tiles, whole blocks of them. Of a strided dgrad only the taps that reach a pixel are multiplied: stride x stride
-// smaller problems, or as many as there are taps.
+// The GEMM that a kernel computes. By Winograd's algorithm, that of the transformed tiles, whole blocks of them. Of a
+// strided dgrad only the taps that reach a pixel are multiplied: stride x stride smaller problems, or as many as there
+// are taps.
 std::optional<GemmView> kernel_view(const Layer& layer);
 // By the row's algorithm or kernel; none where the layer is no 3x3 convolution of stride 1.
 Transform transform_of(const Layer& layer);

@@ -29,6 +29,7 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traff
         if (layer.geometry.transforms.handed_on[2] > Bytes{}) last = layer.geometry.written;
         t.left_in_l2 += stays(last);
     }
+    t.l2_fetched = a.l2_counts_launch * layer.mapping.launches;
     if (gpu.l2_copies < 2) return;
     const double read = kElsewhere * a.l2_counts_read_crossing, write = kElsewhere * a.l2_counts_write_crossing,
                  rewrite = kElsewhere * a.l2_counts_rewrite_crossing;

@@ -61,9 +61,9 @@ Reads reads_of(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s
     return rows_first ? Reads{walked, stays} : Reads{stays, walked};
 }
 
-// The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of both
-// halves read takes two. So the capacity lies between a half and the whole of L2, and the share rises over that range
-// of what passes between one reading and the next: the walked operand, the panels in flight and their outputs.
+// The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of
+// both halves read takes two. So the capacity lies between a half and the whole of L2, and the share rises over that
+// range of what passes between one reading and the next: the walked operand, the panels in flight and their outputs.
 double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
     const Geometry& g = c.geometry;
     const Bytes all = g.a.unique + g.b.unique + g.output * g.element;

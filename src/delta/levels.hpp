@@ -29,6 +29,12 @@ struct CtaWork {
     }
 };
 CtaWork work_of(const TiledLaunch& c);
+// What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,
+// Winograd's algorithm transforms its tiles.
+void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w);
+void add_transform_work(const TiledLaunch& c, double steps, CtaWork& w);
+// The kernels of a call beside the main one, which run before or after it.
+Seconds transform_time(const TiledLaunch& c);
 // CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
 // fit, so a last wave costs more than an even share of it.
 struct Waves {

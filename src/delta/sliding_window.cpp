@@ -170,8 +170,8 @@ OperandAccess pixel_operand(const SlidingWindow& w, const WarpLoad& load, const 
     if (w.taps_h * w.taps_w == 1 && w.stride_h * w.stride_w == 1 && plane < kSector) {
         const double together = plane * std::min<double>(tile.k, w.channels);
         const auto pitch = static_cast<std::int64_t>(plane * w.channels);
-        const auto grain = static_cast<double>(std::gcd<std::int64_t>(32, std::gcd(pitch, std::max<std::int64_t>(
-                                                                                    1, static_cast<std::int64_t>(together)))));
+        const auto grain = static_cast<double>(std::gcd<std::int64_t>(
+            32, std::gcd(pitch, std::max<std::int64_t>(1, static_cast<std::int64_t>(together)))));
         o.overfetch_step = std::min(o.overfetch_step, sectors(together, grain) * kSector / together);
         o.overfetch_cta = std::min(o.overfetch_cta, o.overfetch_step);
     }

@@ -124,7 +124,10 @@ CtaWork work_of(const TiledLaunch& c) {
         if (c.geometry.scalar_loads)
             w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
         if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
+        if (m.engine) add_engine_work(c, steps, w);
+        if (m.transform != Transform::none) add_transform_work(c, steps, w);
         add_instructions(c, steps, w);
+        if (m.engine && c.gpu.architecture->engines.load_slots > 0) w.latency += steps * c.gpu.dram_latency;
     } else {
         if (const auto& matrix = c.gpu.architecture->matrix) w.compute = w.compute / matrix->reach;
         // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
@@ -183,7 +186,8 @@ Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
                                ? std::max(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
                                : std::max(busy, memory) + around;
     bound_rereads(kernel, h.dram_bandwidth, traffic);
-    return call_overhead(c) + (groups > 1 ? groups * std::max(kernel, t[Term::launch]) : kernel + t[Term::launch]);
+    const Seconds all = kernel + transform_time(c);
+    return call_overhead(c) + (groups > 1 ? groups * std::max(all, t[Term::launch]) : all + t[Term::launch]);
 }
 
 void predict_time(const TiledLaunch& c, Prediction& p) {

@@ -1,6 +1,6 @@
-// Bytes of Winograd's algorithm. Fused: a CTA makes 8 x 16 outputs of one image for 32 filters; of every channel it loads
-// a patch of 10 x 18 inputs and 16 transformed elements of each filter. Separate: the transformed input and products lie
-// in workspaces, 36 numbers for each 4 x 4 outputs.
+// Bytes of Winograd's algorithm. Fused: a CTA makes 8 x 16 outputs of one image for 32 filters; of every channel it
+// loads a patch of 10 x 18 inputs and 16 transformed elements of each filter. Separate: the transformed input and
+// products lie in workspaces, 36 numbers for each 4 x 4 outputs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -41,7 +41,8 @@ void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, G
     const SlidingWindow w = forward ? forward_window(v) : gradient_window(v);
     const OperandBytes once = compulsory_bytes(layer);
     const Bytes input = forward ? once.input : once.output, filter = once.filter;
-    const double e = g.element.value(), rows = static_cast<double>(grid.rows), columns = static_cast<double>(grid.columns);
+    const double e = g.element.value(), rows = static_cast<double>(grid.rows),
+                 columns = static_cast<double>(grid.columns);
     const double padded_n = columns * m.cta.n;
     g.output = once.written / g.element;
     g.written = once.written;
@@ -60,14 +61,17 @@ void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, G
         g.transforms.handed_on = {transformed};
         return;
     }
+    // The GEMMs take and give whole CTA tiles; the transforms only what there is.
+    const double padded_m = rows * m.cta.m;
     const Bytes tiles{36 * g.m * g.k * e}, products{36 * g.m * g.n * e}, transformed{36 * g.n * g.k * e};
-    give(g.a, tiles.value() * columns, tiles);
+    const Bytes all_tiles{36 * padded_m * g.k * e}, all_products{36 * padded_m * padded_n * e};
+    give(g.a, all_tiles.value() * columns, all_tiles);
     give(g.b, transformed.value() * rows, transformed);
     // Tiles of 6 x 6 inputs overlap by two.
     g.transforms.l1 = {input * 2.25 + tiles, filter + transformed, products + once.written};
     g.transforms.dram = {input + tiles, filter + transformed, products + once.written};
-    g.transforms.handed_on = {tiles, transformed, products};
-    g.output = products / g.element;
+    g.transforms.handed_on = {tiles, transformed, all_products};
+    g.output = all_products / g.element;
 }
 
 }  // namespace gambrel::delta_detail

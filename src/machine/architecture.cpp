@@ -52,6 +52,11 @@ public:
         return parsed<Q>(key, fields_.text(key, true));
     }
     template <class Q>
+    Q quantity_or_none(const std::string& key) {
+        const std::string text = fields_.text(key, false);
+        return text.empty() ? Q{} : parsed<Q>(key, text);
+    }
+    template <class Q>
     std::vector<Q> quantities(const std::string& key) {
         std::vector<Q> out;
         for (const std::string& text : fields_.texts(key)) out.push_back(parsed<Q>(key, text));
@@ -145,6 +150,7 @@ EngineKernels engine_kernels(Section s) {
     e.filter_run = s.count("filter_run", 1, 32);
     e.store_run = s.count("store_run", 1, 32);
     e.filters_through_l1 = s.flag("filters_through_l1");
+    e.load_slots = s.number("load_slots", 0, 100);
     s.finish();
     return e;
 }
@@ -248,6 +254,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
         to.l2_counts_read_crossing = s.count("counts_read_crossing", 0, 4, false);
         to.l2_counts_write_crossing = s.count("counts_write_crossing", 0, 4, false);
         to.l2_counts_rewrite_crossing = s.count("counts_rewrite_crossing", 0, 4, false);
+        to.l2_counts_launch = s.quantity_or_none<Bytes>("counts_launch");
         to.l2_keeps_written = s.flag("keeps_written", false);
         s.finish();
     });

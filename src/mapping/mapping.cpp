@@ -87,7 +87,8 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
         family = std::holds_alternative<Gemm>(layer.op) ? KernelName::Family::gemm : KernelName::Family::cudnn;
     KernelName known = name;
     known.family = family;
-    if (family == KernelName::Family::engine) m.stages = 1;
+    m.engine = family == KernelName::Family::engine;
+    if (m.engine) m.stages = 1;
     m.warp.k = m.cta.k / std::max(1, std::min(name.slices, m.cta.k));
     give_resources(m, layer, gpu, family);
     // A tile by hand may ask for more than an SM has: fewer stages, then a shorter k-step.
@@ -252,7 +253,9 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches =
         layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
-    if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
+    if (m.transform != Transform::none && layer.hints.kernels <= 0)
+        m.launches = m.transform == Transform::winograd_fused ? 2 : 4;
+    if (m.transform == Transform::none && layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
                  small(layer.hints.tile_k, kLargestTile)};
@@ -264,10 +267,11 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     }
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
     // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.
-    const bool narrow = convolution && !is_tensor(m.pipe) && name.family != KernelName::Family::engine && m.cta.n <= 32;
+    const bool own = name.family == KernelName::Family::engine || name.family == KernelName::Family::direct;
+    const bool narrow = convolution && !is_tensor(m.pipe) && !own && m.transform == Transform::none && m.cta.n <= 32;
     if (narrow && layer.hints.tile_k == 0) m.cta.k = 4;
-    // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N; but along M where
-    // a name says tilesize, as recorded grids show.
+    // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N; but along M
+    // where a name says tilesize, as recorded grids show.
     const bool row_major = layer.hints.kernel.find("tilesize") != std::string::npos;
     if (std::holds_alternative<Gemm>(layer.op) && m.source != Mapping::Source::rule && !row_major) {
         m.transposed_view = true;

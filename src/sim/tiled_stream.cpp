@@ -180,7 +180,10 @@ void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
     }
     // Of splits that add to memory the first adds the bias too.
     if (at.split == 0) load_bias(state, at, out);
-    const Action action = splits_ > 1 ? Action::atomic : Action::write;
+    const bool in_order = mapping_.sums == SplitSums::in_order;
+    if (mapping_.overwrites || (in_order && at.split > 0))
+        append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::read, out);
+    const Action action = splits_ > 1 && !in_order ? Action::atomic : Action::write;
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
     for (const AddressedOperand& zeros : operands_.zeros) {
         // They may be a few pixels more than those that taps reach.
