@@ -3,6 +3,8 @@
 
 #include <gambrel/delta.hpp>
 
+#include "delta/links.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -62,6 +64,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     const bool copies = l2->partitions && l2->partitions->value >= 2 && in.architecture->l2_partitions_keep_copies;
     if (copies) in.l2_copies = 2;
     in.launch = calibration().launch;
+    in.link = delta_detail::link_of(machine);
     return in;
 }
 

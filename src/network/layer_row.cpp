@@ -57,6 +57,8 @@ public:
             row_.layers = expert_layers(cells_, layer);
         else if (kind == OperatorKind::vector)
             row_.layers = vector_layers(cells_, layer);
+        else if (kind == OperatorKind::network)
+            row_.layers = network_layers(cells_, layer);
         else
             read_matrix(layer, kind == OperatorKind::gemm);
         for (const Layer& one : row_.layers)
