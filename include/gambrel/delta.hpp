@@ -177,6 +177,7 @@ struct PreparedLayer {
     Pass pass = Pass::fwd;
     Precision precision = Precision::fp32, weights = Precision::fp32;
     std::optional<Timing> timing;  // what a measured time of this row would be of
+    bool cold = false;             // nothing is in the caches before it, whatever its timing
     Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);

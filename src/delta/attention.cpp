@@ -149,7 +149,6 @@ Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
         const Bytes sums = real(k.a.batch) * real(k.a.heads) * parts * real(k.a.head_dim_v) * Bytes{8};
         time += Seconds{c.combine + c.combine_part * parts} + sums / k.gpu.dram_bandwidth;
     }
-    if (k.a.head_dim > 256) time += Seconds{real(k.a.batch) * real(k.a.kv_heads) * c.sequence_wide};
     if (k.mapping.packed_heads > 1)
         time += Seconds{c.regroup} + k.queries_and_outputs() / k.gpu.dram_bandwidth * c.regroup_memory;
     return time;

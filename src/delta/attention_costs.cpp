@@ -57,7 +57,6 @@ constexpr Field kFields[] = {
     {"combine_part", &C::combine_part},
     {"regroup", &C::regroup},
     {"regroup_memory", &C::regroup_memory},
-    {"sequence_wide", &C::sequence_wide},
     {"ctas_per_sm", &C::ctas_per_sm},
 };
 

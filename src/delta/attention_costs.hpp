@@ -12,7 +12,7 @@ struct AttentionCosts {
     double cache_write, decode_cache_write, cache_write_memory, quantize;
     double decode_first, decode_tile, decode_overlap, decode_tail, decode_memory, decode_floor, decode_blend,
         decode_matrix, decode_cache8;
-    double combine, combine_part, regroup, regroup_memory, sequence_wide;
+    double combine, combine_part, regroup, regroup_memory;
     double ctas_per_sm;
 };
 const AttentionCosts& attention_costs(const Architecture& architecture);

@@ -174,15 +174,18 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
             {{"kernel", kernel}, {"start and call", t[Term::launch]}});
 }
 
-void streaming_lines(const Prediction& p, const ModelInputs& h, Lines& out) {
-    const TimeTerms& t = p.terms;
-    out.given("bytes", "every operand once", p.traffic.dram.total());
-    rate_lines(p, h, out);
-    const Seconds longest =
-        out.maximum("longest", "of compute and the levels",
-                    {{"compute", t[Term::compute]}, {"L1", t[Term::l1]}, {"L2", t[Term::l2]}, {"DRAM", t[Term::dram]}});
-    out.sum("time", "longest + launch + latency of DRAM",
-            {{"longest", longest}, {"launch", t[Term::launch]}, {"latency", t.prologue}});
+// Layers that are not one implicit GEMM: what each term would take alone, and what the time waits for.
+void untiled_lines(const Prediction& p, Lines& out) {
+    out.given("L2 bytes", "asked of L2 by all CTAs", p.traffic.l2.total());
+    out.given("DRAM bytes", "that L2 does not have", p.traffic.dram.total());
+    if (p.terms.waves > 0) out.given("waves", "CTAs over those that fit at once", p.terms.waves);
+    Operands parts;
+    for (std::size_t i = 0; i < kTerms; ++i) {
+        const Term term = static_cast<Term>(i);
+        if (p.terms[term] > Seconds{}) out.given(fmt::format("t {}", name(term)), "were it alone", p.terms[term]);
+        if (p.exposed[term] > Seconds{}) parts.push_back({name(term), p.exposed[term]});
+    }
+    out.sum("time", "what it waits for, one after the other", parts);
 }
 
 }  // namespace
@@ -192,7 +195,7 @@ std::vector<ExplainedLine> explain(const Layer& layer, const Prediction& p, cons
     out.given("FLOP", "2 for each multiply-add", p.flop);
     const PreparedLayer prepared = prepare(layer, p.mapping);
     if (p.mapping.family != KernelFamily::tiled) {
-        streaming_lines(p, inputs, out);
+        untiled_lines(p, out);
         return out.lines;
     }
     const TiledLaunch c(prepared, p.occupancy, inputs);

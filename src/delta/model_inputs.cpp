@@ -3,6 +3,8 @@
 
 #include <gambrel/delta.hpp>
 
+#include "delta/links.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -92,6 +94,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     in.launch = calibration().launch;
     if (!clock) limit_by_power(machine, in);
     if (roofs == Roofs::measured) in.gemm_dram = gemm_dram_share(machine, in);
+    in.link = delta_detail::link_of(machine);
     return in;
 }
 

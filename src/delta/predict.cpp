@@ -92,6 +92,7 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
     p.flop = kernel_flop(layer);
+    p.cold = layer.hints.cold;
     if (mapping.family != KernelFamily::tiled) {
         prepare_untiled(layer, p);
         if (layer.hints.overwrites) p.geometry.rewritten = p.l2.c;

@@ -1,18 +1,73 @@
+// Layers that stream. The time is that of the memory level that feeds them: DRAM, or L2 where a replayed or repeated
+// kernel finds its tensors there; kernels of one CTA a row also take the SMs' time for their rows.
 #include <algorithm>
+#include <cmath>
 
 #include "delta/levels.hpp"
+#include "delta/streaming_costs.hpp"
 
 namespace gambrel::delta_detail {
+namespace {
 
-Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic&) {
+// Threads of a CTA that mapping_for gives a streaming kernel, by how it reads.
+constexpr std::int32_t kScalarRows = 1024, kVectorRows = 512, kIndexed = 128;
+
+// Times that the input comes from memory: a kernel that needs a row's statistics first reads it again.
+double reads_of(const Streaming& s, const PreparedLayer& layer, const StreamingCosts& c) {
+    if (s.rows <= 0 || layer.mapping.a.through_l1) return 1;
+    if (s.kind == StreamingKind::layer_norm) return c.layer_norm_reads;
+    if (s.kind == StreamingKind::softmax) return s.read[0] / s.rows <= 1024 ? c.softmax_warp_reads : c.softmax_reads;
+    return 1;
+}
+
+// Of all SMs for the rows, where a CTA has one.
+Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInputs& h, const StreamingCosts& c) {
+    if (s.rows <= 0) return {};
+    const double columns = std::max(s.written, s.read[0]) / s.rows;
+    if (layer.mapping.threads == kIndexed) return Cycles{s.rows * columns * c.index_element / h.sms} / h.clock;
+    const std::int32_t cta = layer.mapping.threads;
+    if (cta == kScalarRows || cta == kVectorRows) {
+        const double threads = std::clamp(columns, 32.0, 1024.0), iterations = std::ceil(columns / 1024);
+        const double resident = std::max(1.0, std::floor(h.limits.max_warps * 32 / threads));
+        const double row = iterations * (cta == kScalarRows ? c.scalar_iteration : c.vector_iteration);
+        return Cycles{std::max(s.rows * row / (h.sms * resident), 0.7 * row)} / h.clock;
+    }
+    if (s.kind == StreamingKind::layer_norm && !layer.mapping.a.through_l1)
+        return Cycles{s.rows * (c.norm_row + c.norm_element * columns) / h.sms} / h.clock;
+    return {};
+}
+
+// What DRAM must give of a stream that ran just before: nothing of what fits into L2, all of what is twice as large.
+double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h) {
+    return kernels_alone(layer) && !layer.cold ? std::clamp(footprint / h.usable_l2() - 1, 0.0, 1.0) : 1;
+}
+
+}  // namespace
+
+Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
+    const StreamingCosts& c = streaming_costs();
+    const auto* s = std::get_if<Streaming>(&layer.op);
+    const double reads = s ? reads_of(*s, layer, c) : 1;
     const FlopRate rate = std::max(FlopRate{1}, h.flop_per_cycle[layer.mapping.pipe] * h.sms * h.clock);
+    traffic.l1.a *= reads;
+    traffic.l2.a *= reads;
+    traffic.dram.a *= reads;
+    traffic.dram *= missed(layer.dram.total(), layer, h);
     t[Term::compute] = layer.flop / rate;
-    t[Term::l1] = layer.l1.total() / (h.l1_width * h.sms * h.clock);
-    t[Term::l2] = layer.l2.total() / h.l2_bandwidth;
-    t[Term::dram] = layer.dram.total() / h.dram_bandwidth;
-    if (!kernels_alone(layer)) t[Term::launch] = h.launch;
-    t.prologue = h.dram_latency / h.clock;
-    return t[longest(t, {Term::compute, Term::l1, Term::l2, Term::dram})] + t[Term::launch] + t.prologue;
+    t[Term::issue] = s ? row_time(*s, layer, h, c) : Seconds{};
+    t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
+    t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
+    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? c.reach(*h.architecture) : 1);
+    if (layer.cold) {
+        t.prologue = h.dram_latency / h.clock;
+    } else if (layer.timing) {
+        t[Term::launch] = Seconds{c.floor[static_cast<std::size_t>(*layer.timing)]};
+    } else {
+        t[Term::launch] = h.launch;
+        t.prologue = h.dram_latency / h.clock;
+    }
+    const Term most = longest(t, {Term::compute, Term::issue, Term::l1, Term::l2, Term::dram});
+    return t[most] + t[Term::launch] + t.prologue;
 }
 
 }  // namespace gambrel::delta_detail

@@ -87,6 +87,19 @@ void note_assumptions(Estimates& out) {
         }
 }
 
+// What sums over GPUs are charged by.
+void note_link(Estimates& out) {
+    for (const EstimatedRow& row : out.rows)
+        for (const Estimate& e : row.estimates)
+            if (std::holds_alternative<AllReduce>(e.layer->op)) {
+                out.notes.push_back(
+                    {e.on->machine.name,
+                     fmt::format("sums over GPUs are rings over links of {} in each direction (assumed)",
+                                 to_text(e.on->inputs.link, 3))});
+                return;
+            }
+}
+
 // Reasons of rows that have no estimate, each once with the number of rows.
 Errors reasons(const Estimates& estimates) {
     Errors out;
@@ -173,6 +186,7 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
         out.notes.push_back({set.title, fmt::format("{} more reasons for rows without an estimate are in the CSV",
                                                     wrong.size() - kShown)});
     note_assumptions(out);
+    note_link(out);
     out.summary = estimate_detail::summary_of(out);
     if (out.summary) out.fits = out.summary->fits;
     if (out.partial)

@@ -129,6 +129,8 @@ std::string not_modelled(const Layer& layer) {
         if (layer.hints.algorithm.find(other) != std::string::npos ||
             layer.hints.kernel.find(other) != std::string::npos)
             return std::string(other) + " is not modelled: predicted as implicit GEMM";
+    if (const auto* a = std::get_if<Attention>(&layer.op); a && a->head_dim > 256 && a->q_len == 1 && !a->latent)
+        return "decode with head dimensions above 256 is run by kernels that are not modelled";
     return {};
 }
 

@@ -203,7 +203,10 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     Mapping m;
     if (std::holds_alternative<Streaming>(layer.op)) {
         m.family = KernelFamily::streaming;
-        m.threads = 256;
+        // One CTA of many threads a row, two bytes at a time; an index computed for each element; or 16 bytes a thread.
+        const std::string& how = layer.hints.algorithm;
+        m.threads = how == "scalar rows" ? 1024 : how == "vector rows" ? 512 : how == "index arithmetic" ? 128 : 256;
+        m.a.through_l1 = how != "statistics first";  // else a row is read again for its values
         m.registers = 32;
         return m;
     }

@@ -91,6 +91,8 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::fma, {"fma"}},
     {Column::overwrites, {"reads_c", "inplace"}},
     {Column::counted, {"dram_bytes", "l2_bytes"}},
+    {Column::network, {"network"}},
+    {Column::seq, {"seq"}},
 }};
 static_assert([] {
     for (std::size_t i = 0; i < kColumns; ++i)
@@ -149,7 +151,8 @@ Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, co
     const bool attention = missing(columns, {q_len, kv_len, heads, head_dim}).empty();
     const bool moe = missing(columns, {tokens, hidden, intermediate, Column::experts}).empty();
     const bool vector = columns.has(op) && (columns.has(elements) || columns.has(rows));
-    if (!no_convolution.empty() && !no_gemm.empty() && !attention && !moe && !vector) {
+    const bool whole = missing(columns, {Column::network, batch, seq}).empty();
+    if (!no_convolution.empty() && !no_gemm.empty() && !attention && !moe && !vector && !whole) {
         const bool gemm = no_gemm.size() < no_convolution.size() && columns.has(M);
         for (const Column column : gemm ? no_gemm : no_convolution)
             faults.push_back({where, fmt::format("column \"{}\" is missing{}", network_detail::name(column),
@@ -160,6 +163,7 @@ Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, co
                                : no_gemm.empty()      ? OperatorKind::gemm
                                : attention            ? OperatorKind::attention
                                : moe                  ? OperatorKind::experts
+                               : whole                ? OperatorKind::network
                                                       : OperatorKind::vector;
     columns.suspects_ = network_detail::suspects(header, used, columns, where);
     return columns;

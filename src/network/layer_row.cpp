@@ -57,6 +57,8 @@ public:
             row_.layers = expert_layers(cells_, layer);
         else if (kind == OperatorKind::vector)
             row_.layers = vector_layers(cells_, layer);
+        else if (kind == OperatorKind::network)
+            row_.layers = network_layers(cells_, layer);
         else
             read_matrix(layer, kind == OperatorKind::gemm);
         for (const Layer& one : row_.layers)
@@ -152,11 +154,12 @@ private:
             else
                 cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
         }
+        hints.cold = !cell(Column::counted).empty();
         if (const auto text = cell(Column::timing); !text.empty()) {
             hints.timing = timing_from(text);
             if (!hints.timing)
                 cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call or framework", text));
-        } else if (!cell(Column::counted).empty()) {
+        } else if (hints.cold) {
             hints.timing = Timing::kernel;  // a profiler's counters: the kernel ran alone, and its time is its own
         } else {
             hints.timing = timing_of_software(lower(cell(Column::software)));

@@ -29,6 +29,8 @@ Layer& ModelBlocks::push(const std::string& name) {
     layer.precision = precision_;
     layer.repeat = repeat_;
     layer.layout = Layout::nhwc;
+    // Serving engines replay a decode step as one CUDA graph.
+    if (o_.fused && o_.phase == Phase::decode) layer.hints.timing = Timing::graph;
     return layer;
 }
 
@@ -46,6 +48,7 @@ void ModelBlocks::linear(const std::string& name, std::int64_t rows, std::int64_
     Gemm gemm;
     gemm.m = rows, gemm.n = outputs, gemm.k = inputs, gemm.b_transposed = true;
     layer.op = gemm;
+    layer.hints.timing.reset();  // replayed or not, its weights were not used since the last token
     layer.bias = c_.biases;
     const bool multiplies = quantized && (*c_.weights == Precision::fp8 || *c_.weights == Precision::int8);
     if (multiplies)
@@ -78,6 +81,9 @@ void ModelBlocks::vector(const std::string& name, const Vector& v) {
     s.parameters = v.parameters * v.cols;
     s.rows = v.rows;
     layer.op = s;
+    if (!o_.fused && (v.kind == StreamingKind::layer_norm || v.kind == StreamingKind::softmax))
+        layer.hints.algorithm = "statistics first";
+    if (!o_.fused && v.kind == StreamingKind::gather) layer.hints.algorithm = "index arithmetic";
     if (v.parameters > 0) count(v.parameters * v.cols, 1, false);
 }
 
@@ -170,7 +176,7 @@ void ModelBlocks::attention_block(std::int64_t window, double repeat) {
     norm("attention.norm", true);
     if (c_.kv_rank > 0) {
         latent_attention();
-    } else if (o_.fused) {
+    } else if (o_.fused || c_.family == "gpt2") {
         linear("attention.qkv", tokens_, query + 2 * key, c_.hidden, share);
     } else {
         linear("attention.query", tokens_, query, c_.hidden, share);
@@ -188,12 +194,27 @@ void ModelBlocks::attention_block(std::int64_t window, double repeat) {
     all_reduce("attention.all_reduce");
 }
 
+// GPT-2 approximates GELU by a tanh, which eager PyTorch computes in eight kernels.
+void ModelBlocks::gelu_by_parts(const std::string& name, double rows, double columns) {
+    const double once = repeat_;
+    repeat_ = once * 5;
+    vector(name + ".activation.scale", {StreamingKind::elementwise, rows, columns});
+    repeat_ = once;
+    vector(name + ".activation.tanh", {StreamingKind::transcendental, rows, columns});
+    repeat_ = once * 2;
+    vector(name + ".activation.join", {StreamingKind::elementwise, rows, columns, 2, 1});
+    repeat_ = once;
+}
+
 void ModelBlocks::dense_block(const std::string& name, std::int64_t intermediate) {
     const double share = 1.0 / real(gpus_), rows = real(tokens_);
     const std::int64_t inner = std::max<std::int64_t>(1, intermediate / gpus_);
     if (!c_.gated) {
         linear(name + ".up", tokens_, inner, c_.hidden, share);
-        vector(name + ".activation", {StreamingKind::transcendental, rows, real(inner)});
+        if (!o_.fused && c_.family == "gpt2")
+            gelu_by_parts(name, rows, real(inner));
+        else
+            vector(name + ".activation", {StreamingKind::transcendental, rows, real(inner)});
     } else if (o_.fused) {
         linear(name + ".gate_up", tokens_, 2 * inner, c_.hidden, share);
         vector(name + ".activation", {StreamingKind::gated_activation, rows, real(inner), 2, 1});
@@ -258,8 +279,8 @@ void ModelBlocks::add_all(Network& network) {
     repeat_ = 1;
     norm("norm", true);
     if (c_.encoder) return;
-    // Serving computes the next token of each sequence alone; training every one.
-    const std::int64_t outputs = o_.phase == Phase::train ? tokens_ : o_.batch;
+    // Serving computes the next token of each sequence alone; training and eager PyTorch every one.
+    const std::int64_t outputs = o_.phase == Phase::train || !o_.fused ? tokens_ : o_.batch;
     const std::int64_t vocabulary = ceil_div(c_.vocabulary, gpus_);
     const double before = parameters_, local = local_parameters_;
     const Bytes bytes = weight_bytes_;

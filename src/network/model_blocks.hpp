@@ -33,6 +33,7 @@ private:
     void latent_attention();
     void fused_attention(std::int64_t window);
     void eager_attention();
+    void gelu_by_parts(const std::string& name, double rows, double columns);
     void dense_block(const std::string& name, std::int64_t intermediate);
     void expert_block();
     void count(double elements, double share, bool quantized);

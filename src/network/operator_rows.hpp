@@ -14,6 +14,8 @@ namespace gambrel::network_detail {
 std::vector<Layer> attention_layers(RowCells& cells, const Layer& common);
 std::vector<Layer> expert_layers(RowCells& cells, const Layer& common);
 std::vector<Layer> vector_layers(RowCells& cells, const Layer& common);
+// A whole transformer of the built-in ones, every run of every layer.
+std::vector<Layer> network_layers(RowCells& cells, const Layer& common);
 
 bool is_vector_op(std::string_view op);
 std::span<const std::string_view> vector_ops();

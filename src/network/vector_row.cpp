@@ -42,8 +42,9 @@ constexpr std::array<VectorOp, 32> kOps = {{
     {"megatron_swiglu", StreamingKind::gated_activation, 2, 1},
     {"geglu", StreamingKind::gated_activation, 2, 1},
     {"embedding", StreamingKind::gather, 1, 1},
-    {"cross_entropy", StreamingKind::cross_entropy, 1, 0},
-    {"megatron_cross_entropy", StreamingKind::cross_entropy, 1, 0},
+    // Fused losses find the gradient on the way: rows are read twice and written once.
+    {"cross_entropy", StreamingKind::cross_entropy, 2, 1},
+    {"megatron_cross_entropy", StreamingKind::cross_entropy, 2, 1},
     {"kl_div", StreamingKind::divergence, 2, 0},
     {"jsd", StreamingKind::divergence, 2, 0},
     {"tvd", StreamingKind::divergence, 2, 0},
@@ -67,30 +68,129 @@ constexpr auto kNames = [] {
 bool is_vector_op(std::string_view op) { return find(op) != nullptr; }
 std::span<const std::string_view> vector_ops() { return kNames; }
 
+namespace {
+
+// How the row's provider runs the operator: one kernel, or the chain of eager PyTorch.
+enum class Provider : std::uint8_t { fused, eager, scalar };
+
+Provider provider_of(std::string_view text) {
+    const std::string name = lower(text);
+    for (const std::string_view eager : {"huggingface", "torch", "pytorch profiler", "megatron-unfused"})
+        if (name == eager) return Provider::eager;
+    return name == "vllm 2023" ? Provider::scalar : Provider::fused;
+}
+
+// The words by which mapping knows a streaming kernel.
+std::string how_it_reads(StreamingKind kind, Provider provider, std::string_view name) {
+    const bool serving = name.starts_with("vllm"), row_norm = kind == StreamingKind::rms_norm;
+    if (kind == StreamingKind::gather) return provider == Provider::fused ? "" : "index arithmetic";
+    if (provider == Provider::scalar && (row_norm || kind == StreamingKind::gated_activation)) return "scalar rows";
+    if ((serving && row_norm) || (provider == Provider::scalar && kind == StreamingKind::rope)) return "vector rows";
+    const bool torch = name.starts_with("pytorch") || name == "huggingface" || name == "torch";
+    if (torch && (kind == StreamingKind::layer_norm || kind == StreamingKind::softmax)) return "statistics first";
+    return "";
+}
+
+struct Rows {
+    double rows, columns;
+    [[nodiscard]] double all() const { return rows * columns; }
+};
+
+// One kernel of a chain: tensors read and written, in which precision.
+struct Step {
+    StreamingKind kind;
+    double read, written;
+    Precision in, out;
+};
+
+// What Hugging Face's modules do one operator after the other; norms and losses compute in FP32.
+std::vector<Step> eager_chain(StreamingKind kind, Precision p) {
+    using K = StreamingKind;
+    constexpr Precision wide = Precision::fp32;
+    const bool narrow = element_size(p) < element_size(wide);
+    std::vector<Step> chain;
+    if (kind == K::rms_norm) {
+        if (narrow) chain.push_back({K::copy, 1, 1, p, wide});
+        chain.insert(chain.end(), {{K::elementwise, 1, 1, wide, wide}, {K::reduction, 1, 0, wide, wide}});
+        chain.push_back({K::elementwise, 1, 1, wide, wide});
+        if (narrow) chain.push_back({K::copy, 1, 1, wide, p});
+        chain.push_back({K::elementwise, 1, 1, p, p});
+    } else if (kind == K::rope) {
+        // x cos + rotate(x) sin: negate a half, put the halves together, two products and a sum.
+        chain = {{K::elementwise, 1, 1, p, p},
+                 {K::copy, 0.5, 0.5, p, p},
+                 {K::concatenation, 1, 1, p, p},
+                 {K::elementwise, 1, 1, p, p},
+                 {K::elementwise, 2, 1, p, p}};
+    } else if (kind == K::gated_activation) {
+        chain = {{K::transcendental, 1, 1, p, p}, {K::elementwise, 2, 1, p, p}};
+    } else if (kind == K::cross_entropy) {
+        if (narrow) chain.push_back({K::copy, 1, 1, p, wide});
+        chain.push_back({K::softmax, 1, 1, wide, wide});
+    } else if (kind == K::divergence) {
+        chain = {{K::softmax, 1, 1, p, p}, {K::elementwise, 2, 1, p, p}, {K::reduction, 1, 0, p, p}};
+    }
+    return chain;
+}
+
+Layer layer_of(const Step& step, const Rows& size, double parameters, Layer layer) {
+    Streaming s;
+    s.kind = step.kind;
+    double left = step.read * size.all();
+    for (std::size_t i = 0; i < s.read.size() && left > 0; ++i) {
+        s.read[i] = std::min(left, size.all());
+        left -= s.read[i];
+    }
+    s.written = step.written * size.all();
+    s.parameters = parameters * size.columns;
+    s.rows = size.rows;
+    if (step.out != step.in) s.written_as = step.out;
+    layer.precision = step.in;
+    layer.op = s;
+    return layer;
+}
+
+}  // namespace
+
 std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
     const VectorOp* op = find(lower(cells.text(Column::op)));
     if (!op) return {};
-    const auto row_count = cells.integer(Column::rows, 0), col_count = cells.integer(Column::cols, 0);
-    const auto all = cells.integer(Column::elements, row_count * col_count);
-    if (all <= 0 && cells.faults().empty()) cells.fault("neither elements nor rows and cols are given");
-    Streaming s;
-    s.kind = op->kind;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(op->read); ++i) s.read[i] = static_cast<double>(all);
-    s.written = op->written * static_cast<double>(all);
-    s.parameters = op->parameters * static_cast<double>(col_count);
-    s.rows = static_cast<double>(row_count);
+    Rows size{static_cast<double>(cells.integer(Column::rows, 0)), static_cast<double>(cells.integer(Column::cols, 0))};
+    const auto all = static_cast<double>(cells.integer(Column::elements, static_cast<std::int64_t>(size.all())));
+    if (all <= 0 && cells.faults().empty())
+        cells.fault("neither elements nor rows and cols are given, and config is not read");
+    if (size.all() <= 0) size = {1, all};
+    Precision out = common.precision;
     if (const auto text = cells.text(Column::out_precision); !text.empty()) {
-        s.written_as = precision_from(text);
-        if (!s.written_as) cells.fault(fmt::format("out_precision \"{}\": expected fp8, bf16 or fp32", text));
+        const auto precision = precision_from(text);
+        if (!precision) cells.fault(fmt::format("out_precision \"{}\": expected fp8, bf16 or fp32", text));
+        out = precision.value_or(out);
     }
     Layer layer = common;
-    layer.op = s;
+    // Megatron's kernels are benchmarked in the precision that they train in.
+    if (op->name.starts_with("megatron") && !cells.has(Column::precision)) layer.precision = out = Precision::bf16;
     const std::string pass = lower(cells.text(Column::pass));
-    if (layer.name.empty()) layer.name = fmt::format("{} {} {}x{}", op->name, pass, row_count, col_count);
+    if (layer.name.empty()) layer.name = fmt::format("{} {} {}x{}", op->name, pass, size.rows, size.columns);
+    if (!layer.hints.timing && cells.text(Column::software).find("events") != std::string_view::npos)
+        layer.hints.timing = Timing::framework;
+    if (!layer.hints.timing && cells.text(Column::software).find("iterations") != std::string_view::npos)
+        layer.hints.timing = Timing::kernel;
+    const Provider provider = provider_of(cells.text(Column::provider));
+    layer.hints.algorithm = how_it_reads(op->kind, provider, lower(cells.text(Column::provider)));
+    std::vector<Layer> forward;
+    if (provider == Provider::eager)
+        for (const Step& step : eager_chain(op->kind, layer.precision))
+            forward.push_back(layer_of(step, size, 0, layer));
+    if (forward.empty())
+        forward.push_back(
+            layer_of({op->kind, op->read, op->written, layer.precision, out}, size, op->parameters, layer));
     std::vector<Layer> layers;
-    if (pass != "bwd") layers.push_back(layer);
-    layer.pass = Pass::dgrad;
-    if (pass == "bwd" || pass == "fwd+bwd") layers.push_back(layer);
+    if (pass != "bwd") layers = forward;
+    if (pass == "bwd" || pass == "fwd+bwd")
+        for (Layer& each : forward) {
+            each.pass = Pass::dgrad;
+            layers.push_back(std::move(each));
+        }
     if (!pass.empty() && pass != "fwd" && pass != "bwd" && pass != "fwd+bwd")
         cells.fault(fmt::format("pass \"{}\": expected fwd, bwd or fwd+bwd", pass));
     return layers;

@@ -55,7 +55,7 @@ class Intervals : public MeasuredData {};
 TEST_F(Intervals, hold_four_of_five_measured_rows_of_each_regime) {
     for (std::size_t i = 0; i < kRegimes; ++i) {
         const auto regime = static_cast<Regime>(i);
-        if (regime == Regime::streaming) continue;  // no rows
+        if (regime == Regime::streaming || regime >= Regime::attention) continue;  // no rows here
         const std::vector<Weighted> all = ratios(regime);
         ASSERT_GT(all.size(), 1000U) << name(regime);
         const TimeInterval table = time_intervals(architectures().front())[i];

@@ -1,0 +1,111 @@
+// What must hold for attention, experts and streaming layers on every kind of GPU, whatever the constants are.
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+const std::vector<std::string> kGpus = {"v100-sxm2-16gb", "a100-sxm4-80gb", "rtx-4090", "h100-sxm", "b200"};
+
+Layer layer_of(decltype(Layer::op) op, Pass pass = Pass::fwd) {
+    Layer layer;
+    layer.name = "layer";
+    layer.op = std::move(op);
+    layer.pass = pass;
+    layer.precision = Precision::fp16;
+    return layer;
+}
+
+Attention attention(std::int64_t batch, std::int64_t q_len, std::int64_t kv_len) {
+    Attention a;
+    a.batch = batch, a.q_len = q_len, a.kv_len = kv_len, a.heads = 32, a.kv_heads = 8, a.head_dim = a.head_dim_v = 128;
+    a.causal = true;
+    return a;
+}
+
+std::vector<Layer> samples() {
+    std::vector<Layer> out;
+    for (const auto& [b, q, kv] :
+         {std::tuple{1, 64, 64}, {4, 4096, 4096}, {16, 1, 8192}, {256, 1, 512}, {1, 512, 9000}})
+        out.push_back(layer_of(attention(b, q, kv)));
+    out.push_back(layer_of(attention(2, 2048, 2048), Pass::dgrad));
+    for (const std::int64_t tokens : {1, 64, 8192}) {
+        MixtureOfExperts m;
+        m.tokens = tokens, m.hidden = 4096, m.intermediate = 1536, m.experts = 128, m.topk = 8;
+        out.push_back(layer_of(m));
+    }
+    Streaming norm;
+    norm.kind = StreamingKind::layer_norm;
+    norm.read[0] = norm.written = 4096.0 * 4096, norm.rows = 4096;
+    out.push_back(layer_of(norm));
+    return out;
+}
+
+Prediction on(const Layer& layer, const std::string& gpu, const std::function<void(ModelInputs&)>& change = {}) {
+    const Machine& m = machine(gpu);
+    ModelInputs h = *model_inputs(m);
+    const Mapping mapping = mapping_for(layer, m);
+    if (change) change(h);
+    return predict(layer, mapping, occupancy(h.limits, mapping), h);
+}
+
+TEST(Transformers, have_finite_predictions_whose_parts_add_up) {
+    for (const std::string& gpu : kGpus)
+        for (const Layer& layer : samples()) {
+            const Prediction p = on(layer, gpu);
+            ASSERT_TRUE(std::isfinite(p.time.value()) && p.time > Seconds{}) << gpu;
+            Seconds sum;
+            for (const Seconds part : p.exposed) sum += part;
+            EXPECT_NEAR(sum / p.time, 1, 1e-9) << gpu;
+            const OperandBytes once = compulsory_bytes(layer);
+            EXPECT_GE(p.traffic.l2.total().value(), 0.99 * (once.read + once.written).value()) << gpu;
+            EXPECT_LE(p.traffic.dram.total(), p.traffic.l2.total() * 1.001) << gpu;
+        }
+}
+
+TEST(Transformers, are_never_slower_with_more_bandwidth_or_more_sms) {
+    for (const std::string& gpu : kGpus)
+        for (const Layer& layer : samples()) {
+            const Seconds before = on(layer, gpu).time;
+            EXPECT_LE(on(layer, gpu, [](ModelInputs& h) { h.dram_bandwidth *= 2; }).time, before) << gpu;
+            EXPECT_LE(on(layer, gpu, [](ModelInputs& h) { h.l2_bandwidth *= 2; }).time, before) << gpu;
+            EXPECT_LE(on(layer, gpu, [](ModelInputs& h) { h.clock *= 1.5; }).time, before) << gpu;
+        }
+}
+
+TEST(Transformers, attention_with_a_mask_is_never_slower_than_without) {
+    for (const std::string& gpu : kGpus)
+        for (const std::int64_t length : {64, 1000, 8192})
+            for (const std::int64_t window : {0, 128, 1024}) {
+                Attention masked = attention(2, length, length), full = masked;
+                masked.window = window;
+                full.causal = false;
+                EXPECT_LE(on(layer_of(masked), gpu).time, on(layer_of(full), gpu).time * 1.0001)
+                    << gpu << ' ' << length;
+            }
+}
+
+TEST(Transformers, more_tokens_and_longer_caches_never_take_less_time) {
+    for (const std::string& gpu : kGpus) {
+        Seconds before;
+        for (const std::int64_t context : {128, 1024, 8192, 65536}) {
+            const Seconds time = on(layer_of(attention(32, 1, context)), gpu).time;
+            EXPECT_GE(time, before) << gpu << ' ' << context;
+            before = time;
+        }
+    }
+}
+
+TEST(Transformers, an_fp8_cache_halves_the_bytes_of_decode) {
+    Attention a = attention(64, 1, 16384);
+    const Bytes wide = on(layer_of(a), "h100-sxm").traffic.dram.total();
+    a.kv_precision = Precision::fp8;
+    EXPECT_NEAR(on(layer_of(a), "h100-sxm").traffic.dram.total() / wide, 0.5, 0.01);
+}
+
+}  // namespace
+}  // namespace gambrel

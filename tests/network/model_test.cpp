@@ -1,0 +1,117 @@
+// Do configurations give the networks that their authors describe? Parameters are those of the models' own pages.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <gambrel/network.hpp>
+
+namespace gambrel {
+namespace {
+
+using testing::HasSubstr;
+
+Network model(std::string_view name, const ModelOptions& options = {}) {
+    auto network = builtin_model(name, options);
+    EXPECT_TRUE(network) << to_text(network ? Errors{} : network.error());
+    return network ? *network : Network{};
+}
+
+TEST(Models, have_the_parameters_that_their_authors_state) {
+    for (const auto& [name, billions] : {std::pair{"llama-2-7b", 6.74},
+                                         {"llama-3-8b", 8.03},
+                                         {"llama-3-70b", 70.6},
+                                         {"llama-3-405b", 405.9},
+                                         {"mistral-7b", 7.24},
+                                         {"mixtral-8x7b", 46.7},
+                                         {"qwen3-30b-a3b", 30.5},
+                                         {"deepseek-v3", 671.0},
+                                         {"gpt-oss-120b", 116.8},
+                                         {"gpt2", 0.124},
+                                         {"gpt2-xl", 1.56},
+                                         {"opt-13b", 12.9},
+                                         {"bert-large", 0.335},
+                                         {"vit-large", 0.304}})
+        EXPECT_NEAR(model(name).parameters / (billions * 1e9), 1, 0.02) << name;
+}
+
+TEST(Models, all_of_the_built_in_ones_give_layers_in_every_phase) {
+    for (const BuiltinNetwork& each : builtin_models())
+        for (const Phase phase : {Phase::prefill, Phase::decode, Phase::train})
+            for (const bool fused : {true, false}) {
+                ModelOptions options;
+                options.phase = phase;
+                options.fused = fused;
+                options.batch = 2;
+                const auto network = builtin_model(each.name, options);
+                const std::string name(each.name);
+                const bool encoder = name.starts_with("bert") || name.starts_with("vit");
+                ASSERT_EQ(network.has_value(), !(encoder && phase == Phase::decode)) << name;
+                if (!network) continue;
+                EXPECT_FALSE(network->layers.empty());
+                for (const Layer& layer : network->layers) EXPECT_TRUE(faults(layer).empty()) << layer.name;
+                ASSERT_TRUE(network->model);
+                EXPECT_GT(network->model->memory(), Bytes{});
+            }
+}
+
+TEST(Models, decode_reads_every_weight_about_once_and_the_cache_grows_with_the_context) {
+    ModelOptions options;
+    options.phase = Phase::decode;
+    options.context = 1000;
+    const Network once = model("llama-3-8b", options);
+    double read = 0;
+    for (const Layer& layer : once.layers)
+        if (std::holds_alternative<Gemm>(layer.op)) read += compulsory_bytes(layer).filter.value() * layer.repeat;
+    EXPECT_NEAR(read / once.model->weights.value(), 1, 0.08);  // all but the embedding, of which a row is read
+    // 32 layers x 2 x 8 heads x 128 x 2 bytes for each position.
+    EXPECT_EQ(once.model->kv_cache, Bytes{131072.0 * 1001});
+    options.tensor_parallel = 8;
+    const Network shared = model("llama-3-8b", options);
+    EXPECT_EQ(shared.model->kv_cache * 8, once.model->kv_cache);
+    const auto has_sum = [](const Layer& l) { return std::holds_alternative<AllReduce>(l.op); };
+    EXPECT_TRUE(std::any_of(shared.layers.begin(), shared.layers.end(), has_sum));
+    EXPECT_FALSE(std::any_of(once.layers.begin(), once.layers.end(), has_sum));
+}
+
+TEST(Models, prefill_does_two_flop_for_each_parameter_and_token) {
+    ModelOptions options;
+    options.sequence = 128;
+    const Network n = model("llama-3-8b", options);
+    const double inside = n.parameters - 2 * 128256.0 * 4096;  // the embedding multiplies nothing, the head one row
+    EXPECT_NEAR(totals(n).matrix_flop.value() / (2 * inside * 128), 1, 0.03);
+}
+
+TEST(ModelConfigs, report_all_that_is_missing_at_once) {
+    const auto network = read_model_config(R"({"model_type": "llama", "hidden_size": "wide"})", "config.json");
+    ASSERT_FALSE(network);
+    const std::string text = to_text(network.error());
+    EXPECT_THAT(text, HasSubstr("num_hidden_layers: is missing"));
+    EXPECT_THAT(text, HasSubstr("hidden_size: is \"wide\", expected a whole number"));
+    EXPECT_THAT(text, HasSubstr("vocab_size: is missing"));
+}
+
+TEST(ModelConfigs, say_how_their_weights_are_stored) {
+    const std::string start =
+        R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128,
+            "vocab_size": 100, "torch_dtype": "bfloat16", "quantization_config": )";
+    for (const auto& [config, bytes] : {std::pair{R"({"quant_method": "awq", "bits": 4}})", 0.5625},
+                                        {R"({"quant_method": "fp8"}})", 1.0},
+                                        {R"({"quant_method": "none of these"}})", 2.0}}) {
+        const auto network = read_model_config(start + config, "config.json");
+        ASSERT_TRUE(network) << config;
+        const auto at = std::find_if(network->layers.begin(), network->layers.end(),
+                                     [](const Layer& l) { return l.name == "attention.output"; });
+        EXPECT_EQ(compulsory_bytes(*at).filter, Bytes{64 * 64 * bytes}) << config;
+    }
+}
+
+TEST(ModelConfigs, refuse_what_the_model_cannot_do) {
+    ModelOptions options;
+    options.phase = Phase::decode;
+    EXPECT_THAT(to_text(builtin_model("bert-large", options).error()), HasSubstr("a bert has no cache"));
+    options.phase = Phase::prefill;
+    options.tensor_parallel = 7;
+    EXPECT_THAT(to_text(builtin_model("llama-3-8b", options).error()), HasSubstr("7 does not divide the 32"));
+    EXPECT_THAT(to_text(builtin_model("lama-3-8b").error()), HasSubstr("did you mean \"llama-3-8b\"?"));
+}
+
+}  // namespace
+}  // namespace gambrel
