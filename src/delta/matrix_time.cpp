@@ -32,8 +32,12 @@ bool by_matrix_units(const TiledLaunch& c) {
 }
 
 double matrix_waves(const TiledLaunch& c) {
+    const Calibration& fit = *c.gpu.calibration;
     const double waves = static_cast<double>(c.grid.ctas()) / c.gpu.sms;
-    return waves <= 1 ? 1 : waves + c.gpu.calibration->wave_rounding * (std::ceil(waves) - waves);
+    // Idle SMs of the only wave can be given a part of k where that is long.
+    const double k = c.geometry.k / static_cast<double>(c.grid.split_k);
+    if (waves <= 1 && k < fit.gemm_split_chunk) return 1;
+    return waves + fit.wave_rounding * (std::ceil(waves) - waves);
 }
 
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {

@@ -120,7 +120,8 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
         const double tiles = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
         const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
         const double even = tiles * parts / sms;
-        const double waves = even <= 1 ? 1 : even + rounding * (std::ceil(even) - even);
+        const bool whole = even <= 1 && k < parts * calibration().gemm_split_chunk;
+        const double waves = whole ? 1 : even + rounding * (std::ceil(even) - even);
         const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
         const double time = std::max(busy, tiles * (tile.m + tile.n) * cycles_of_byte);
         if (best_time == 0 || time < best_time) {
