@@ -42,6 +42,8 @@ std::string_view title_of(EstimateSource e) {
             return "simulated";
         case EstimateSource::gambrel:
             return "model, ours";
+        case EstimateSource::roofline:
+            return "Roofline, fitted";
         case EstimateSource::paper:
             break;
     }
