@@ -125,6 +125,8 @@ double Estimate::waves() const {
 
 std::string not_modelled(const Layer& layer) {
     static constexpr std::array<std::string_view, 4> kOthers = {"WINOGRAD", "FFT", "DIRECT", "winograd"};
+    const bool direct = parse_kernel_name(layer.hints.kernel).family == KernelName::Family::direct;
+    if (direct || transform_of(layer) != Transform::none) return {};
     for (const std::string_view other : kOthers)
         if (layer.hints.algorithm.find(other) != std::string::npos ||
             layer.hints.kernel.find(other) != std::string::npos)
