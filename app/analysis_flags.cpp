@@ -1,10 +1,11 @@
 #include "app/analysis_flags.hpp"
 
-#include <filesystem>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <gambrel/trace.hpp>
 
 #include "app/command.hpp"
 #include "app/network_flags.hpp"
@@ -22,17 +23,18 @@ Result<std::function<bool(const std::string&)>> kernel_filter(const std::string&
     }};
 }
 
-void AnalysisFlags::add_reading_to(CLI::App& command) {
+void AnalysisFlags::add_reading_to(Parser& command) {
     command.add_option("--machine,--gpu", machine);
     command.add_option("--clock", clock);
-    command.add_option("--roofs", roofs)->check(CLI::IsMember({"auto", "theoretical", "measured"}));
+    command.add_option("--roofs", roofs).one_of({"auto", "theoretical", "measured"});
     command.add_option("--kernel,-k", kernel);
-    command.add_option("--group", group)->check(CLI::IsMember({"launch", "kernel", "phase"}));
-    command.add_option("--flop-rule", flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
-    command.add_option("--nvtx-depth", nvtx_depth)->check(CLI::Range(0, 64));
+    command.add_option("--group", group).one_of({"launch", "kernel", "operator", "module", "phase", "rank"});
+    command.add_option("--operators", operators);
+    command.add_option("--flop-rule", flop_rule).one_of({"corrected", "paper"});
+    command.add_option("--nvtx-depth", nvtx_depth).range(0, 64);
 }
 
-void AnalysisFlags::add_to(CLI::App& command) {
+void AnalysisFlags::add_to(Parser& command) {
     add_reading_to(command);
     output.add_to(command);
     command.add_flag("--explain", explain);
@@ -48,23 +50,44 @@ Errors faults(const AnalysisFlags& flags) {
 }
 
 Grouping grouping_of(const AnalysisFlags& flags) {
-    if (flags.group == "launch") return Grouping::launch;
-    return flags.group == "phase" ? Grouping::phase : Grouping::kernel;
+    static const std::map<std::string, Grouping> kNames = {{"launch", Grouping::launch}, {"kernel", Grouping::kernel},
+                                                           {"operator", Grouping::op},   {"module", Grouping::module},
+                                                           {"phase", Grouping::phase},   {"rank", Grouping::rank}};
+    const auto it = kNames.find(flags.group);
+    return it == kNames.end() ? Grouping::kernel : it->second;
 }
 
-Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags) {
-    const auto clock = clock_of(flags.clock);
-    const auto keep = kernel_filter(flags.kernel);
-    if (!clock || !keep) return tl::unexpected(faults(flags));
+namespace {
 
+// Traces first: they are recognised by their first bytes. Nothing where the files are of profilers.
+Result<std::optional<Run>> traced_run(const std::vector<std::string>& files, const AnalysisFlags& flags,
+                                      const std::function<bool(const std::string&)>& keep) {
+    const auto timeline = traces_in(files);
+    if (!timeline) return tl::unexpected(timeline.error());
+    if (!*timeline) return std::optional<Run>{};
+    TraceOptions options;
+    options.operator_files = flags.operators;
+    options.keep = keep;
+    if (!flags.machine.empty()) {
+        auto machine = machine_from(flags.machine);
+        if (!machine) return tl::unexpected(machine.error());
+        options.machine = std::move(*machine);
+    }
+    auto run = to_run(**timeline, options);
+    if (!run) return tl::unexpected(std::move(run.error()));
+    return std::optional<Run>(std::move(*run));
+}
+
+Result<Run> profiled_run(const std::vector<std::string>& files, const AnalysisFlags& flags,
+                         const std::function<bool(const std::string&)>& keep) {
     IngestOptions ingest_options;
     ingest_options.flop_rule = flags.flop_rule == "paper" ? FlopRule::paper : FlopRule::corrected;
     ingest_options.nvtx_depth = flags.nvtx_depth;
-    ingest_options.keep = *keep;
+    ingest_options.keep = keep;
     if (!flags.machine.empty())
         if (const auto machine = machine_from(flags.machine)) ingest_options.assumed_cc = machine->compute_capability;
     auto run = ingest(files, ingest_options);
-    if (!run) return tl::unexpected(run.error());
+    if (!run) return run;
     std::optional<Machine> chosen;
     if (!flags.machine.empty()) {
         auto machine = machine_from(flags.machine);
@@ -73,6 +96,20 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
         run->roofs.reset();  // those of a saved result are of its own machine
     }
     resolve_machines(*run, chosen ? &*chosen : nullptr);
+    return run;
+}
+
+}  // namespace
+
+Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags) {
+    const auto clock = clock_of(flags.clock);
+    const auto keep = kernel_filter(flags.kernel);
+    if (!clock || !keep) return tl::unexpected(faults(flags));
+
+    auto traced = traced_run(files, flags, *keep);
+    if (!traced) return tl::unexpected(std::move(traced.error()));
+    auto run = *traced ? Result<Run>(std::move(**traced)) : profiled_run(files, flags, *keep);
+    if (!run) return tl::unexpected(std::move(run.error()));
 
     AnalysisOptions options;
     options.grouping = grouping_of(flags);

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <gambrel/ingest.hpp>
 #include <gambrel/roofline.hpp>
 
@@ -17,12 +16,13 @@ namespace gambrel::app {
 struct AnalysisFlags {
     std::string machine, clock, kernel, roofs = "auto";
     std::string group = "kernel", flop_rule = "corrected";
+    std::vector<std::string> operators;  // tables of operators beside the built-in one
     int nvtx_depth = 1;
     bool explain = false;
     OutputFlags output;
 
-    void add_to(CLI::App& command);
-    void add_reading_to(CLI::App& command);  // without output: for commands that have no table of kernels to shape
+    void add_to(Parser& command);
+    void add_reading_to(Parser& command);  // without output: for commands that have no table of kernels to shape
 };
 
 // What is wrong with the flags themselves, for commands that have long work to do before the analysis.

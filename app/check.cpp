@@ -129,18 +129,18 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_check(CLI::App& command) {
+Action setup_check(Parser& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("FILE", flags->files)->required();
+    command.add_option("FILE", flags->files).required();
     command.add_option("--min-roof", flags->min_roof);
     command.add_option("--min-share", flags->min_share);
     command.add_option("--baseline", flags->baseline);
     command.add_option("--max-time", flags->max_time);
     command.add_option("--max-bytes", flags->max_bytes);
     command.add_option("--write-baseline", flags->write_baseline);
-    command.add_option("--markdown", flags->markdown)->expected(0, 1)->default_str("-");
-    command.add_option("--junit", flags->junit)->expected(0, 1)->default_str("-");
-    command.add_option("--json", flags->json)->expected(0, 1)->default_str("-");
+    command.add_option("--markdown", flags->markdown).optional_value("-");
+    command.add_option("--junit", flags->junit).optional_value("-");
+    command.add_option("--json", flags->json).optional_value("-");
     command.add_option("--top", flags->analysis.output.top);
     command.add_flag("--allow-partial", flags->allow_partial);
     command.add_flag("--quiet,-q", flags->quiet);

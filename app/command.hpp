@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "app/parser.hpp"
 
 namespace gambrel::app {
 
@@ -23,18 +23,18 @@ std::vector<std::string>& arguments_behind_dashes();
 std::string& command_line();
 
 // Each adds its options to the subcommand and returns what to run after parsing.
-Action setup_analyze(CLI::App& command);
-Action setup_doctor(CLI::App& command);
-Action setup_check(CLI::App& command);
-Action setup_compare(CLI::App& command);
-Action setup_explore(CLI::App& command);
-Action setup_machines(CLI::App& command);
-Action setup_predict(CLI::App& command);
-Action setup_measure(CLI::App& command);
-Action setup_profile(CLI::App& command);
-Action setup_report(CLI::App& command);
-Action setup_reproduce(CLI::App& command);
-Action setup_simulate(CLI::App& command);
-Action setup_validate(CLI::App& command);
+Action setup_analyze(Parser& command);
+Action setup_doctor(Parser& command);
+Action setup_check(Parser& command);
+Action setup_compare(Parser& command);
+Action setup_explore(Parser& command);
+Action setup_machines(Parser& command);
+Action setup_predict(Parser& command);
+Action setup_measure(Parser& command);
+Action setup_profile(Parser& command);
+Action setup_report(Parser& command);
+Action setup_reproduce(Parser& command);
+Action setup_simulate(Parser& command);
+Action setup_validate(Parser& command);
 
 }  // namespace gambrel::app

@@ -137,17 +137,14 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_compare(CLI::App& command) {
+Action setup_compare(Parser& command) {
     auto flags = std::make_shared<Flags>();
     command.add_option("FILE", flags->files);
-    command.add_option("--match", flags->match)->check(CLI::IsMember({"auto", "name", "order", "layer"}));
+    command.add_option("--match", flags->match).one_of({"auto", "name", "order", "layer"});
     command.add_flag("--predict", flags->predict);
     command.add_flag("--simulate", flags->simulate);
     flags->network.add_options_to(command);
-    command.add_option("--sample", flags->simulation.sample)
-        ->expected(0, 1)
-        ->default_str("5")
-        ->check(CLI::Range(2, 1000));
+    command.add_option("--sample", flags->simulation.sample).optional_value("5").range(2, 1000);
     flags->analysis.add_reading_to(command);
     flags->analysis.output.add_files_to(command);
     command.add_option("--top", flags->analysis.output.top);

@@ -177,7 +177,7 @@ int run(bool strict) {
 
 }  // namespace
 
-Action setup_doctor(CLI::App& command) {
+Action setup_doctor(Parser& command) {
     auto strict = std::make_shared<bool>(false);
     command.add_flag("--strict", *strict);
     return [strict] { return run(*strict); };

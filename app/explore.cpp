@@ -170,27 +170,27 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_explore(CLI::App& command) {
+Action setup_explore(Parser& command) {
     auto flags = std::make_shared<Flags>();
     flags->network.add_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
-    command.add_option("--vary", flags->vary)->allow_extra_args(false);
-    command.add_option("--limit", flags->limit)->allow_extra_args(false);
+    command.add_option("--vary", flags->vary).one_value();
+    command.add_option("--limit", flags->limit).one_value();
     command.add_option("--costs", flags->costs);
     command.add_option("--target", flags->target);
-    command.add_option("--search", flags->search)->check(CLI::IsMember({"auto", "grid", "random", "guided"}));
-    command.add_option("--samples", flags->samples)->check(CLI::PositiveNumber);
-    command.add_option("--restarts", flags->restarts)->check(CLI::Range(1, 1'000'000));
+    command.add_option("--search", flags->search).one_of({"auto", "grid", "random", "guided"});
+    command.add_option("--samples", flags->samples).count();
+    command.add_option("--restarts", flags->restarts).range(1, 1'000'000);
     command.add_option("--seed", flags->seed);
-    command.add_option("--points", flags->points)->check(CLI::Range(2, 1000));
-    command.add_option("--tiles", flags->tiles)->check(CLI::IsMember({"rule", "fastest"}));
+    command.add_option("--points", flags->points).range(2, 1000);
+    command.add_option("--tiles", flags->tiles).one_of({"rule", "fastest"});
     command.add_option("--map", flags->map);
     command.add_option("--pass-weights", flags->pass_weights);
     command.add_flag("--convolutions", flags->convolutions);
     command.add_option("--designs", flags->designs);
     command.add_option("--resume", flags->resume);
-    command.add_option("--threads", flags->threads)->check(CLI::Range(1, 4096));
+    command.add_option("--threads", flags->threads).range(1, 4096);
     return [flags] {
         flags->output.output.inputs = {flags->network.network, flags->network.layers, flags->machine.machine,
                                        flags->costs};

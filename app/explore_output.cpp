@@ -58,10 +58,10 @@ bool write_all(const ExplorationReport& c, const std::string& folder, const Expl
 
 }  // namespace
 
-void ExploreOutput::add_to(CLI::App& command) {
+void ExploreOutput::add_to(Parser& command) {
     output.top = 15;
     output.add_to(command);
-    command.add_option("--chart", chart)->check(CLI::IsMember({"designs", "sensitivity", "map", "pareto"}));
+    command.add_option("--chart", chart).one_of({"designs", "sensitivity", "map", "pareto"});
 }
 
 Errors faults(const ExploreOutput& flags) {

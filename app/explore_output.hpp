@@ -1,7 +1,6 @@
 // Where conclusions of an exploration go: the terminal, CSV, JSON, pictures. Shared by explore and reproduce.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <gambrel/report.hpp>
 
 #include "app/output.hpp"
@@ -11,7 +10,7 @@ namespace gambrel::app {
 struct ExploreOutput {
     OutputFlags output;
     std::string chart = "pareto";
-    void add_to(CLI::App& command);
+    void add_to(Parser& command);
 };
 
 Errors faults(const ExploreOutput& flags);

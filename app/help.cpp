@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <gambrel/base.hpp>
 
 #include "app/command.hpp"

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace gambrel::app {
 

@@ -41,12 +41,11 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_machines(CLI::App& command) {
+Action setup_machines(Parser& command) {
     auto flags = std::make_shared<Flags>();
     command.add_option("NAME", flags->name);
-    command.add_option("--csv", flags->output.csv)->expected(0, 1)->default_str("-");
-    auto* json = command.add_option("--json", flags->output.json)->expected(0, 1)->default_str("-");
-    json->excludes("--csv");
+    command.add_option("--csv", flags->output.csv).optional_value("-");
+    command.add_option("--json", flags->output.json).optional_value("-").excludes("--csv");
     command.add_flag("-f,--force", flags->output.force);
     return [flags] { return run(*flags); };
 }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <gambrel/base.hpp>
 #include <gambrel/version.hpp>
 
@@ -25,7 +26,7 @@ using namespace gambrel::app;
 struct Entry {
     const char* name;
     const char* summary;
-    Action (*setup)(CLI::App&);
+    Action (*setup)(Parser&);
 };
 constexpr Entry kCommands[] = {
     {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
@@ -90,7 +91,8 @@ int run(int argc, char** argv) {
         CLI::App* command = root.add_subcommand(entry.name, entry.summary);
         command->set_help_flag();
         flags.push_back(std::make_unique<HelpFlags>(*command));
-        actions.emplace_back(command, entry.setup(*command));
+        Parser parser(*command);
+        actions.emplace_back(command, entry.setup(parser));
     }
     argc = without_foreign_arguments(argc, argv);
     // Help must work whatever else is missing, so it is looked for before the options are judged.

@@ -22,7 +22,7 @@ struct Flags {
     std::string device = "cpu", sustained, budget, csv, sweep_chart, ert, import;
     std::vector<std::string> files;
     bool quick = false, list = false, self_test = false, quiet = false;
-    Theme theme = Theme::light;
+    std::string theme = "light";
 };
 
 // Machine file by .json, the Roofline of the machine by the others; a page has what was measured beside it.
@@ -68,13 +68,13 @@ bool write_machine(const Machine& machine, const std::string& title, const Flags
                    const Measurement* measured = nullptr) {
     bool ok = true;
     for (const auto& path : flags.files)
-        ok = written(path, rendered(path, machine, title, measured, flags.theme), flags.quiet) && ok;
+        ok = written(path, rendered(path, machine, title, measured, theme_of(flags.theme)), flags.quiet) && ok;
     return ok;
 }
 
 Result<std::string> sweep_chart(const Measurement& m, const Flags& flags) {
     ChartStyle style;
-    style.theme = flags.theme;
+    style.theme = theme_of(flags.theme);
     const std::string svg = sweep_svg(m, style);
     const std::string kind = fs::path(flags.sweep_chart).extension().string();
     return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
@@ -194,7 +194,7 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_measure(CLI::App& command) {
+Action setup_measure(Parser& command) {
     auto flags = std::make_shared<Flags>();
     command.add_option("--device,-d", flags->device);
     command.add_flag("--list", flags->list);
@@ -202,14 +202,12 @@ Action setup_measure(CLI::App& command) {
     command.add_flag("--self-test", flags->self_test);
     command.add_option("--budget", flags->budget);
     command.add_option("--sustained", flags->sustained);
-    command.add_option("-o,--output", flags->files)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command.add_option("-o,--output", flags->files).one_value();
     command.add_option("--sweep-chart", flags->sweep_chart);
-    command.add_option("--csv", flags->csv)->expected(0, 1)->default_str("-");
+    command.add_option("--csv", flags->csv).optional_value("-");
     command.add_option("--ert", flags->ert);
     command.add_option("--import-ert", flags->import);
-    command.add_option("--theme", flags->theme)
-        ->transform(
-            CLI::CheckedTransformer(std::map<std::string, Theme>{{"light", Theme::light}, {"dark", Theme::dark}}));
+    command.add_option("--theme", flags->theme).one_of({"light", "dark"});
     command.add_flag("--quiet,-q", flags->quiet);
     return [flags] { return run(*flags); };
 }

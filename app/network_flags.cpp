@@ -17,24 +17,24 @@ Result<std::optional<T>> named(const std::string& text, std::string_view flag,
 
 }  // namespace
 
-void NetworkFlags::add_to(CLI::App& command) {
+void NetworkFlags::add_to(Parser& command) {
     command.add_option("NETWORK", network);
     add_options_to(command);
 }
 
-void NetworkFlags::add_options_to(CLI::App& command) {
+void NetworkFlags::add_options_to(Parser& command) {
     command.add_option("--layers", layers);
-    command.add_option("--batch", batch)->check(positive_count());
-    command.add_option("--sequence", sequence)->check(positive_count());
-    command.add_option("--shape", shapes)->allow_extra_args(false);
+    command.add_option("--batch", batch).count();
+    command.add_option("--sequence", sequence).count();
+    command.add_option("--shape", shapes).one_value();
     command.add_option("--precision", precision);
     command.add_option("--layout", layout);
     command.add_option("--pass", pass);
     command.add_flag("--training", training);
     command.add_option("--phase", phase);
-    command.add_option("--context", context)->check(positive_count());
-    command.add_option("--tensor-parallel", tensor_parallel)->check(positive_count());
-    command.add_option("--fused", fused)->check(CLI::IsMember({"auto", "none"}));
+    command.add_option("--context", context).count();
+    command.add_option("--tensor-parallel", tensor_parallel).count();
+    command.add_option("--fused", fused).one_of({"auto", "none"});
     command.add_option("--kv-precision", kv_precision);
 }
 
@@ -80,10 +80,10 @@ Result<std::shared_ptr<const LayerSet>> layers_of(const NetworkFlags& flags) {
     return std::make_shared<const LayerSet>(std::move(*layers));
 }
 
-void MachineFlags::add_to(CLI::App& command) {
+void MachineFlags::add_to(Parser& command) {
     command.add_option("--machine,--gpu", machine);
     command.add_option("--clock", clock);
-    command.add_option("--roofs", roofs)->check(CLI::IsMember({"theoretical", "measured"}));
+    command.add_option("--roofs", roofs).one_of({"theoretical", "measured"});
 }
 
 Result<EstimatorOptions> estimator_of(const MachineFlags& flags) {
@@ -148,17 +148,6 @@ Errors machine_notes(const std::string& name) {
     if (const auto machine = machine_from(name); machine && !machine->partial.empty())
         notes.push_back({name, "is a partial measurement: " + machine->partial});
     return notes;
-}
-
-CLI::Validator positive_count() {
-    return {[](std::string& text) {
-                std::int64_t value = 0;
-                const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-                const bool whole = fault == std::errc{} && end == text.data() + text.size() && value > 0;
-                return whole ? std::string()
-                             : fmt::format("\"{}\" is not a count; expected a whole number from 1", text);
-            },
-            "COUNT", "positive count"};
 }
 
 }  // namespace gambrel::app

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <gambrel/estimate.hpp>
+
+#include "app/parser.hpp"
 
 namespace gambrel::app {
 
@@ -18,16 +19,16 @@ struct NetworkFlags {
     std::int64_t batch = 0, sequence = 0, context = 0, tensor_parallel = 0;
     bool training = false;
 
-    void add_to(CLI::App& command);
-    void add_options_to(CLI::App& command);  // all but NETWORK itself
-    [[nodiscard]] bool any() const;          // of the options
+    void add_to(Parser& command);
+    void add_options_to(Parser& command);  // all but NETWORK itself
+    [[nodiscard]] bool any() const;        // of the options
 };
 Result<LayerRequest> request_of(const NetworkFlags& flags);
 Result<std::shared_ptr<const LayerSet>> layers_of(const NetworkFlags& flags);
 
 struct MachineFlags {
     std::string machine, clock, roofs = "measured";
-    void add_to(CLI::App& command);
+    void add_to(Parser& command);
 };
 // Machine, clock and roofs. The machine may be absent: a table's rows can name theirs.
 Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
@@ -42,7 +43,5 @@ Errors machine_notes(const std::string& name);
 Result<std::optional<Frequency>> clock_of(const std::string& text);
 // "128x64x8" or "128x64". Empty text gives no tile.
 Result<std::optional<Tile>> tile_of(const std::string& text);
-// A whole number of 1 or more, with an error that says so.
-CLI::Validator positive_count();
 
 }  // namespace gambrel::app

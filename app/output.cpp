@@ -100,16 +100,18 @@ int bad_input(const Errors& errors) {
     return kBadInput;
 }
 
-void OutputFlags::add_files_to(CLI::App& command) {
-    command.add_option("--csv", csv)->expected(0, 1)->default_str("-");
-    command.add_option("--json", json)->expected(0, 1)->default_str("-");
-    command.add_option("-o,--output", files)->allow_extra_args(false);
-    command.add_option("--theme", theme)->check(CLI::IsMember({"light", "dark"}));
+Theme theme_of(std::string_view text) { return text == "dark" ? Theme::dark : Theme::light; }
+
+void OutputFlags::add_files_to(Parser& command) {
+    command.add_option("--csv", csv).optional_value("-");
+    command.add_option("--json", json).optional_value("-");
+    command.add_option("-o,--output", files).one_value();
+    command.add_option("--theme", theme).one_of({"light", "dark"});
     command.add_flag("-f,--force", force);
     command.add_flag("--quiet,-q", quiet);
 }
 
-void OutputFlags::add_to(CLI::App& command) {
+void OutputFlags::add_to(Parser& command) {
     add_files_to(command);
     command.add_option("--top", top);
     command.add_flag("--no-chart", no_chart);
@@ -117,7 +119,7 @@ void OutputFlags::add_to(CLI::App& command) {
 
 ChartStyle OutputFlags::chart_style() const {
     ChartStyle style;
-    style.theme = theme == "dark" ? Theme::dark : Theme::light;
+    style.theme = theme_of(theme);
     return style;
 }
 

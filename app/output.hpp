@@ -8,14 +8,16 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <gambrel/base.hpp>
 #include <gambrel/report.hpp>
 #include <gambrel/roofline.hpp>
 
+#include "app/parser.hpp"
+
 namespace gambrel::app {
 
 TextStyle terminal_style();
+Theme theme_of(std::string_view text);  // "light" or "dark"
 
 // A line on stderr. A closed or full stderr loses the line, never the result.
 void say(const std::string& line);
@@ -32,8 +34,8 @@ struct OutputFlags {
     bool no_chart = false, quiet = false, force = false;
     std::vector<std::string> inputs;  // what the command reads, so that no output replaces it
 
-    void add_files_to(CLI::App& command);  // --csv, --json, -o, --theme, --force, --quiet
-    void add_to(CLI::App& command);        // and --top, --no-chart
+    void add_files_to(Parser& command);  // --csv, --json, -o, --theme, --force, --quiet
+    void add_to(Parser& command);        // and --top, --no-chart
     [[nodiscard]] ChartStyle chart_style() const;
     [[nodiscard]] TextStyle text_style() const;
     // Whether the text goes to stdout: CSV or JSON is not there, and --quiet with a file does not silence it.

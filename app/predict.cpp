@@ -86,12 +86,12 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_predict(CLI::App& command) {
+Action setup_predict(Parser& command) {
     auto flags = std::make_shared<Flags>();
     flags->network.add_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
-    command.add_option("--model", flags->model)->check(CLI::IsMember({"gambrel", "paper"}));
+    command.add_option("--model", flags->model).one_of({"gambrel", "paper"});
     command.add_option("--tile", flags->tile);
     command.add_flag("--best-mapping", flags->best_mapping);
     command.add_option("--explain", flags->explain);

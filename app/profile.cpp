@@ -153,18 +153,18 @@ std::vector<std::string>& arguments_behind_dashes() {
     return arguments;
 }
 
-Action setup_profile(CLI::App& command) {
+Action setup_profile(Parser& command) {
     auto flags = std::make_shared<Flags>();
     command.add_option("APP", flags->misplaced);
     command.add_option("--ncu", flags->ncu_path);
     command.add_option("--cc", flags->cc);
-    command.add_option("--clock-control", flags->ncu.clock_control)->check(CLI::IsMember({"base", "none"}));
-    command.add_option("--cache-control", flags->ncu.cache_control)->check(CLI::IsMember({"all", "none"}));
-    command.add_option("--replay-mode", flags->ncu.replay_mode)->check(CLI::IsMember({"kernel", "application"}));
+    command.add_option("--clock-control", flags->ncu.clock_control).one_of({"base", "none"});
+    command.add_option("--cache-control", flags->ncu.cache_control).one_of({"all", "none"});
+    command.add_option("--replay-mode", flags->ncu.replay_mode).one_of({"kernel", "application"});
     command.add_option("--launch-skip", flags->ncu.launch_skip);
     command.add_option("--launch-count", flags->ncu.launch_count);
-    command.add_option("--nvtx-include", flags->ncu.nvtx_include)->allow_extra_args(false);
-    command.add_option("--tensor-by", flags->tensor_by)->check(CLI::IsMember({"auto", "operations", "instructions"}));
+    command.add_option("--nvtx-include", flags->ncu.nvtx_include).one_value();
+    command.add_option("--tensor-by", flags->tensor_by).one_of({"auto", "operations", "instructions"});
     command.add_flag("--dry-run", flags->dry_run);
     flags->analysis.add_to(command);
     return [flags] { return run(*flags); };

@@ -119,13 +119,13 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_report(CLI::App& command) {
+Action setup_report(Parser& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("FILE", flags->files)->required();
+    command.add_option("FILE", flags->files).required();
     command.add_option("--title", flags->title);
     flags->analysis.add_reading_to(command);
-    command.add_option("-o,--output", flags->analysis.output.files)->allow_extra_args(false);
-    command.add_option("--theme", flags->analysis.output.theme)->check(CLI::IsMember({"light", "dark"}));
+    command.add_option("-o,--output", flags->analysis.output.files).one_value();
+    command.add_option("--theme", flags->analysis.output.theme).one_of({"light", "dark"});
     command.add_flag("-f,--force", flags->analysis.output.force);
     command.add_flag("--quiet,-q", flags->analysis.output.quiet);
     return [flags] { return run(*flags); };

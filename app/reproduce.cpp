@@ -120,6 +120,23 @@ int reproduce_scaling(const Flags& flags) {
     return emit(*report, output);
 }
 
+// Of every table in the folder that can be read; the others are not needed.
+std::vector<GpuPair> pairs_below(const Flags& flags) {
+    std::vector<GpuPair> pairs;
+    for (const auto& [file, precision] : {std::pair{"conv_time_tiles_fp32.csv.gz", Precision::fp32},
+                                          {"conv_time_cudnn_fp32.csv.gz", Precision::fp32},
+                                          {"conv_time_cudnn_fp16tc.csv.gz", Precision::fp16},
+                                          {"gemm_time_tiles_fp32.csv.gz", Precision::fp32},
+                                          {"gemm_time_bf16.csv.gz", Precision::bf16},
+                                          {"gemm_time_lowp.csv.gz", Precision::bf16}}) {
+        const auto table = load_layer_table((fs::path(flags.folder) / file).string(), {precision});
+        if (!table) continue;
+        const auto more = gpu_pairs(*table, flags.min_time / 1e3);
+        pairs.insert(pairs.end(), more.begin(), more.end());
+    }
+    return pairs;
+}
+
 // Scales one GPU by factors to another's resources, and compares the predicted speed-up with the measured one.
 int reproduce_ratios(const Flags& flags) {
     RatioProof all;
@@ -132,7 +149,9 @@ int reproduce_ratios(const Flags& flags) {
         all.short_rows += proof->short_rows;
         all.rows.insert(all.rows.end(), proof->rows.begin(), proof->rows.end());
     }
-    return write_table(flags, proof_csv(all), [&] { return proof_text(all, terminal_style()); });
+    const std::vector<GpuPair> pairs = pairs_below(flags);
+    return write_table(flags, proof_csv(all),
+                       [&] { return proof_text(all, terminal_style()) + gpu_pairs_text(pairs, terminal_style()); });
 }
 
 int reproduce(const Flags& flags) {
@@ -146,17 +165,15 @@ int reproduce(const Flags& flags) {
 
 }  // namespace
 
-Action setup_reproduce(CLI::App& command) {
+Action setup_reproduce(Parser& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("STUDY", flags->study)
-        ->required()
-        ->check(CLI::IsMember({"deepcam", "delta-scaling", "scaling-proof"}));
+    command.add_option("STUDY", flags->study).required().one_of({"deepcam", "delta-scaling", "scaling-proof"});
     command.add_option("DIR", flags->folder);
-    command.add_option("--min-ms", flags->min_time)->check(CLI::NonNegativeNumber);
-    command.add_option("--flop-rule", flags->flop_rule)->check(CLI::IsMember({"corrected", "paper"}));
-    command.add_option("--csv", flags->output.csv)->expected(0, 1)->default_str("-");
+    command.add_option("--min-ms", flags->min_time).not_negative();
+    command.add_option("--flop-rule", flags->flop_rule).one_of({"corrected", "paper"});
+    command.add_option("--csv", flags->output.csv).optional_value("-");
     command.add_option("-o,--output", flags->path);
-    command.add_option("--theme", flags->output.theme)->check(CLI::IsMember({"light", "dark"}));
+    command.add_option("--theme", flags->output.theme).one_of({"light", "dark"});
     flags->output.top = 5;
     command.add_option("--top", flags->output.top);
     command.add_flag("-f,--force", flags->output.force);

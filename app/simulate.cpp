@@ -35,18 +35,15 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_simulate(CLI::App& command) {
+Action setup_simulate(Parser& command) {
     auto flags = std::make_shared<Flags>();
     flags->network.add_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
     command.add_option("--tile", flags->tile);
-    command.add_option("--sample", flags->simulation.sample)
-        ->expected(0, 1)
-        ->default_str("5")
-        ->check(CLI::Range(2, 1000));
+    command.add_option("--sample", flags->simulation.sample).optional_value("5").range(2, 1000);
     command.add_option("--seed", flags->simulation.seed);
-    command.add_option("--threads", flags->simulation.threads)->check(CLI::Range(1, 1024));
+    command.add_option("--threads", flags->simulation.threads).range(1, 1024);
     command.add_flag("--warm", flags->simulation.warm);
     return [flags] { return run(*flags); };
 }

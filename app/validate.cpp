@@ -20,7 +20,7 @@ struct Flags {
     MachineFlags machine;
     OutputFlags output;
     std::size_t worst = 8;
-    bool simulate = false;
+    bool simulate = false, hold_out = false;
     int sample = 0;
 };
 
@@ -49,9 +49,14 @@ int emit(const Validation& v, const Flags& flags) {
     const TextStyle style = flags.output.text_style();
     const Theme theme = flags.output.chart_style().theme;
     Renderings forms;
-    forms.text = [&] { return validation_text(v, title, style, flags.worst); };
+    const auto held_out = flags.hold_out ? held_out_errors(v) : std::vector<HeldOutErrors>{};
+    forms.text = [&] {
+        std::string text = validation_text(v, title, style, flags.worst);
+        if (flags.hold_out) text += held_out_text(held_out, style);
+        return text;
+    };
     forms.csv = [&] { return validation_csv(v); };
-    forms.json = [&] { return validation_json(v); };
+    forms.json = [&] { return validation_json(v, held_out); };
     forms.svg = [&] { return validation_svg(v, title, theme); };
     forms.markdown = [&] { return validation_markdown(v, title, command_line()); };
     return emit(forms, flags.output);
@@ -100,16 +105,17 @@ int run(Flags flags) {
 
 }  // namespace
 
-Action setup_validate(CLI::App& command) {
+Action setup_validate(Parser& command) {
     auto flags = std::make_shared<Flags>();
-    command.add_option("FILE", flags->file)->required();
+    command.add_option("FILE", flags->file).required();
     flags->machine.add_to(command);
     command.add_option("--precision", flags->precision);
     command.add_option("--min-time", flags->min_time);
-    command.add_option("--where", flags->where)->allow_extra_args(false);
+    command.add_option("--where", flags->where).one_value();
     command.add_option("--worst", flags->worst);
+    command.add_flag("--hold-out", flags->hold_out);
     command.add_flag("--simulate", flags->simulate);
-    command.add_option("--sample", flags->sample)->expected(0, 1)->default_str("5")->check(CLI::Range(2, 1000));
+    command.add_option("--sample", flags->sample).optional_value("5").range(2, 1000);
     flags->output.add_files_to(command);
     return [flags] { return run(*flags); };
 }

@@ -118,7 +118,8 @@ class Runner:
         programs = self.work / "programs"
         programs.mkdir()
         (programs / "gambrel").symlink_to(Path(binary).resolve())
-        self.environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(self.work), "LANG": "C.UTF-8", "COLUMNS": "100", "NO_COLOR": "1"}
+        self.environment = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(self.work), "LANG": "C.UTF-8", "COLUMNS": "100", "NO_COLOR": "1",
+                            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 
     def folder(self, document):
         folder = self.work / str(document).replace("/", "_")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fetch_nvrtc.sh FOLDER: NVRTC 11.8, 12.4 and 13.0 into FOLDER/VERSION, as Python packages. Tests compile the CUDA kernels with
+# fetch_nvrtc.sh FOLDER: NVRTC 11.8, 12.4, 12.9 and 13.0 into FOLDER/VERSION, as Python packages. Tests compile the CUDA kernels with
 # each of them; without them those tests skip, saying so.
 set -euo pipefail
 folder=${1:?usage: fetch_nvrtc.sh FOLDER}
@@ -11,4 +11,5 @@ fetch() {
 }
 fetch 11.8 'nvidia-cuda-nvrtc-cu11==11.8.*'
 fetch 12.4 'nvidia-cuda-nvrtc-cu12==12.4.*'
+fetch 12.9 'nvidia-cuda-nvrtc-cu12==12.9.*'
 fetch 13.0 'nvidia-cuda-nvrtc==13.0.*'

@@ -14,6 +14,7 @@ shared_seeds() {
     case $1 in
     ncu_report_fuzz) find "$data/ncu_rep" -size -400k \( -name '*.ncu-rep' -o -name '*.nsight-cuprof-report' \) ;;
     ncu_csv_fuzz) find "$data/ncu_csv" -size -200k -name '*.csv' ;;
+    nsys_fuzz) find "$data/nsys" -size -800k -name '*.sqlite' | head -3 ;;
     nvprof_csv_fuzz) find "$data/nvprof_csv" -size -200k -type f ;;
     esac
 }
@@ -46,6 +47,7 @@ deep_seeds() {
 dictionary_of() {
     case $1 in
     *csv_fuzz) echo "$dictionaries/csv.dict" ;;
+    kineto_fuzz) echo "$dictionaries/trace.dict" ;;
     baseline_fuzz | cluster_wire_fuzz | ert_json_fuzz | explore_fuzz | json_text_fuzz | machine_fuzz | page_fuzz | result_json_fuzz)
         echo "$dictionaries/json.dict"
         ;;

@@ -11,7 +11,13 @@ export LSAN_OPTIONS=suppressions=$PWD/tools/lsan.supp:print_suppressions=0
 if [ $# -eq 0 ]; then
     tools/build.sh asan all
     # The tests of the tree look at files and not at the program; a consumer is built by the ordinary tests.
-    exec ctest --test-dir build/asan -j "$jobs" --output-on-failure -E '^(tree|install|page)\.' --timeout 1200
+    # MPI, PoCL and NVRTC unload what leaks before the leaks are counted, so that no name is left to suppress them by.
+    unloading='Opencl|Cuda|Ptx|OtherCompilers|ExploreCommand|doctor'
+    status=0
+    ctest --test-dir build/asan -j "$jobs" --output-on-failure -E "^(tree|install|page)\.|$unloading" --timeout 1200 || status=1
+    export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+    ctest --test-dir build/asan -j "$jobs" --output-on-failure -E '^(tree|install|page)\.' -R "$unloading" --timeout 1200 || status=1
+    exit $status
 fi
 tools/build.sh asan "${@/#/test_}"
 failed=0

@@ -49,16 +49,6 @@ else
     fail "ctest: no result, exit status $status"
 fi
 
-# A second build: SANITIZED_ROOMS="base network" make test runs the tests of these rooms under sanitizers, make sanitize all.
-echo "== address and undefined behaviour sanitizers"
-if [ -z "${SANITIZED_ROOMS:-}" ]; then
-    echo "not run (SANITIZED_ROOMS=\"base network\" make test, or make sanitize)"
-elif JOBS=$jobs tools/sanitize.sh $SANITIZED_ROOMS; then
-    passed=$((passed + 1))
-else
-    fail "sanitizers, reported above"
-fi
-
 # Another build of everything, under sanitizers: minutes that the tests cannot spare. `make fuzz` runs it for longer.
 if [ "${FUZZ_TEST_SECONDS:-0}" -gt 0 ]; then
     must "build (preset fuzz)" tools/build.sh fuzz fuzz_all

@@ -103,6 +103,7 @@ export interface View {
   version: string;
   roofs?: string;
   grouping?: string;
+  answer?: string;
   whole_time?: number;
   zero_flop?: {text: string; time: number};
   total?: Sum;

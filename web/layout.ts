@@ -26,6 +26,7 @@ const KEYS: [string, string][] = [
 export class Layout {
   readonly tabs: HTMLButtonElement[];
   readonly subtitle = el("p", {class: "subtitle"});
+  readonly answer = el("p", {class: "answer", id: "answer"});
   readonly shown = el("p", {class: "shown", id: "shown", role: "status"});
   readonly chartBox = el("div", {class: "chart-box"});
   readonly panel = el("aside", {class: "panel", "aria-label": "Chosen kernel and bottlenecks", tabindex: 0});
@@ -97,7 +98,7 @@ export class Layout {
         },
            "Skip to the chart"),
         el("header", {},
-           el("div", {class: "heading"}, el("h1", {}, data.title || "Hierarchical Roofline"), this.subtitle),
+           el("div", {class: "heading"}, el("h1", {}, data.title || "Hierarchical Roofline"), this.subtitle, this.answer),
            el("div", {class: "buttons"}, this.saves, this.themeButton,
               button("help-button", "?", "Mouse and keys", () => this.help.showModal())),
            tablist),

@@ -197,6 +197,8 @@ class Page {
     const hasRoofline = !!view.charts?.length;
     this.layout.showView(this.state.view, hasRoofline, all.length > 0, view.curves.length > 0, this.dark());
     this.layout.subtitle.textContent = view.charts?.[machine]?.subtitle ?? "";
+    this.layout.answer.textContent = view.answer ?? "";
+    this.layout.answer.hidden = !view.answer;
     const rows = this.shown();
     if (hasRoofline) this.renderRoofline(view, all, rows, machine);
     this.renderParts(view, all.filter((r) => r.machine === machine), machine);

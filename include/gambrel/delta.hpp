@@ -21,6 +21,29 @@ namespace gambrel {
 enum class Model : std::uint8_t { paper, gambrel };
 std::string_view name(Model model);
 
+// Kinds of layers whose residuals differ; intervals are learned for each.
+enum class Regime : std::uint8_t {
+    many_waves,
+    few_waves,
+    one_wave,
+    short_reduction,
+    tensor_core,  // convolutions
+    streaming,
+    tensor_gemm,
+    attention,
+    attention_decode,
+    experts,
+};
+inline constexpr std::size_t kRegimes = 10;
+std::string_view name(Regime regime);
+// 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
+struct TimeInterval {
+    double low = 1, high = 1;
+};
+using IntervalTable = std::array<TimeInterval, kRegimes>;
+// By architecture where its rows were learned from, else by regime alone.
+const IntervalTable& time_intervals(const Architecture& architecture);
+
 // The numbers of a machine that the model needs, at one clock: taken out once, used for any number of layers.
 struct ModelInputs {
     Frequency clock;  // of the SMs
@@ -32,11 +55,16 @@ struct ModelInputs {
     Bytes l2_capacity;
     double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read
     Frequency clock_long;  // that a slot-powered board falls to; 0: it holds `clock`
+    // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
+    // the power window, and in one far longer.
+    double matrix_clock = 1, matrix_clock_long = 1;
+    double gemm_dram = 1;  // share of dram_bandwidth that the operands of a product on Tensor Cores reach
     Seconds launch;        // from one kernel's end to the next one's start
     SmLimits limits;       // of the machine as it is
     Bandwidth link;        // to the other GPUs of a node, in one direction; 0: unknown
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
+    const IntervalTable* intervals = nullptr;
     // That any SM's data can use.
     [[nodiscard]] Bytes usable_l2() const { return l2_capacity / l2_copies; }
     [[nodiscard]] BytesPerCycle l1_width_of_all() const { return l1_width * sms; }
@@ -59,6 +87,13 @@ struct Traffic {
     // Never more than it can give in the kernel's time.
     OperandTraffic dram_uneven;
     double l1_hit = 0, l2_hit = 0;  // share of the bytes asked for
+    // `l2` is what SMs ask of L2, `dram` what moves in a stream of kernels. A profiler's counters of one kernel see
+    // something else where L2 has two halves: lookups in the other half, and not what the kernel leaves in L2.
+    OperandTraffic l2_crossing;
+    Bytes l2_fetched;  // instructions and constants
+    Bytes left_in_l2;
+    [[nodiscard]] Bytes counted_l2() const { return l2.total() + l2_crossing.total() + l2_fetched; }
+    [[nodiscard]] Bytes counted_dram() const { return dram.total() - left_in_l2; }
 };
 
 // What a prediction waits for. `issue` is the warp schedulers, `latency` too few warps to fill them.
@@ -80,27 +115,6 @@ struct TimeTerms {
     Seconds operator[](Term t) const { return seconds[t]; }
     Seconds& operator[](Term t) { return seconds[t]; }
 };
-
-// Kinds of layers whose residuals differ; intervals are learned for each.
-enum class Regime : std::uint8_t {
-    many_waves,
-    few_waves,
-    one_wave,
-    short_reduction,
-    tensor_core,  // convolutions
-    streaming,
-    tensor_gemm,
-    attention,
-    attention_decode,
-    experts,
-};
-inline constexpr std::size_t kRegimes = 10;
-std::string_view name(Regime regime);
-// 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
-struct TimeInterval {
-    double low = 1, high = 1;
-};
-TimeInterval time_interval(Regime regime);
 
 struct Prediction {
     Model model = Model::gambrel;
@@ -125,12 +139,24 @@ struct OperandAccess {
     double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
     double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
 };
+// Kernels of a call beside the main one, that write and read workspaces: bytes at L1 and L2, at DRAM, and of these what
+// each kernel, the main one too, writes for the next to read.
+struct TransformTraffic {
+    OperandTraffic l1, dram;
+    std::array<Bytes, 3> handed_on{};
+};
 struct Geometry {
     double m = 0, n = 0, k = 0, batch = 1;
     Bytes element{4}, output_element{4};  // of what the epilogue writes
     OperandAccess a, b;
     double output = 0;        // elements
     Bytes bias, unique_bias;  // loaded by all CTAs together; of the vector. Counted with B, as both are parameters
+    Bytes offsets;            // of precomputed addresses, asked of L1 by all CTAs; they stay there
+    Bytes rewritten;          // of what the epilogue moves, stored over what the kernel has read
+    Bytes read_back;          // of what the epilogue moves, read
+    Bytes read_once;          // of the output, from DRAM before it is written
+    Bytes written;            // the layer's output, which is not what the main kernel writes where transforms follow it
+    TransformTraffic transforms;
     double taps = 1, taps_h = 1;
     bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
     Bytes tap_distance;         // of a filter gradient: of one input column between a row of taps and the next
@@ -150,10 +176,9 @@ struct PreparedLayer {
     std::variant<std::monostate, Streaming, Attention, MixtureOfExperts, AllReduce> op;
     Pass pass = Pass::fwd;
     Precision precision = Precision::fp32, weights = Precision::fp32;
-    std::optional<gambrel::Timing> timed_as;
-    // What a measured time of this row would be of: kernels alone, a library's call, or a framework's.
-    enum class Timing : std::uint8_t { kernels, library_call, framework_call };
-    Timing timing = Timing::kernels;
+    std::optional<Timing> timing;  // what a measured time of this row would be of
+    bool cold = false;             // nothing is in the caches before it, whatever its timing
+    Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);

@@ -257,6 +257,15 @@ struct RatioProof {
 };
 // The factors that lead from one machine's resources to another's.
 Factors factors_between(const Machine& from, const ModelInputs& a, const Machine& to, const ModelInputs& b);
+// Two GPUs that share shapes in a table: the mean error of the ratio of their times, by the model with each GPU's own
+// machine, and by a Roofline of peaks, which needs no model.
+struct GpuPair {
+    std::string from, to, kind;  // of operator and precision, "gemm bf16"
+    std::size_t rows = 0;
+    double error = 0, roofline_error = 0;  // mean |predicted ratio / measured ratio - 1|
+};
+inline constexpr std::size_t kFewestShared = 20;  // rows, below which a pair is left out
+std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time);
 Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from, double min_time);
 
 // Every number that a factor scales is labelled assumed; a design of factors 1 is the machine itself.

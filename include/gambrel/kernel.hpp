@@ -34,6 +34,8 @@ struct Kernel {
     Symbol phase;             // NVTX range or the file's phase; empty if none
     Symbol source;            // the file it came from
     Symbol device;            // as the profiler names it; empty if it did not
+    Symbol op, module, rank;  // of a trace: the operator and module that launched it, and whose file; else empty
+    Symbol time_class;        // of a trace: the name of its TimeClass; else empty
     std::size_t machine = 0;  // index into Run::machines
     std::uint64_t launches = 1;
     std::uint64_t zero_flop_launches = 0;  // launches whose work is known to be zero
@@ -81,6 +83,35 @@ std::string short_name(std::string_view full_name, std::size_t width = 48);
 // A kernel that ran `times` times: every amount and the number of launches multiplied.
 Kernel repeated(Kernel kernel, double times);
 
+// What the GPU time of a trace is made of. Every kernel, copy and memset is in exactly one class. modelled: work and
+// bytes are known by the model. unmodelled: it ran, and a reason says what is missing. before_capture: launched before
+// the capture began. graph: launched by a CUDA graph, and its shapes are unknown.
+enum class TimeClass : std::uint8_t { modelled, unmodelled, before_capture, graph, communication, copy, memset };
+inline constexpr std::size_t kTimeClasses = 7;
+std::string_view name(TimeClass time_class);
+
+// Durations in whole nanoseconds. Over several ranks, sums.
+struct TimelineSummary {
+    struct Class {
+        std::uint64_t ns = 0, events = 0;
+    };
+    struct Unmodelled {
+        Symbol op, reason;  // the operator, or the kernel where no operator is known
+        std::uint64_t ns = 0, events = 0;
+    };
+    std::array<Class, kTimeClasses> classes{};   // adds up to gpu_ns
+    std::uint64_t gpu_ns = 0;                    // the durations of all kernels, copies and memsets
+    std::uint64_t wall_ns = 0;                   // from the first of them to the end of the last
+    std::uint64_t idle_ns = 0;                   // of it, while none runs
+    std::uint64_t exposed_communication_ns = 0;  // of it, while communication runs and no other kernel does
+    std::uint64_t launch_bound_ns = 0;           // of idle_ns, before a kernel that was launched too late
+    std::uint64_t ranks = 1, steps = 0;          // steps that the trace marks; 0: it marks none
+    std::vector<Unmodelled> unmodelled;          // by falling time
+
+    [[nodiscard]] const Class& of(TimeClass c) const { return classes[static_cast<std::size_t>(c)]; }
+    [[nodiscard]] Class& of(TimeClass c) { return classes[static_cast<std::size_t>(c)]; }
+};
+
 // What every source of kernels makes, whether they were profiled, modelled, simulated or traced: the kernels, the
 // machines that they ran on, and what is known of both. Everything to the right of it asks no more where it came from.
 struct Run {
@@ -91,6 +122,7 @@ struct Run {
     std::optional<Roofs> roofs{};  // that its times were made with or judged by; absent: the source does not say
     bool partial = false;          // the source was cut short: a truncated file, an interrupted simulation
     Errors notes{};
+    std::optional<TimelineSummary> timeline{};  // of a trace
 };
 // Replaces each machine that the source only names or describes in part: by `chosen` if that is given, else by the
 // catalogue's machine of that name. Adds notes on machines that stay unknown, and on a choice that contradicts the
@@ -99,12 +131,13 @@ void resolve_machines(Run& run, const Machine* chosen = nullptr);
 // Measured roofs for a run that was made with them, or whose machine file has them; theoretical ones otherwise.
 Roofs default_roofs(const Run& run);
 
-enum class Grouping : std::uint8_t { launch, kernel, phase };
+enum class Grouping : std::uint8_t { launch, kernel, phase, op, module, rank };
 // exact: the sum of the launches' times. mean_rate: summed cycles over the mean clock, as the scripts of arXiv
 // 2009.05257 have it; up to 0.6 % off on their own data, and needed only to reproduce their tables.
 enum class TimeSum : std::uint8_t { exact, mean_rate };
-// Sums over launches that share a name (and phase) or a phase, in order of falling time. An amount that is unknown in
-// one member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
+// Sums over launches that share a name (and phase), a phase, an operator, a module or a rank, in order of falling time.
+// Launches of different classes of a trace are never summed together: the unknown would hide the known. An amount that
+// is unknown in one member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
 std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum = TimeSum::exact);
 Kernel total(const std::vector<Kernel>& kernels, std::string_view name = "total");
 

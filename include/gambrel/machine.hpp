@@ -130,8 +130,34 @@ struct MatrixUnits {
     std::vector<Tile> tiles;            // that libraries have kernels of
 };
 
+// How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
+struct MatrixGemm {
+    Seconds start;          // from the start of the kernel to full speed, and from there to its end
+    double l2_reuse = 1;    // bytes that SMs get for each one that L2 sends: clusters share operands
+    double dram_reach = 1;  // share of the pin rate that streams of operands reach
+    // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
+    // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
+    double flop_energy = 0;
+    std::vector<Tile> tiles;  // the library's choice, without those that differ little
+};
+
 // What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
 // that libraries ship. Data (data/architectures), not branches in code; every section of a file cites its source.
+// cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it
+// has nothing better. The wide tile is taken from so many filters, k and CTAs on.
+struct EngineChoice {
+    Tile narrow, wide;  // narrow.m is 0 where there is no such engine
+    std::int64_t from_filters = 0, from_k = 0, from_ctas = 0;
+};
+struct EngineKernels {
+    EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 33, 0, 0}, precomputed;
+    std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does
+    bool filters_through_l1 = false;              // their lines stay in L1 for other CTAs
+    // Multiplier slots that an element of a tile costs: it is loaded alone, with its address and bounds; fitted. 0: the
+    // engines' times are those of other kernels.
+    double load_slots = 0;
+};
+
 struct Architecture {
     std::string id, name;  // "volta", "Volta"
     std::vector<ComputeCapability> covers;
@@ -146,12 +172,22 @@ struct Architecture {
     std::vector<Bytes> carve_outs;
     bool l1_keeps_global_loads = false;      // lines stay for later loads; false: L1 only merges concurrent ones
     bool l2_partitions_keep_copies = false;  // each partition caches what its own SMs read
-    double issue_slots = 1;                  // of an instruction on the CUDA cores; fitted
-    std::vector<Tile> gemm_tiles;            // on CUDA cores
+    // What a profiler's counter of L2 adds for a sector whose home is in the other partition: lookups beyond the first
+    // one, of a read that misses, of a write, and of a write to a line that the kernel has read. 0: not seen.
+    std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
+    Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
+    bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
+    double issue_slots = 1;         // of an instruction on the CUDA cores; fitted
+    std::vector<Tile> gemm_tiles;   // on CUDA cores
     Tile convolution_tile, narrow_convolution_tile, filter_gradient_tile;
     std::int64_t narrow_up_to_filters = 0;
+    EngineKernels engines;
+    // CTAs of an SM that do the same steps on CUDA cores stay near each other; false: the oldest takes what slots it
+    // can.
+    bool ctas_keep_step = true;
     std::optional<MatrixUnits> matrix;
-    Seconds gemm_call, convolution_call;  // host time of a framework's call; fitted
+    std::optional<MatrixGemm> matrix_gemm;  // absent: no times of such products were seen
+    Seconds gemm_call, convolution_call;    // host time of a framework's call; fitted
 };
 
 // A ceiling that a benchmark saw or a vendor states, and the clock that it holds at if that is known.
@@ -208,6 +244,7 @@ struct Machine {
     std::string partial;  // why its measurement is not complete, such as "interrupted after 2 s"; "" if it is
     std::optional<ComputeCapability> compute_capability;
     Clocks clocks;
+    Fact<double> board_power;  // W; the limit that the board is sold with
     Organisation sm;
     PerPipe<Arithmetic> pipes;
     std::vector<MemoryLevel> levels;

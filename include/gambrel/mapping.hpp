@@ -27,6 +27,8 @@ struct Calibration {
     double tap_offsets = 0, scalar_load_slots = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
+    double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
+    double quantization_passes = 0;
     double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
     double wgrad_ctas_per_sm = 0, wgrad_least_parts = 0, wgrad_matrix_ctas = 0, gemm_split_chunk = 0,
            convolution_split_from = 0;
@@ -68,8 +70,18 @@ struct WarpLoad {
     bool operator==(const WarpLoad&) const = default;
 };
 
+// Where the CTAs that share an output tile (split-K) add up. atomics: in the output. workspace: each writes its sums, a
+// second kernel of the call adds them up. partial: the same, and that kernel is not part of what is looked at.
+// in_order: one after the other in the output, each reading what those before it have written.
+enum class SplitSums : std::uint8_t { atomics, workspace, partial, in_order };
+
+// A convolution of 3x3 filters by fewer multiplications. winograd_fused: F(2x2, 3x3) in one kernel, blocks of 4 x 8
+// tiles of 2x2 outputs by 32 filters. winograd_separate: F(4x4, 3x3), transforms and 36 GEMMs as kernels of their own.
+enum class Transform : std::uint8_t { none, winograd_fused, winograd_separate };
+
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
+    Transform transform = Transform::none;
     Tile cta, warp;                // warp.k is cta.k, but cta.k / slices where warps share out the k-step
     std::int32_t threads = 0;      // of a CTA
     std::int32_t registers = 0;    // of a thread
@@ -77,9 +89,14 @@ struct Mapping {
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile
     std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
+    std::int32_t split_grain = 0;  // parts of a split are multiples of so many k; 0: of whole k-steps
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
-    bool split_k_in_workspace = false;  // partial sums are written and reduced by a second kernel, else by atomics
-    bool splits_first = false;  // CTAs of one output tile are neighbours in launch order, else those of one split
+    SplitSums sums = SplitSums::atomics;
+    bool overwrites = false;       // the output is read before it is written
+    bool engine = false;           // one of cuDNN's older engines
+    bool loads_offsets = false;    // each request for pixels also loads the offset of its k
+    bool explicit_matrix = false;  // the input was written out as a matrix before (im2col)
+    bool splits_first = false;     // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
     WarpLoad a, b;
@@ -126,9 +143,12 @@ SmLimits sm_limits(const Machine& machine);
 // ctas_per_sm is 0 if one CTA needs more than an SM has.
 Occupancy occupancy(const SmLimits& limits, const Mapping& mapping);
 Occupancy occupancy(const Machine& machine, const Mapping& mapping);
-// The GEMM that a kernel computes. Of a strided dgrad only the taps that reach a pixel are multiplied: stride x stride
-// smaller problems, or as many as there are taps.
+// The GEMM that a kernel computes. By Winograd's algorithm, that of the transformed tiles, whole blocks of them. Of a
+// strided dgrad only the taps that reach a pixel are multiplied: stride x stride smaller problems, or as many as there
+// are taps.
 std::optional<GemmView> kernel_view(const Layer& layer);
+// By the row's algorithm or kernel; none where the layer is no 3x3 convolution of stride 1.
+Transform transform_of(const Layer& layer);
 // FLOP of a layer that its kernel does. They are those of flop(layer), but a dgrad computes no gradient of the padding:
 // of a layer that is padded by its filter's size or more it does fewer.
 Flops kernel_flop(const Layer& layer);
@@ -141,10 +161,12 @@ struct KernelName {
     Tile tile;  // 0 where the name does not say
     std::int32_t slices = 1, stages = 0, vector = 0;
     std::optional<bool> tensor_core, nhwc, split_k;
+    bool precomputed = false, explicit_matrix = false;  // of an engine: loads offsets; reads an im2col matrix
     std::optional<Pass> pass;
     // cudnn: s*cudnn and xmma convolutions. engine: cuDNN's older templates (implicit_convolve_sgemm,
-    // wgrad_alg0_engine). gemm: BLAS. winograd and other: nothing that a tile describes.
-    enum class Family : std::uint8_t { cudnn, engine, gemm, winograd, other };
+    // wgrad_alg0_engine). direct: cuDNN's kernels of few channels, a thread an output. gemm: BLAS. winograd and other:
+    // nothing that a tile describes.
+    enum class Family : std::uint8_t { cudnn, engine, direct, gemm, winograd, other };
     Family family = Family::other;
 };
 KernelName parse_kernel_name(std::string_view name);

@@ -117,13 +117,15 @@ std::string explore_csv(const ExplorationReport& report);
 // How far predicted ratios between two GPUs can be trusted.
 std::string proof_text(const RatioProof& proof, const TextStyle& style);
 std::string proof_csv(const RatioProof& proof);
+std::string gpu_pairs_text(const std::vector<GpuPair>& pairs, const TextStyle& style);
 
 // The models against measured rows. Markdown is for publishing: mean errors by precision, pass and algorithm, then
 // every row; `made_by` is the command.
 std::string validation_text(const Validation& validation, const std::string& title, const TextStyle& style,
                             std::size_t worst);
 std::string validation_csv(const Validation& validation);
-std::string validation_json(const Validation& validation);
+std::string validation_json(const Validation& v, const std::vector<HeldOutErrors>& held_out = {});
+std::string held_out_text(const std::vector<HeldOutErrors>& lines, const TextStyle& style);
 std::string validation_markdown(const Validation& validation, const std::string& title, const std::string& made_by);
 // Predicted against measured, one for each quantity that the rows have.
 std::vector<Chart> validation_charts(const Validation& validation);

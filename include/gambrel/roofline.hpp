@@ -93,7 +93,8 @@ struct Analysis {
     std::vector<Error> notes;
     Roofs roofs = Roofs::theoretical;
     Origin origin = Origin::measured;
-    bool partial = false;  // the source was cut short
+    bool partial = false;                       // the source was cut short
+    std::optional<TimelineSummary> timeline{};  // of a trace
 };
 
 struct AnalysisOptions {
@@ -103,5 +104,21 @@ struct AnalysisOptions {
 };
 
 Analysis analysis(Run run, const AnalysisOptions& options = {});
+
+// What to work on first: the rows with the most time above their roofs, and what the whole would gain by each.
+struct Answer {
+    struct Item {
+        std::size_t row = 0;      // index into Analysis::rows
+        Seconds headroom;         // of the row
+        double step_speedup = 1;  // of the whole, were this row at its roof and all else as it is
+    };
+    Seconds time;      // of all rows whose time is known
+    Seconds at_roofs;  // of the same rows, were each that could be judged at its roof
+    Seconds unjudged;  // the part of `time` of rows that no roof could be found for
+    std::vector<Item> first;  // by falling headroom; only what would save at least 1 % of the time
+};
+Answer answer(const Analysis& analysis);
+// Of the whole, were this row at its roof; absent where the row could not be judged.
+std::optional<double> step_speedup(const AnalysisRow& row, Seconds whole);
 
 }  // namespace gambrel

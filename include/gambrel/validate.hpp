@@ -16,14 +16,19 @@ enum class ValidatedQuantity : std::uint8_t { l1, l2, dram, time };
 inline constexpr std::size_t kValidatedQuantities = 4;
 std::string_view name(ValidatedQuantity quantity);
 
-// Who says: the paper's model, ours, or the simulator. The simulator counts no cycles, so it says no time.
-enum class EstimateSource : std::uint8_t { paper, gambrel, simulated };
-inline constexpr std::size_t kEstimateSources = 3;
-std::string_view name(EstimateSource source);  // "paper", "gambrel", "simulated"
+// Who says: the paper's model, ours, the simulator, or a Roofline of three constants fitted on the rows themselves. The
+// simulator counts no cycles, so it says no time; a Roofline says nothing but a time.
+enum class EstimateSource : std::uint8_t { paper, gambrel, simulated, roofline };
+inline constexpr std::size_t kEstimateSources = 4;
+std::string_view name(EstimateSource source);  // "paper", "gambrel", "simulated", "roofline"
 
 struct ValidationRow {
     std::size_t line = 0;
     std::string name, gpu, pass, precision, algorithm, regime, bound;
+    std::string op;                            // "gemm", "convolution", ...
+    std::uint64_t shape = 0;                   // a hash of all sizes; rows of one shape share it
+    double roof_compute = 0, roof_memory = 0;  // s; FLOP and compulsory bytes at the peaks of the row's GPU; 0: unknown
+    double time_low = 0, time_high = 0;        // s; the interval that our prediction carries
     std::array<double, kValidatedQuantities> measured{};  // 0: the row does not say
     std::array<std::array<double, kValidatedQuantities>, kEstimateSources>
         predicted{};  // by EstimateSource; 0: not asked for
@@ -41,6 +46,26 @@ struct ErrorSummary {
 ErrorSummary summary(const std::vector<ValidationRow>& rows, ValidatedQuantity quantity, EstimateSource source,
                      const std::function<bool(const ValidationRow&)>& chosen = {});
 
+// t = start + max(FLOP / (compute x peak), bytes / (memory x bandwidth)): what a mechanistic model must beat.
+struct FittedRoofline {
+    double start = 0, compute = 1, memory = 1;  // s, shares of the peaks
+    [[nodiscard]] double time(const ValidationRow& row) const;
+};
+// The constants with the least mean |predicted / measured - 1|, by a pattern search. Nothing from fewer than ten rows.
+std::optional<FittedRoofline> fitted_roofline(const std::vector<const ValidationRow*>& rows);
+
+// Rows that something was fitted on beside rows that were kept out of the fit. By shape: half of the shapes of a GPU.
+// By GPU: a Roofline of all other GPUs is carried over to this one. Our constants are not fitted here: the same halves
+// were used to fit them, and a row is on the same side in every file.
+struct HeldOutErrors {
+    std::string split, gpu, op, precision, side;  // "shape" or "gpu"; "fitted" or "kept out"
+    std::size_t rows = 0;
+    double gambrel = 0, roofline = 0;  // mean |predicted / measured - 1|
+    double inside = 0;                 // share of the rows inside the interval that our prediction carries
+};
+// Whether rows of the shape may be fitted on.
+bool is_fitted_on(std::uint64_t shape);
+
 struct ValidationOptions {
     EstimatorOptions estimator;
     double min_time = 0;                       // s; rows measured shorter are left out
@@ -56,5 +81,6 @@ struct Validation {
     bool partial = false;     // the simulator was stopped
 };
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options);
+std::vector<HeldOutErrors> held_out_errors(const Validation& validation);
 
 }  // namespace gambrel

@@ -18,7 +18,9 @@ public:
     FileBytes& operator=(FileBytes&&) noexcept;
     ~FileBytes();
 
+    // At least kPadding bytes behind the view can be read too; what they hold is not defined.
     [[nodiscard]] std::string_view view() const { return view_; }
+    static constexpr std::size_t kPadding = 64;
 
     struct Mapping;
 

@@ -100,7 +100,7 @@ struct Kernel {
 // Keys and values of the new positions go into the cache by a kernel before: one CTA a token, of as many threads as its
 // heads have elements. Queries that meet an FP8 cache are quantized.
 Seconds cache_time(const Kernel& k) {
-    if (!k.a.paged || k.layer.timed_as == gambrel::Timing::kernel) return {};
+    if (!k.a.paged || k.layer.timing == Timing::kernel) return {};
     const Attention& a = k.a;
     const double tokens = real(a.batch) * real(a.q_len), elements = real(a.kv_heads) * real(a.head_dim);
     const double resident = std::min(32.0, std::floor(kThreadsPerSm / std::clamp(elements, 32.0, 512.0)));
@@ -178,8 +178,8 @@ Seconds attention_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     const Seconds kernel = decode ? decode_time(k, traffic, t) : prefill_time(k, traffic, t);
     const double floor = decode ? k.costs.decode_floor : k.backward ? k.costs.floor_backward : k.costs.floor;
     // A kernel's own time has nothing before it and nothing after it.
-    const bool alone = layer.timed_as == gambrel::Timing::kernel;
-    t[Term::launch] = alone ? Seconds{} : Seconds{floor} + (layer.timed_as ? Seconds{} : h.launch);
+    const bool alone = layer.timing == Timing::kernel;
+    t[Term::launch] = alone ? Seconds{} : Seconds{floor} + (layer.timing ? Seconds{} : h.launch);
     t.prologue = cache_time(k);
     return t[Term::launch] + kernel + t.prologue;
 }

@@ -34,7 +34,9 @@ RereadCounts reread_counts(const TiledLaunch& c, const LaunchOrder& o) {
 
 double reads_of_walked(const TiledLaunch& c, const RereadCounts& s) {
     const double steps = static_cast<double>(c.grid.k_steps) * c.mapping.cta.k;
-    const double drifting = std::min(1.0, c.gpu.calibration->drift * (c.resident - 1) / std::max(1.0, steps));
+    const bool apart = !c.gpu.architecture->ctas_keep_step && !is_tensor(c.mapping.pipe);
+    const double drifting =
+        apart ? 1 : std::min(1.0, c.gpu.calibration->drift * (c.resident - 1) / std::max(1.0, steps));
     const double together = std::min(s.together + s.uneven, s.apart);
     return std::max(1.0, together + (s.apart - together) * drifting);
 }
@@ -53,10 +55,29 @@ struct Reads {
 Reads reads_of(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s) {
     const Geometry& g = c.geometry;
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
-    const Bytes panel = (rows_first ? g.b.unique : g.a.unique) / g.batch / o.panels;
+    const double parts = static_cast<double>(c.grid.split_k);
+    const Bytes panel = (rows_first ? g.b.unique : g.a.unique) / g.batch / parts / o.panels;
     const double walked = reads_of_walked(c, s), stays = reads_of_panel(c, o, s, panel);
     return rows_first ? Reads{walked, stays} : Reads{stays, walked};
 }
+
+// The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of
+// both halves read takes two. So the capacity lies between a half and the whole of L2, and the share rises over that
+// range of what passes between one reading and the next: the walked operand, the panels in flight and their outputs.
+double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
+    const Geometry& g = c.geometry;
+    const Bytes all = g.a.unique + g.b.unique + g.output * g.element;
+    if (c.gpu.l2_copies < 2) return all > c.gpu.usable_l2() ? 1 : 0;
+    const bool rows_first = c.mapping.order == CtaOrder::rows_first;
+    const double parts = static_cast<double>(c.grid.split_k);
+    const Bytes walked = (rows_first ? g.a.unique : g.b.unique) / g.batch / parts;
+    const Bytes panels = (rows_first ? g.b.unique : g.a.unique) / g.batch / parts;
+    const double in_flight = std::clamp(c.resident * c.gpu.sms / o.line, 1.0, o.panels);
+    const Bytes between = walked + panels * (in_flight / o.panels) + g.output * g.element / g.batch / o.panels;
+    const Bytes least = c.gpu.usable_l2(), most = c.gpu.l2_capacity;
+    return std::clamp((between - least) / (most - least), 0.0, 1.0);
+}
+Reads lessened(Reads r, double lost) { return {1 + (r.a - 1) * lost, 1 + (r.b - 1) * lost}; }
 
 // CTAs of one part of a split reduction read the same k. They start one after the other, and by the time the last has
 // come to a place the others have brought in the rest of the part: what is more than L2 holds beside the sums is read
@@ -87,16 +108,19 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
     const double rows = static_cast<double>(grid.rows), columns = static_cast<double>(grid.columns);
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
     Reads reads, even;
-    if (g.a.unique + g.b.unique + g.output * g.element > c.gpu.usable_l2()) {
-        if (grid.split_k > 1) {
-            const double miss = split_miss(c);
-            reads = even = {1 + (columns - 1) * miss, 1 + (rows - 1) * miss};
-        } else {
-            const LaunchOrder order{rows_first ? rows : columns, rows_first ? columns : rows};
+    const LaunchOrder order{rows_first ? rows : columns, rows_first ? columns : rows};
+    // Parts of a BLAS kernel's split run one after the other, each a GEMM of its own; those of a filter gradient beside
+    // each other.
+    const bool in_turn = grid.split_k == 1 || c.mapping.split_grain > 0;
+    if (in_turn) {
+        if (const double lost = lost_share(c, order); lost > 0) {
             const RereadCounts counts = reread_counts(c, order);
-            reads = reads_of(c, order, counts);
-            even = reads_of(c, order, counts.evened());
+            reads = lessened(reads_of(c, order, counts), lost);
+            even = lessened(reads_of(c, order, counts.evened()), lost);
         }
+    } else if (g.a.unique + g.b.unique + g.output * g.element > c.gpu.usable_l2()) {
+        const double miss = split_miss(c);
+        reads = even = {1 + (columns - 1) * miss, 1 + (rows - 1) * miss};
     }
     if (g.tap_distance > Bytes{}) {
         const double again = taps_apart(c);
@@ -115,7 +139,12 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
     traffic.dram_uneven.b = std::max(Bytes{}, bytes_b(reads.b) - bytes_b(even.b));
     // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
     const Bytes once = g.output * g.element, all = c.layer.l1.c;
-    t.c = c.mapping.split_k_in_workspace && all > c.gpu.usable_l2() ? all : once;
+    const bool parts = grid.split_k > 1;
+    if (parts && c.mapping.sums == SplitSums::partial)
+        t.c = all;
+    else
+        t.c = parts && c.mapping.sums == SplitSums::workspace && all > c.gpu.usable_l2() ? all : once;
+    t.c += g.read_once;
 }
 
 }  // namespace gambrel::delta_detail

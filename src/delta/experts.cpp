@@ -52,8 +52,8 @@ Seconds experts_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms
     traffic.l2.a = std::max(weights, weights * (padded / rows_of_tile / std::max(1.0, touched)));
     traffic.l1 = traffic.l2;
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
-    const bool alone = layer.timed_as == gambrel::Timing::kernel;
-    t[Term::launch] = alone ? Seconds{} : Seconds{c.floor} + (layer.timed_as ? Seconds{} : h.launch);
+    const bool alone = layer.timing == Timing::kernel;
+    t[Term::launch] = alone ? Seconds{} : Seconds{c.floor} + (layer.timing ? Seconds{} : h.launch);
     t.waves = padded / rows_of_tile;
     return t[Term::launch] + gemms + t.epilogue;
 }

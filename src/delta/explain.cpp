@@ -137,6 +137,43 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     }
 }
 
+void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
+    const TimeTerms& t = p.terms;
+    const ModelInputs& h = c.gpu;
+    const MatrixGemm& library = *h.architecture->matrix_gemm;
+    const double k = c.geometry.k / count(c.grid.split_k), overhead = h.calibration->tile_overhead;
+    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.mapping.pipe]);
+    const Cycles of_one_k = Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate;
+    const double waves = matrix_waves(c);
+    out.given("waves charged", "part of the idle share of the last wave is filled by work that is split along k",
+              waves);
+    out.given("held clock", "what the board's power leaves of the clock in a kernel of this length",
+              h.clock * (waves * of_one_k * k / h.clock / t[Term::compute]));
+    out.product("busy", "waves x cycles of one k x (k + overhead of a tile) / held clock",
+                {{"waves", waves},
+                 {"cycles", of_one_k},
+                 {"k and overhead", k + overhead},
+                 {"held clock", h.clock * (waves * of_one_k * k / h.clock / t[Term::compute]), true}},
+                t[Term::latency]);
+    out.product("t L2", "operands of all CTAs / (bandwidth x reuse by clusters)",
+                {{"bytes", c.layer.l1.a + c.layer.l1.b},
+                 {"bandwidth", h.l2_bandwidth, true},
+                 {"reuse", library.l2_reuse, true}},
+                t[Term::l2]);
+    out.product("t DRAM", "every operand once / (bandwidth x share that operands reach)",
+                {{"bytes", t[Term::dram] * (h.dram_bandwidth * h.gemm_dram)},
+                 {"bandwidth", h.dram_bandwidth, true},
+                 {"share", h.gemm_dram, true}},
+                t[Term::dram]);
+    const Seconds inside = out.maximum("inside", "of the SMs", {{"busy", t[Term::latency]}, {"L2", t[Term::l2]}});
+    const Seconds longer = out.maximum("longer", "of inside and DRAM", {{"inside", inside}, {"DRAM", t[Term::dram]}});
+    const Seconds kernel = p.time - t[Term::launch];
+    out.product("kernel", "longer x overlap, the cube root of 1 + (shorter / longer)^3",
+                {{"longer", longer}, {"overlap", longer > Seconds{} ? kernel / longer : 1}}, kernel);
+    out.sum("time", "kernel + start, gaps between kernels, quantization and call",
+            {{"kernel", kernel}, {"start and call", t[Term::launch]}});
+}
+
 // Layers that are not one implicit GEMM: what each term would take alone, and what the time waits for.
 void untiled_lines(const Prediction& p, Lines& out) {
     out.given("L2 bytes", "asked of L2 by all CTAs", p.traffic.l2.total());
@@ -165,7 +202,10 @@ std::vector<ExplainedLine> explain(const Layer& layer, const Prediction& p, cons
     grid_lines(c, p, out);
     if (p.model == Model::gambrel) {
         traffic_lines(c, p, out);
-        time_lines(c, p, out);
+        if (by_matrix_units(c))
+            matrix_lines(c, p, out);
+        else
+            time_lines(c, p, out);
         return out.lines;
     }
     for (const auto& [name, t] :

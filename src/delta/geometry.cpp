@@ -4,6 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/arithmetic.hpp"
+#include "delta/levels.hpp"
+
 namespace gambrel::delta_detail {
 namespace {
 
@@ -14,26 +17,35 @@ struct Matrix {
     std::int64_t pitch, length;
     double window;       // contiguous elements that a CTA takes in one k-step
     double window_kept;  // and in all its steps
+    // Where the contiguous index is split among CTAs: parts, and elements of each.
+    std::int64_t parts = 1, part = 0;
 };
 
-double factor(double run, double element, std::int64_t pitch, std::int32_t alignment) {
+double factor(double run, double element, const Matrix& x, std::int32_t alignment) {
     const double bytes = run * element;
+    const auto e = static_cast<std::int64_t>(element);
     double grain = alignment;
     if (alignment <= 0) {
-        const auto e = static_cast<std::int64_t>(element);
         const auto length = static_cast<std::int64_t>(run) * e;
-        grain = static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, pitch * e), std::max<std::int64_t>(length, 1)));
+        grain =
+            static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, x.pitch * e), std::max<std::int64_t>(length, 1)));
     }
-    return sectors(bytes, std::min(grain, kSector)) * kSector / bytes;
+    grain = std::min(grain, kSector);
+    // Parts of a split begin where they begin: one that starts inside a sector takes one more with every run.
+    double total = 0;
+    const std::int64_t parts = alignment > 0 ? 1 : std::min<std::int64_t>(x.parts, 64);
+    for (std::int64_t i = 0; i < parts; ++i)
+        total += sectors(bytes, grain, std::fmod(static_cast<double>(i * x.part * e), grain));
+    return total / static_cast<double>(parts) * kSector / bytes;
 }
 
 OperandAccess matrix_operand(const Matrix& x, const WarpLoad& load, double element) {
     OperandAccess o;
     o.elements = x.elements;
     const double run = std::max(1.0, std::min<double>(load.run(), x.window));
-    o.overfetch_request = factor(run, element, x.pitch, load.alignment);
-    o.overfetch_step = std::min(o.overfetch_request, factor(std::max(run, x.window), element, x.pitch, load.alignment));
-    o.overfetch_cta = std::min(o.overfetch_step, factor(std::max(run, x.window_kept), element, x.pitch, 0));
+    o.overfetch_request = factor(run, element, x, load.alignment);
+    o.overfetch_step = std::min(o.overfetch_request, factor(std::max(run, x.window), element, x, load.alignment));
+    o.overfetch_cta = std::min(o.overfetch_step, factor(std::max(run, x.window_kept), element, x, 0));
     return o;
 }
 
@@ -100,6 +112,9 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     if (nhwc) {
         const double asked = g.m * g.k * s.columns * valid;
         g.a = matrix_operand(matrix(asked, channels, channels / v.groups, true, s.tile_m, s.k_step), m.a, e);
+    } else if (m.explicit_matrix) {
+        const auto rows = static_cast<std::int64_t>(g.m);
+        g.a = matrix_operand(matrix(g.m * g.k * s.columns, rows, rows, false, s.tile_m, s.k_step), m.a, e);
     } else {
         g.a = pixel_operand(w, m.a, m.cta, s.columns, e);
     }
@@ -116,8 +131,16 @@ void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
         return pitch * static_cast<std::int64_t>(g.element.value()) % 16 == 0;
     };
     g.scalar_loads = !vectors(a_pitch) || !vectors(b_pitch);
-    g.a = matrix_operand(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a, g.element.value());
-    g.b = matrix_operand(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b, g.element.value());
+    const auto parted = [&](Matrix x, bool k_major) {
+        if (!k_major || m.split_k <= 1 || m.split_grain <= 0) return x;
+        x.parts = m.split_k;
+        x.part = ceil_div(ceil_div(side(g.k), m.split_grain), std::int64_t{m.split_k}) * m.split_grain;
+        x.window_kept = std::min(x.window_kept, static_cast<double>(x.part));
+        return x;
+    };
+    const double e = g.element.value();
+    g.a = matrix_operand(parted(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a.k_major), m.a, e);
+    g.b = matrix_operand(parted(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b.k_major), m.b, e);
 }
 
 }  // namespace
@@ -139,14 +162,25 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     if (layer.bias) g.bias = g.n * g.batch * in_a_column * bias_element_size(layer.precision);
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
+    if (m.transform != Transform::none) {
+        winograd_operands(layer, m, grid, g);
+        return g;
+    }
     if (const auto* v = std::get_if<Convolution>(&layer.op))
         convolution_operands(*v, layer.pass, m, sizes, g);
     else
         gemm_operands(m, sizes, g);
     if (const auto* v = std::get_if<Convolution>(&layer.op)) g.taps = static_cast<double>(v->r * v->s);
+    const OutputTraffic moved = output_traffic(g, m);
+    g.rewritten = moved.rewritten;
+    g.read_back = moved.read;
+    if (m.overwrites) g.read_once = g.output * g.element;
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
+    // One sector for each k of 32 pixels.
+    if (m.loads_offsets) g.offsets = Bytes{g.m / 32 * g.k * sizes.columns * g.batch * kSector};
     g.a.unique = layer.pass == Pass::fwd ? once.input : once.output;
+    if (m.explicit_matrix) g.a.unique = g.m * g.k * g.batch * g.element;
     g.b.unique = layer.pass == Pass::wgrad ? once.input : once.filter;
     // Where a strided layer skips columns, their sectors come along.
     if (const auto* v = std::get_if<Convolution>(&layer.op);

@@ -1,5 +1,7 @@
-// data/model/intervals.json to a table. The file is part of the build, so a fault in it is an internal error.
+// data/model/intervals.json to a table for each architecture. The file is part of the build, so a fault in it is an
+// internal error.
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include <gambrel/delta.hpp>
@@ -10,24 +12,38 @@
 namespace gambrel {
 namespace {
 
-std::array<TimeInterval, kRegimes> read_intervals() {
-    const auto files = embedded("model");
-    const auto file = std::find_if(files.begin(), files.end(), [](const auto& f) { return f.name == "intervals"; });
-    if (file == files.end()) throw std::logic_error("data/model/intervals.json is not in the build");
-    const nlohmann::json all = nlohmann::json::parse(file->text).at("intervals");
-    std::array<TimeInterval, kRegimes> table;
-    for (std::size_t i = 0; i < kRegimes; ++i) {
-        const auto& row = all.at(std::string(name(static_cast<Regime>(i))));
-        table[i] = {row.at("low").get<double>(), row.at("high").get<double>()};
+using nlohmann::json;
+
+TimeInterval interval(const json& row) { return {row.at("low").get<double>(), row.at("high").get<double>()}; }
+
+struct Intervals {
+    IntervalTable of_all;
+    std::map<std::string, IntervalTable, std::less<>> by_architecture;  // by Architecture::id
+
+    Intervals() {
+        const auto files = embedded("model");
+        const auto file = std::find_if(files.begin(), files.end(), [](const auto& f) { return f.name == "intervals"; });
+        if (file == files.end()) throw std::logic_error("data/model/intervals.json is not in the build");
+        const json all = json::parse(file->text).at("intervals");
+        for (std::size_t i = 0; i < kRegimes; ++i)
+            of_all[i] = interval(all.at(std::string(name(static_cast<Regime>(i)))));
+        for (const Architecture& a : architectures()) {
+            IntervalTable& table = by_architecture[a.id] = of_all;
+            for (std::size_t i = 0; i < kRegimes; ++i) {
+                const json& row = all.at(std::string(name(static_cast<Regime>(i))));
+                const auto own = row.find("by_architecture");
+                if (own != row.end() && own->contains(a.id)) table[i] = interval(own->at(a.id));
+            }
+        }
     }
-    return table;
-}
+};
 
 }  // namespace
 
-TimeInterval time_interval(Regime regime) {
-    static const std::array<TimeInterval, kRegimes> table = read_intervals();
-    return table[static_cast<std::size_t>(regime)];
+const IntervalTable& time_intervals(const Architecture& architecture) {
+    static const Intervals known;
+    const auto found = known.by_architecture.find(architecture.id);
+    return found == known.by_architecture.end() ? known.of_all : found->second;
 }
 
 }  // namespace gambrel

@@ -4,15 +4,38 @@
 
 namespace gambrel::delta_detail {
 
-Bytes output_bytes(const PreparedLayer& layer) {
-    const Geometry& g = layer.geometry;
-    const Mapping& m = layer.mapping;
+OutputTraffic output_traffic(const Geometry& g, const Mapping& m) {
     const Bytes once = g.output * g.output_element;
-    if (m.split_k <= 1) return once;
-    // Through a workspace all partial sums but the last are written and read, and the result written.
-    if (m.split_k_in_workspace) return g.output * (Bytes{8.0 * (m.split_k - 1)} + g.element);
-    const double run = std::min(kSector, m.store_run * g.output_element.value());
-    return once * m.split_k * kSector / run;
+    // A store takes whole sectors, however few of their bytes it writes.
+    const double sector = kSector / std::min(kSector, m.store_run * g.output_element.value());
+    const Bytes read = m.overwrites ? g.output * g.element : Bytes{};
+    OutputTraffic t;
+    if (m.split_k <= 1) {
+        // Of stores that fill a sector piece by piece all but the first find it.
+        (m.overwrites || sector > 1 ? t.rewritten : t.fresh) = once * sector;
+        t.read = read;
+        return t;
+    }
+    const double others = m.split_k - 1;
+    switch (m.sums) {
+        case SplitSums::atomics:
+            t.fresh = once * sector;
+            t.rewritten = once * sector * others;
+            return t;
+        case SplitSums::workspace:  // all partial sums but the last are written and read, and the result written
+            t.fresh = g.output * (Bytes{4 * others} + g.element);
+            t.read = g.output * Bytes{4 * others} + read;
+            return t;
+        case SplitSums::partial:
+            t.fresh = once * m.split_k;
+            return t;
+        case SplitSums::in_order:
+            break;
+    }
+    (m.overwrites ? t.rewritten : t.fresh) = once;
+    t.rewritten += once * others;
+    t.read = once * others + read;
+    return t;
 }
 
 // Fragments are stored once by the CTA and loaded by each of its warps; a slice of k is loaded by its own warps only.
@@ -32,8 +55,9 @@ OperandTraffic l1_traffic(const PreparedLayer& layer) {
     const int tile = m.transposed_view ? m.cta.n : m.cta.m, warp = m.transposed_view ? m.warp.n : m.warp.m;
     const Bytes bias = g.bias * (warp > 0 ? std::max(1, tile / warp) : 1);
     // A strided or padded layer may ask for less than all of a tensor; by convention each operand moves at least once.
-    return {std::max(g.a.elements * g.element * g.a.overfetch_request, g.a.unique),
-            std::max(g.b.elements * g.element * g.b.overfetch_request, g.b.unique) + bias, output_bytes(layer)};
+    return {std::max(g.a.elements * g.element * g.a.overfetch_request, g.a.unique) + g.offsets,
+            std::max(g.b.elements * g.element * g.b.overfetch_request, g.b.unique) + bias,
+            output_traffic(g, m).total()};
 }
 
 }  // namespace gambrel::delta_detail

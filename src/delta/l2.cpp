@@ -30,6 +30,20 @@ double neighbours_hit(const TiledLaunch& c, double held, double same_panel) {
     return 1 - std::pow(1 - near * same_panel, others);
 }
 
+// The walked operand, where CTAs of one SM come to the same place of it: those `sms` apart, if a line of CTAs is so
+// short that it fits into the SMs a whole number of times, else by chance. They do not keep step, so the panel is found
+// again only if L1 still holds all of it beside what each CTA streams, when the next one begins.
+double walked_hit(const TiledLaunch& c, double line, double walked_side, double panel_side) {
+    if (c.resident <= 1 || line > c.gpu.sms) return 0;
+    const double same = std::fmod(c.gpu.sms, line) == 0 ? 1 : 1 / line;
+    const Bytes step = c.geometry.element * c.mapping.cta.k * (walked_side + c.resident * panel_side);
+    const double held = c.occupancy.l1 / std::max(Bytes{1}, step);
+    const double whole = std::clamp(2 * held / static_cast<double>(c.grid.k_steps) - 1, 0.0, 1.0);
+    // The CTAs that start together each bring in their own.
+    const double later = std::max(0.0, 1 - c.resident * c.gpu.sms / static_cast<double>(c.grid.ctas()));
+    return same * whole * later;
+}
+
 }  // namespace
 
 OperandTraffic l2_traffic(const TiledLaunch& c) {
@@ -47,6 +61,7 @@ OperandTraffic l2_traffic(const TiledLaunch& c) {
     const double same = std::max(0.0, 1 - c.gpu.sms / panel);
     if (rows_first && m.b.through_l1) t.b *= 1 - neighbours_hit(c, held, same);
     if (!rows_first && m.a.through_l1) t.a *= 1 - neighbours_hit(c, held, same);
+    if (!rows_first && m.b.through_l1) t.b *= 1 - walked_hit(c, panel, m.cta.n, m.cta.m);
     t.a = std::max(t.a, g.a.unique);
     // When a CTA loads its bias, L1 has long lost what the one before it loaded.
     t.b = std::max(t.b, g.b.unique) + g.bias;

@@ -29,6 +29,12 @@ struct CtaWork {
     }
 };
 CtaWork work_of(const TiledLaunch& c);
+// What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,
+// Winograd's algorithm transforms its tiles.
+void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w);
+void add_transform_work(const TiledLaunch& c, double steps, CtaWork& w);
+// The kernels of a call beside the main one, which run before or after it.
+Seconds transform_time(const TiledLaunch& c);
 // CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
 // fit, so a last wave costs more than an even share of it.
 struct Waves {
@@ -39,14 +45,25 @@ struct Waves {
 Waves waves_of(const TiledLaunch& c);
 // Beside the kernels, where a table times whole calls.
 Seconds call_overhead(const TiledLaunch& c);
+// The measured time has no gap between kernels in it.
+bool kernels_alone(const PreparedLayer& layer);
 
 OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
+// What a profiler's counters of this kernel see that the levels do not, and the other way round.
+void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& traffic);
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to
 // read.
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
+// The same for products on Tensor Cores of architectures whose libraries' times are known (Architecture::matrix_gemm).
+bool by_matrix_units(const TiledLaunch& c);
+Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
+// Waves of such a product: between the CTAs of an SM and the next whole number.
+double matrix_waves(const TiledLaunch& c);
+// What an uneven last wave reads again is bounded by what DRAM has time for.
+void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& traffic);
 // Fills terms, time, exposed, bound and regime.
 void predict_time(const TiledLaunch& c, Prediction& p);
 
@@ -69,8 +86,11 @@ Seconds attention_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeT
 Seconds experts_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 Seconds all_reduce_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 
-// Written by the epilogue. Partial sums: each CTA of a split adds its own to memory, or writes it and a second kernel
-// reads it.
-Bytes output_bytes(const PreparedLayer& layer);
+// Moved by the epilogue: of what it stores, how much it stores over what it or a CTA before it has read.
+struct OutputTraffic {
+    Bytes fresh, rewritten, read;
+    [[nodiscard]] Bytes total() const { return fresh + rewritten + read; }
+};
+OutputTraffic output_traffic(const Geometry& geometry, const Mapping& mapping);
 
 }  // namespace gambrel::delta_detail

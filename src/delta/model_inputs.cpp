@@ -20,6 +20,33 @@ Frequency sustained_clock(const Machine& machine) {
     return Frequency{calibration().sustained_clock * mean};
 }
 
+// Power that all Tensor Cores would take at boost clock decides how much of it the board can hold: see
+// Calibration::power_exponent.
+void limit_by_power(const Machine& machine, ModelInputs& in) {
+    const auto& gemm = in.architecture->matrix_gemm;
+    if (!gemm || !machine.clocks.boost) return;
+    const Frequency boost = machine.clocks.boost->value;
+    const double to_boost = boost / in.clock;
+    in.matrix_clock = in.matrix_clock_long = to_boost;
+    const FlopPerCycle rate = std::max(in.flop_per_cycle[Pipe::tensor_fp16], in.flop_per_cycle[Pipe::tensor_bf16]);
+    const double watts = (rate * in.sms * boost).value() * gemm->flop_energy * 1e-12;
+    if (!machine.board_power || watts <= machine.board_power->value) return;
+    const double held = std::pow(machine.board_power->value / watts, calibration().power_exponent);
+    in.matrix_clock_long = held * to_boost;
+    in.matrix_clock = (held + calibration().power_surge * (1 - held)) * to_boost;
+}
+
+// Share of `in.dram_bandwidth`. The pin rate is the better measure where the catalogue has one: what a benchmark
+// reached depends on its accesses and on whether ECC was on.
+double gemm_dram_share(const Machine& machine, const ModelInputs& in) {
+    const auto& gemm = in.architecture->matrix_gemm;
+    const MemoryLevel* dram = machine.find(Level::dram);
+    if (!gemm || !dram->bandwidth || machine.made_from == MachineSource::measurement) return 1;
+    const double check_bits = dram->inline_ecc ? dram->inline_ecc->value : 0;
+    const double reach = gemm->dram_reach * std::max(0.1, 1 - calibration().ecc_refetch * check_bits);
+    return dram->bandwidth->value * reach / in.dram_bandwidth;
+}
+
 // The same ceiling that verdicts are judged by, of one SM and cycle.
 FlopPerCycle rate_of(const Machine& machine, Pipe pipe, const ModelInputs& in, Roofs roofs) {
     const Arithmetic& a = machine.pipes[pipe];
@@ -36,6 +63,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     ModelInputs in;
     in.architecture = &architecture_of(machine);
     in.calibration = &calibration();
+    in.intervals = &time_intervals(*in.architecture);
     in.limits = sm_limits(machine);
     in.clock = clock.value_or(sustained_clock(machine));
     if (!clock && slot_powered(machine.clocks)) in.clock_long = calibration().long_clock * in.clock;
@@ -64,6 +92,8 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     const bool copies = l2->partitions && l2->partitions->value >= 2 && in.architecture->l2_partitions_keep_copies;
     if (copies) in.l2_copies = 2;
     in.launch = calibration().launch;
+    if (!clock) limit_by_power(machine, in);
+    if (roofs == Roofs::measured) in.gemm_dram = gemm_dram_share(machine, in);
     in.link = delta_detail::link_of(machine);
     return in;
 }

@@ -16,6 +16,7 @@ void one_group(PreparedLayer& p) {
         o->unique = o->unique / g.batch;
     }
     g.output /= g.batch;
+    for (Bytes* bytes : {&g.rewritten, &g.read_back, &g.read_once, &g.offsets}) *bytes = *bytes / g.batch;
     g.bias = g.bias / g.batch;
     g.unique_bias = g.unique_bias / g.batch;
     p.groups = g.batch;
@@ -31,14 +32,25 @@ void all_groups(double groups, Prediction& p) {
 }
 
 // A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
-PreparedLayer::Timing timing_of(const Hints& hints) {
-    if (hints.kernel.empty() && !hints.algorithm.empty()) return PreparedLayer::Timing::library_call;
-    return hints.kernels > 0 ? PreparedLayer::Timing::framework_call : PreparedLayer::Timing::kernels;
+std::optional<Timing> timing_of(const Hints& hints) {
+    if (hints.timing) return hints.timing;
+    if (hints.kernel.empty() && !hints.algorithm.empty()) return Timing::call;
+    return hints.kernels > 0 ? std::optional(Timing::framework) : std::nullopt;
 }
 
 double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelInputs& gpu) {
     const double share = std::ceil(static_cast<double>(grid.ctas()) / gpu.sms);
     return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
+}
+
+// Workspaces of the kernels beside the main one.
+void add_transforms(const PreparedLayer& layer, Traffic& t) {
+    const TransformTraffic& more = layer.geometry.transforms;
+    for (auto part : {&OperandTraffic::a, &OperandTraffic::b, &OperandTraffic::c}) {
+        t.l1.*part += more.l1.*part;
+        t.l2.*part += more.l1.*part;
+        t.dram.*part += more.dram.*part;
+    }
 }
 
 // What is the same for both models.
@@ -51,12 +63,12 @@ Prediction started(const PreparedLayer& layer, const Occupancy& occupancy) {
     return p;
 }
 
-void finish(Prediction& p) {
+void finish(const ModelInputs& inputs, Prediction& p) {
     Traffic& t = p.traffic;
     const auto hit = [](Bytes asked, Bytes missed) { return asked > Bytes{} ? std::max(0.0, 1 - missed / asked) : 0; };
     t.l1_hit = hit(t.l1.total(), t.l2.total());
     t.l2_hit = hit(t.l2.total(), t.dram.total());
-    const TimeInterval interval = time_interval(p.regime);
+    const TimeInterval& interval = (*inputs.intervals)[static_cast<std::size_t>(p.regime)];
     p.time_low = p.time * interval.low;
     p.time_high = p.time * interval.high;
 }
@@ -80,14 +92,19 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
     p.flop = kernel_flop(layer);
+    p.cold = layer.hints.cold;
     if (mapping.family != KernelFamily::tiled) {
         prepare_untiled(layer, p);
+        if (layer.hints.overwrites) p.geometry.rewritten = p.l2.c;
         return p;
     }
     p.gemm = std::holds_alternative<Gemm>(layer.op);
     p.timing = timing_of(layer.hints);
     p.grid = grid(*kernel_view(layer), mapping);
     p.geometry = geometry(layer, mapping, p.grid);
+    if (layer.hints.quantizes_input)
+        p.quantized =
+            p.geometry.m * p.geometry.k * p.geometry.batch * (element_size(Precision::bf16) + p.geometry.element);
     if (mapping.groups_in_turn) one_group(p);
     p.shared = shared_traffic(p);
     p.l1 = l1_traffic(p);
@@ -107,7 +124,9 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
         predict_time(c, p);
         all_groups(layer.groups, p);
     }
-    finish(p);
+    add_transforms(layer, p.traffic);
+    count_as_profiler(layer, inputs, p.traffic);
+    finish(inputs, p);
     return p;
 }
 
@@ -123,7 +142,7 @@ Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, c
     traffic.l1 = layer.l1;
     traffic.l2 = l2_traffic(c);
     dram_traffic(c, traffic);
-    return time_of(c, traffic, terms);
+    return by_matrix_units(c) ? matrix_time_of(c, traffic, terms) : time_of(c, traffic, terms);
 }
 
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,
@@ -137,7 +156,7 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
     paper_time(c, p);
     p.regime = regime_of(c, p.terms.waves);
     all_groups(prepared.groups, p);
-    finish(p);
+    finish(inputs, p);
     return p;
 }
 

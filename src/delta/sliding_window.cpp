@@ -165,6 +165,16 @@ OperandAccess pixel_operand(const SlidingWindow& w, const WarpLoad& load, const 
     const double request = load.run(), side = tile.m;
     o.overfetch_request = touched(w, {request, 1, 1}, element, in_row);
     o.overfetch_step = o.overfetch_cta = touched(w, {side, 1, 1}, element, in_row);
+    // Planes shorter than a sector: those of neighbouring channels lie in one, and a k-step takes them together.
+    const double plane = static_cast<double>(w.in_h * w.in_w) * element;
+    if (w.taps_h * w.taps_w == 1 && w.stride_h * w.stride_w == 1 && plane < kSector) {
+        const double together = plane * std::min<double>(tile.k, w.channels);
+        const auto pitch = static_cast<std::int64_t>(plane * w.channels);
+        const auto grain = static_cast<double>(std::gcd<std::int64_t>(
+            32, std::gcd(pitch, std::max<std::int64_t>(1, static_cast<std::int64_t>(together)))));
+        o.overfetch_step = std::min(o.overfetch_step, sectors(together, grain) * kSector / together);
+        o.overfetch_cta = std::min(o.overfetch_cta, o.overfetch_step);
+    }
     if (w.taps_h * w.taps_w > 1) {
         const auto down = static_cast<double>(w.taps_h);
         o.overfetch_cta = touched(w, {side, taps, down}, element, in_row);

@@ -39,8 +39,7 @@ Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInpu
 
 // What DRAM must give of a stream that ran just before: nothing of what fits into L2, all of what is twice as large.
 double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h) {
-    const bool warm = layer.timed_as == gambrel::Timing::kernel || layer.timed_as == gambrel::Timing::graph;
-    return warm ? std::clamp(footprint / h.usable_l2() - 1, 0.0, 1.0) : 1;
+    return kernels_alone(layer) && !layer.cold ? std::clamp(footprint / h.usable_l2() - 1, 0.0, 1.0) : 1;
 }
 
 }  // namespace
@@ -59,8 +58,10 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
     t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? c.reach(*h.architecture) : 1);
-    if (layer.timed_as) {
-        t[Term::launch] = Seconds{c.floor[static_cast<std::size_t>(*layer.timed_as)]};
+    if (layer.cold) {
+        t.prologue = h.dram_latency / h.clock;
+    } else if (layer.timing) {
+        t[Term::launch] = Seconds{c.floor[static_cast<std::size_t>(*layer.timing)]};
     } else {
         t[Term::launch] = h.launch;
         t.prologue = h.dram_latency / h.clock;

@@ -53,7 +53,7 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t[Term::l1] = traffic.l1.total() / h.l1_width_of_all() / h.clock;
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
     t[Term::dram] = (traffic.dram.total() - traffic.dram_uneven.total()) / h.dram_bandwidth;
-    t[Term::launch] = h.launch * c.mapping.launches;
+    t[Term::launch] = kernels_alone(c.layer) ? Seconds{} : h.launch * c.mapping.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
     const auto ctas = static_cast<double>(c.grid.ctas());
@@ -68,17 +68,6 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }
 
-// An uneven last wave reads again only what DRAM has time for.
-void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
-    const Bytes excess = t.dram.total() - kernel * dram;
-    const Bytes uneven = t.dram_uneven.total();
-    if (excess <= Bytes{} || uneven <= Bytes{}) return;
-    const double dropped = std::min(1.0, excess / uneven);
-    t.dram.a -= t.dram_uneven.a * dropped;
-    t.dram.b -= t.dram_uneven.b * dropped;
-    t.dram_uneven *= 1 - dropped;
-}
-
 // Busy time is named after what fills nine tenths of it; latency only where nothing does.
 constexpr double kFilled = 0.9;
 
@@ -91,6 +80,11 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
     const double per_sm = std::max(1, c.occupancy.ctas_per_sm);
     const Seconds once = (h.dram_latency + h.l2_latency) / h.clock;
     const Term memory = longest(t, {Term::l1, Term::l2, Term::dram});
+    if (by_matrix_units(c)) {
+        exposed[longest(t, {Term::latency, Term::l2, Term::dram})] += p.time - exposed[Term::launch];
+        if (t[Term::compute] > kFilled * t[Term::latency]) std::swap(exposed[Term::compute], exposed[Term::latency]);
+        return exposed;
+    }
     Seconds around = t.prologue + t.epilogue;
     Seconds waiting = std::ceil(t.waves) * (once + h.dram_latency / h.clock) / per_sm;
     const bool asynchronous = c.mapping.a.asynchronous;
@@ -108,6 +102,16 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
 
 }  // namespace
 
+void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
+    const Bytes excess = t.dram.total() - kernel * dram;
+    const Bytes uneven = t.dram_uneven.total();
+    if (excess <= Bytes{} || uneven <= Bytes{}) return;
+    const double dropped = std::min(1.0, excess / uneven);
+    t.dram.a -= t.dram_uneven.a * dropped;
+    t.dram.b -= t.dram_uneven.b * dropped;
+    t.dram_uneven *= 1 - dropped;
+}
+
 CtaWork work_of(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
     const Calibration& fit = *c.gpu.calibration;
@@ -120,7 +124,10 @@ CtaWork work_of(const TiledLaunch& c) {
         if (c.geometry.scalar_loads)
             w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
         if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
+        if (m.engine) add_engine_work(c, steps, w);
+        if (m.transform != Transform::none) add_transform_work(c, steps, w);
         add_instructions(c, steps, w);
+        if (m.engine && c.gpu.architecture->engines.load_slots > 0) w.latency += steps * c.gpu.dram_latency;
     } else {
         if (const auto& matrix = c.gpu.architecture->matrix) w.compute = w.compute / matrix->reach;
         // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
@@ -143,15 +150,13 @@ Waves waves_of(const TiledLaunch& c) {
     return {per_sm, full, even + more};
 }
 
+bool kernels_alone(const PreparedLayer& layer) {
+    return layer.timing == Timing::kernel || layer.timing == Timing::graph;
+}
+
 Seconds call_overhead(const TiledLaunch& c) {
-    switch (c.layer.timing) {
-        case PreparedLayer::Timing::kernels:
-            return {};
-        case PreparedLayer::Timing::library_call:
-            return c.gpu.calibration->library_call;
-        case PreparedLayer::Timing::framework_call:
-            break;
-    }
+    if (!c.layer.timing || kernels_alone(c.layer)) return {};
+    if (*c.layer.timing == Timing::call) return c.gpu.calibration->library_call;
     return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
 }
 
@@ -181,13 +186,14 @@ Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
                                ? std::max(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
                                : std::max(busy, memory) + around;
     bound_rereads(kernel, h.dram_bandwidth, traffic);
-    return call_overhead(c) + (groups > 1 ? groups * std::max(kernel, t[Term::launch]) : kernel + t[Term::launch]);
+    const Seconds all = kernel + transform_time(c);
+    return call_overhead(c) + (groups > 1 ? groups * std::max(all, t[Term::launch]) : all + t[Term::launch]);
 }
 
 void predict_time(const TiledLaunch& c, Prediction& p) {
     const double groups = c.layer.groups;
     TimeTerms& t = p.terms;
-    p.time = time_of(c, p.traffic, t);
+    p.time = by_matrix_units(c) ? matrix_time_of(c, p.traffic, t) : time_of(c, p.traffic, t);
     const Seconds busy = t[Term::latency];
     if (groups > 1) {
         for (Seconds& seconds : t.seconds) seconds *= groups;

@@ -22,8 +22,9 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
     prepared.pass = layer.pass;
     prepared.precision = layer.precision;
     prepared.weights = layer.weights.value_or(layer.precision);
-    prepared.timed_as = layer.hints.timing;
-    if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+    prepared.timing = layer.hints.timing;
+    const bool depthwise = prepared.mapping.family == KernelFamily::depthwise;
+    if (const auto* v = std::get_if<Convolution>(&layer.op); v && depthwise) {
         const double most = v->r * v->s > 1 ? calibration().depthwise_l2 : 1;
         const Bytes asked = prepared.flop.value() / 2 * element_size(layer.precision);
         prepared.l1.a = std::max(once.read, asked);

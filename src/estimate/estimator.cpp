@@ -45,8 +45,10 @@ void add_prediction(const Prediction& p, const ModelInputs& inputs, Estimate& e)
     Kernel& k = e.kernel;
     k.time = modelled(p.time, "delta.time");
     k.bytes[Level::l1] = modelled(p.traffic.l1.total(), "delta.l1");
-    k.bytes[Level::l2] = modelled(p.traffic.l2.total(), "delta.l2");
-    k.bytes[Level::dram] = modelled(p.traffic.dram.total(), "delta.dram");
+    // As a profiler counts a kernel that runs alone with cold caches, so that predicted and measured points can be laid
+    // over each other: docs/model.md, "What a counter counts".
+    k.bytes[Level::l2] = modelled(p.traffic.counted_l2(), "delta.l2");
+    k.bytes[Level::dram] = modelled(p.traffic.counted_dram(), "delta.dram");
     k.clock = modelled(inputs.clock, "machine.clock");
     e.interval = Interval{p.time_low, p.time_high};
     e.bound = name(p.bound);
@@ -74,6 +76,12 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
     const Roofline verdict = roofline(e.on->machine, k, roofs);
     if (verdict.shortest > Seconds{}) k.time = {verdict.shortest, Origin::derived, Symbol("lower bound by the roofs")};
     e.bound = to_text(verdict.bound);
+    // As a profiler counts: docs/model.md, "What a counter counts".
+    const Architecture& a = architecture_of(e.on->machine);
+    k.bytes[Level::l2] = bytes(total.l2() + a.l2_counts_read_crossing * total.l2_fabric +
+                               a.l2_counts_launch * e.mapping.launches);
+    if (a.l2_keeps_written)
+        k.bytes[Level::dram] = bytes(total.dram() - std::min(total.dram_written, e.on->inputs.usable_l2()));
     if (s.partial)
         k.reasons.emplace_back(fmt::format("simulation stopped after {} of {} CTAs: the bytes are of those only",
                                            s.ctas_simulated, s.ctas));

@@ -1,46 +1,22 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "explore/evaluator.hpp"
+#include "explore/measured_rows.hpp"
 
 namespace gambrel {
+
+using namespace explore_detail;
+
 namespace {
 
 struct Row {
     Layer layer;
     double time = 0;
 };
-
-std::string key_of(const Layer& layer) {
-    if (const auto* v = std::get_if<Convolution>(&layer.op))
-        return fmt::format("conv {}x{}x{}x{} {}x{}x{} pad {},{} stride {},{} dilation {},{} groups {}", v->n, v->c,
-                           v->h, v->w, v->k, v->r, v->s, v->pad_top, v->pad_left, v->stride_h, v->stride_w,
-                           v->dilation_h, v->dilation_w, v->groups);
-    if (const auto* g = std::get_if<Gemm>(&layer.op))
-        return fmt::format("gemm {}x{}x{} batch {}{}{}", g->m, g->n, g->k, g->batch, g->a_transposed ? " At" : "",
-                           g->b_transposed ? " Bt" : "");
-    return {};
-}
-
-// Seconds of the row; 0 if it has none.
-double time_of(const LayerTable& table, const LayerRow& row) {
-    constexpr std::array<std::pair<std::string_view, double>, 3> kColumns = {
-        {{"time_ms", 1e-3}, {"time_us", 1e-6}, {"time_s", 1}}};
-    for (const auto& [column, unit] : kColumns) {
-        const auto it = std::find(table.columns.begin(), table.columns.end(), column);
-        const auto at = static_cast<std::size_t>(it - table.columns.begin());
-        if (at >= row.cells.size()) continue;
-        double value = 0;
-        const std::string& text = row.cells[at];
-        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (fault == std::errc{} && value > 0) return value * unit;
-    }
-    return 0;
-}
 
 double predicted(const Layer& layer, const Machine& machine, const ModelInputs& h) {
     const Mapping mapping = mapping_for(layer, machine);
@@ -68,9 +44,9 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
     std::map<std::string, Rows> by_gpu;
     for (const LayerRow& row : table.rows)
         if (row.layers.size() == 1 && !row.layers.front().hints.gpu.empty())
-            if (const double time = time_of(table, row); time > 0) {
+            if (const double time = measured_time(table, row); time > 0) {
                 const Machine* machine = find_in_catalogue(row.layers.front().hints.gpu);
-                if (machine) by_gpu[machine->id].emplace(key_of(row.layers.front()), Row{row.layers.front(), time});
+                if (machine) by_gpu[machine->id].emplace(shape_of(row.layers.front()), Row{row.layers.front(), time});
             }
     const Machine* first = find_in_catalogue(from);
     if (!first) return failure(from, "not in the catalogue");

@@ -141,6 +141,7 @@ public:
             if (run_.kernels.empty()) run_.origin = std::max(run_.origin, result.run.origin);
         for (auto& [saved, filtered] : results) {
             run_.partial = run_.partial || saved.partial;
+            if (results.size() == 1 && run_.kernels.empty()) run_.timeline = std::move(saved.timeline);
             std::vector<std::size_t> at;
             for (Machine& machine : saved.machines)
                 at.push_back(index_of(Symbol(machine.name), [&] { return std::move(machine); }));

@@ -113,6 +113,10 @@ Kernel kernel_of(const Json& row, const At& at, const std::string& source) {
     k.name = Symbol(text_of(row, "name", at));
     k.phase = Symbol(text_of(row, "phase", at));
     k.source = Symbol(source);
+    k.op = Symbol(text_of(row, "operator", at));
+    k.module = Symbol(text_of(row, "module", at));
+    k.rank = Symbol(text_of(row, "rank", at));
+    k.time_class = Symbol(text_of(row, "class", at));
     k.launches = std::max<std::uint64_t>(1, count_of(row, "launches", 1, at));
     k.zero_flop_launches = std::min(k.launches, count_of(row, "zero_flop_launches", 0, at));
     k.time = amount_of<Seconds>(member(row, "time_s"), "time_s", at);
@@ -163,6 +167,36 @@ void read_machines(const Json& document, const std::string& source, Run& out, Er
         m.made_from = made_from(m.source);
         out.machines.push_back(std::move(m));
     }
+}
+
+std::optional<TimelineSummary> timeline_of(const Json& document, const At& top) {
+    const Json* saved = member(document, "timeline");
+    if (!saved) return std::nullopt;
+    const At at{top.path + "timeline.", top.errors};
+    TimelineSummary t;
+    t.gpu_ns = count_of(*saved, "gpu_ns", 0, at);
+    t.wall_ns = count_of(*saved, "wall_ns", 0, at);
+    t.idle_ns = count_of(*saved, "idle_ns", 0, at);
+    t.exposed_communication_ns = count_of(*saved, "exposed_communication_ns", 0, at);
+    t.launch_bound_ns = count_of(*saved, "launch_bound_ns", 0, at);
+    t.ranks = count_of(*saved, "ranks", 1, at);
+    t.steps = count_of(*saved, "steps", 0, at);
+    const auto each = [&](const char* key, const auto& visit) {
+        const Json* list = member(*saved, key);
+        if (list && list->is_array())
+            for (const Json& item : *list) visit(item);
+    };
+    each("classes", [&](const Json& item) {
+        const std::string word = text_of(item, "class", at);
+        for (std::size_t i = 0; i < kTimeClasses; ++i)
+            if (word == name(static_cast<TimeClass>(i)))
+                t.classes[i] = {count_of(item, "ns", 0, at), count_of(item, "events", 0, at)};
+    });
+    each("unmodelled", [&](const Json& item) {
+        t.unmodelled.push_back({Symbol(text_of(item, "operator", at)), Symbol(text_of(item, "reason", at)),
+                                count_of(item, "ns", 0, at), count_of(item, "events", 0, at)});
+    });
+    return t;
 }
 
 // The row names its machine by id.
@@ -220,6 +254,7 @@ Result<SavedResult> read_result_json(std::string_view text, const std::string& s
             top.fault("origin", fmt::format("\"{}\" found, expected measured, modelled or simulated", origin));
     }
     if (const Json* partial = member(document, "partial")) out.partial = partial->is_boolean() && partial->get<bool>();
+    out.timeline = timeline_of(document, top);
     read_machines(document, source, out, errors);
     for (std::size_t i = 0; i < rows->size(); ++i) {
         const At at{fmt::format("{}rows[{}].", top.path, i), &errors};

@@ -70,6 +70,10 @@ private:
         if (sum_.shape != k.shape) sum_.shape.reset();
         if (sum_.source != k.source) sum_.source = Symbol{};
         if (sum_.device != k.device) sum_.device = Symbol{};
+        if (sum_.op != k.op) sum_.op = Symbol{};
+        if (sum_.module != k.module) sum_.module = Symbol{};
+        if (sum_.rank != k.rank) sum_.rank = Symbol{};
+        if (sum_.time_class != k.time_class) sum_.time_class = Symbol{};
         for (const Symbol reason : k.reasons) add_reason(reason);
         for (const Symbol remedy : k.remedies) add_once(sum_.remedies, remedy);
     }
@@ -141,15 +145,33 @@ private:
 };
 
 struct Key {
-    Symbol name, phase, device;
+    Symbol name, phase, device, time_class;
     bool operator==(const Key&) const = default;
 };
 struct KeyHash {
     std::size_t operator()(const Key& k) const {
         const std::hash<Symbol> h;
-        return h(k.name) ^ (h(k.phase) * 31) ^ (h(k.device) * 131);
+        return h(k.name) ^ (h(k.phase) * 31) ^ (h(k.device) * 131) ^ (h(k.time_class) * 524287);
     }
 };
+
+// What members of a group have in common, by the name of the group; empty: nothing but phase and device.
+Symbol shared_name(const Kernel& k, Grouping by) {
+    switch (by) {
+        case Grouping::kernel:
+            return k.name;
+        case Grouping::op:
+            return k.op.empty() ? Symbol{"(no operator)"} : k.op;
+        case Grouping::module:
+            return k.module.empty() ? Symbol{"(no module)"} : k.module;
+        case Grouping::rank:
+            return k.rank.empty() ? Symbol{"(no rank)"} : k.rank;
+        case Grouping::launch:
+        case Grouping::phase:
+            break;
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -159,7 +181,8 @@ std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum t
     std::unordered_map<Key, std::size_t, KeyHash> index;
     for (const Kernel& launch : launches) {
         // Devices are never summed together: their roofs differ.
-        const Key key{by == Grouping::kernel ? launch.name : Symbol{}, launch.phase, launch.device};
+        const Symbol phase = by == Grouping::rank ? Symbol{} : launch.phase;
+        const Key key{shared_name(launch, by), phase, launch.device, launch.time_class};
         const auto [it, fresh] = index.try_emplace(key, sums.size());
         if (fresh)
             sums.emplace_back(launch);
@@ -171,6 +194,10 @@ std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum t
     for (auto& sum : sums) groups.push_back(sum.finished(time_sum));
     if (by == Grouping::phase)
         for (auto& g : groups) g.name = g.phase.empty() ? Symbol{"(no phase)"} : g.phase, g.shape.reset();
+    else if (by != Grouping::kernel)
+        for (auto& g : groups) g.name = shared_name(g, by), g.shape.reset();
+    if (by == Grouping::rank)
+        for (auto& g : groups) g.phase = Symbol{};
     std::stable_sort(groups.begin(), groups.end(), [](const Kernel& a, const Kernel& b) {
         const double ta = a.time ? a.time->value.value() : 0, tb = b.time ? b.time->value.value() : 0;
         return ta > tb;

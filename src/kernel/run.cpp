@@ -37,6 +37,12 @@ Kernel repeated(Kernel kernel, double times) {
     return kernel;
 }
 
+std::string_view name(TimeClass time_class) {
+    static constexpr std::array<std::string_view, kTimeClasses> kNames = {
+        "modelled", "unmodelled", "before_capture", "graph", "communication", "copy", "memset"};
+    return kNames[static_cast<std::size_t>(time_class)];
+}
+
 void resolve_machines(Run& run, const Machine* chosen) {
     for (Machine& machine : run.machines) {
         if (chosen) {

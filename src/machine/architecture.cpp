@@ -42,14 +42,19 @@ public:
         }
         return field->get<std::int32_t>();
     }
-    bool flag(const std::string& key) {
-        const json* field = fields_.any(key, true);
+    bool flag(const std::string& key, bool required = true) {
+        const json* field = fields_.any(key, required);
         if (field && !field->is_boolean()) fields_.fault(key, "expected true or false");
         return field && field->is_boolean() && field->get<bool>();
     }
     template <class Q>
     Q quantity(const std::string& key) {
         return parsed<Q>(key, fields_.text(key, true));
+    }
+    template <class Q>
+    Q quantity_or_none(const std::string& key) {
+        const std::string text = fields_.text(key, false);
+        return text.empty() ? Q{} : parsed<Q>(key, text);
     }
     template <class Q>
     std::vector<Q> quantities(const std::string& key) {
@@ -127,7 +132,27 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.narrow_convolution_tile = s.tile("convolution_narrow");
     a.narrow_up_to_filters = s.count("narrow_up_to_filters", 0, 1 << 20);
     a.filter_gradient_tile = s.tile("filter_gradient");
+    a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     s.finish();
+}
+
+EngineKernels engine_kernels(Section s) {
+    EngineKernels e;
+    const auto choice = [&](const std::string& key) {
+        EngineChoice c{s.tile(key), s.tile(key + "_wide")};
+        c.from_filters = s.count(key + "_wide_from_filters", 0, 1 << 20);
+        c.from_k = s.count(key + "_wide_from_k", 0, 1 << 20);
+        c.from_ctas = s.count(key + "_wide_from_ctas", 0, 1 << 20);
+        return c;
+    };
+    e.implicit = choice("implicit");
+    e.precomputed = choice("precomputed");
+    e.filter_run = s.count("filter_run", 1, 32);
+    e.store_run = s.count("store_run", 1, 32);
+    e.filters_through_l1 = s.flag("filters_through_l1");
+    e.load_slots = s.number("load_slots", 0, 100);
+    s.finish();
+    return e;
 }
 
 MatrixUnits matrix_units(Section s) {
@@ -141,6 +166,17 @@ MatrixUnits matrix_units(Section s) {
     m.threads = s.count("threads", 32, 1024, false);
     m.producer_threads = s.count("producer_threads", 0, 1024, false);
     m.registers = s.count("registers", 16, 1024, false);
+    m.tiles = s.tiles("tiles");
+    s.finish();
+    return m;
+}
+
+MatrixGemm matrix_gemm(Section s) {
+    MatrixGemm m;
+    m.start = s.quantity<Seconds>("start");
+    m.l2_reuse = s.number("l2_reuse", 0.01, 64);
+    m.dram_reach = s.number("dram_reach", 0.01, 1);
+    m.flop_energy = s.number("flop_energy_pj", 0, 1000);
     m.tiles = s.tiles("tiles");
     s.finish();
     return m;
@@ -215,6 +251,11 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     section("l1", read_l1);
     section("l2", [](Section s, Architecture& to) {
         to.l2_partitions_keep_copies = s.flag("partitions_keep_copies");
+        to.l2_counts_read_crossing = s.count("counts_read_crossing", 0, 4, false);
+        to.l2_counts_write_crossing = s.count("counts_write_crossing", 0, 4, false);
+        to.l2_counts_rewrite_crossing = s.count("counts_rewrite_crossing", 0, 4, false);
+        to.l2_counts_launch = s.quantity_or_none<Bytes>("counts_launch");
+        to.l2_keeps_written = s.flag("keeps_written", false);
         s.finish();
     });
     section("issue", [](Section s, Architecture& to) {
@@ -224,6 +265,10 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     section("cuda_cores", read_cuda_cores);
     if (const json* object = root.object("matrix"))
         a.matrix = matrix_units(Section(*object, source + "matrix", errors));
+    if (const json* object = root.object("engines"))
+        a.engines = engine_kernels(Section(*object, source + "engines", errors));
+    if (const json* object = root.object("matrix_gemm"))
+        a.matrix_gemm = matrix_gemm(Section(*object, source + "matrix_gemm", errors));
     section("host", [](Section s, Architecture& to) {
         to.gemm_call = s.quantity<Seconds>("gemm_call");
         to.convolution_call = s.quantity<Seconds>("convolution_call");

@@ -142,6 +142,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
         m.clocks.memory = clocks.quantity<Frequency>("memory");
         clocks.finish();
     }
+    m.board_power = root.number("board_power_w");
     read_sm(root.object("sm"), source, m, errors);
     read_tensor(root.object("tensor"), source, m, errors);
     read_memory(root.object("memory", true), source, m, errors);

@@ -88,6 +88,7 @@ std::string to_json(const Machine& m) {
     put(clocks, "boost", m.clocks.boost);
     put(clocks, "memory", m.clocks.memory);
     if (!clocks.empty()) out["clocks"] = std::move(clocks);
+    put(out, "board_power_w", m.board_power);
     if (json sm = sm_of(m); !sm.empty()) {
         if (!m.sm.sms) sm["count"] = "unknown";
         out["sm"] = std::move(sm);

@@ -73,6 +73,7 @@ void engine_tile(std::string_view text, KernelName& name) {
     std::size_t count = 0;
     for (std::size_t at = open + 1; at < text.size() && count < values.size() && text[at] != '>';) {
         while (at < text.size() && (text[at] == ' ' || text[at] == ',')) ++at;
+        if (text.substr(at).starts_with("(int)")) at += 5;  // as ncu spells them
         if (at < text.size() && digit(text[at])) {
             values[count++] = number_at(text, at).value_or(0);
         } else {
@@ -97,6 +98,7 @@ bool on_matrix_units(std::string_view text) {
     static constexpr std::array<std::string_view, 11> kMarks = {"884",  "1688",     "8816", "16816", "16832", "hmma",
                                                                 "imma", "tensorop", "xmma", "wgmma", "utcmma"};
     if (has(text, "simt") || has(text, "ffma")) return false;
+    if (has(text, "xmma") && has(text, "_f32f32_")) return false;  // TF32 would be tf32f32
     return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return has(text, mark); });
 }
 
@@ -112,7 +114,16 @@ KernelName parse_kernel_name(std::string_view text) {
     if (has(text, "convolve_sgemm") || has(text, "_engine<")) {
         name.family = KernelName::Family::engine;
         engine_tile(text, name);
+        name.precomputed = has(text, "precomputed_convolve");
+        name.explicit_matrix = has(text, "explicit_convolve");
         name.pass = pass_of(text);
+        name.tensor_core = false;
+        return name;
+    }
+    if (has(text, "conv2d_grouped_direct") || has(text, "conv2d_c1_k1")) {
+        name.family = KernelName::Family::direct;
+        if (has(text, "grouped")) name.tile = {32, 1, 1};  // a warp: 32 pixels of one filter
+        name.pass = Pass::fwd;
         name.tensor_core = false;
         return name;
     }

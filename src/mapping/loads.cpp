@@ -18,13 +18,18 @@ WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
 }
 
 // cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model.md).
-void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior) {
+void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior, const Architecture& a) {
     const bool engine = family == KernelName::Family::engine;
     switch (pass) {
         case Pass::fwd:
             m.a = kSide32;
-            m.b = k_run(engine || m.cta.n <= 32 ? 4 : 8);
-            m.a.through_l1 = m.b.through_l1 = !engine;
+            if (family == KernelName::Family::direct) {
+                m.b = k_run(1);
+                return;
+            }
+            m.b = k_run(engine ? a.engines.filter_run : m.cta.n <= 32 ? 4 : 8);
+            m.a.through_l1 = !engine;
+            m.b.through_l1 = !engine || a.engines.filters_through_l1;
             return;
         case Pass::dgrad:
             m.a = kSide32;
@@ -77,14 +82,14 @@ void gemm_loads(Mapping& m, const Gemm& g, Pass pass, std::int32_t vector, bool 
 
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name) {
     const bool tensor = is_tensor(m.pipe);
-    const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
-    const std::int32_t vector = name.vector > 0 ? name.vector : std::max(1, 16 / element);
+    const auto in_16_bytes = static_cast<std::int32_t>(16 / element_size(layer.precision).value());
+    const std::int32_t vector = name.vector > 0 ? name.vector : std::max(1, in_16_bytes);
     if (const auto* gemm = std::get_if<Gemm>(&layer.op))
         gemm_loads(m, *gemm, layer.pass, vector, tensor);
     else if (tensor)
         tensor_convolution(m, layer.pass, vector);
     else
-        simt_convolution(m, layer.pass, name.family, interior_dgrad(layer));
+        simt_convolution(m, layer.pass, name.family, interior_dgrad(layer), gpu.architecture);
     if (!gpu.architecture.l1_keeps_global_loads) m.a.through_l1 = m.b.through_l1 = false;
     if (tensor && matrix_of(gpu.architecture).asynchronous_copies) {
         m.a.asynchronous = m.b.asynchronous = true;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include <gambrel/mapping.hpp>
 
@@ -24,7 +26,9 @@ Tile named_tile(const KernelName& name, Pass pass) {
 
 std::int32_t default_k(const Layer& layer, const Architecture& architecture, Pipe pipe) {
     if (!is_tensor(pipe)) return 8;
-    return static_cast<std::int32_t>(matrix_of(architecture).k_step / element_size(layer.precision));
+    // FP4 has scales beside it, so that a step of so many bytes is not a power of two of elements.
+    return static_cast<std::int32_t>(
+        std::bit_ceil(static_cast<std::uint32_t>(matrix_of(architecture).k_step / element_size(layer.precision))));
 }
 
 std::int32_t default_stages(const Architecture& architecture, Pipe pipe) {
@@ -38,6 +42,44 @@ Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
     return is_tensor(pipe) ? Layout::nhwc : layer.layout;
 }
 
+// Multiply-adds of a GEMM's kernel if k is split into `parts`: whole tiles of whole k-steps, and one for each output
+// that a part adds to what it has read.
+double fma_of(const Mapping& m, const GemmView& view, std::int64_t parts, bool overwrites) {
+    const std::int64_t part = ceil_div(view.k, parts), used = ceil_div(view.k, part);
+    const std::int64_t last = view.k - (used - 1) * part;
+    const std::int64_t k = ((used - 1) * ceil_div(part, m.cta.k) + ceil_div(last, m.cta.k)) * m.cta.k;
+    const auto tiles = static_cast<double>(ceil_div(view.m, m.cta.m) * ceil_div(view.n, m.cta.n) * view.batch);
+    const double added = static_cast<double>(used - 1) + (overwrites ? 1 : 0);
+    return tiles * m.cta.m * m.cta.n * static_cast<double>(k) +
+           added * static_cast<double>(view.m * view.n * view.batch);
+}
+
+// cuBLAS 11 also splits k inside a kernel, without a reduction that a trace would show. The multiply-adds that a
+// profiler counted tell into how many parts; the number that explains them best, the smallest of equals.
+void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name) {
+    if (is_tensor(m.pipe) || name.tile.m <= 0) return;
+    const GemmView view = *kernel_view(layer);
+    // Parts are as long as k allows, but whole steps of all slices where warps share out a step.
+    const std::int32_t grain = name.slices > 1 ? m.cta.k : 1;
+    if (layer.hints.split_k > 1) {
+        m.split_grain = grain;
+        if (layer.hints.timing == Timing::kernel) m.sums = SplitSums::partial;
+        return;
+    }
+    if (layer.hints.fma <= 0) return;
+    constexpr std::int64_t kMostInOrder = 64;
+    double best = 0;
+    for (std::int64_t parts = 1; parts <= std::min(kMostInOrder, view.k); ++parts) {
+        const double miss = std::abs(fma_of(m, view, parts, layer.hints.overwrites) / layer.hints.fma - 1);
+        if (parts > 1 && miss >= best) continue;
+        best = miss;
+        m.split_k = static_cast<std::int32_t>(parts);
+    }
+    if (m.split_k <= 1) return;
+    m.split_grain = grain;
+    m.sums = SplitSums::in_order;
+}
+
 Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelName& name) {
     const auto view = kernel_view(layer);
     KernelName::Family family = name.family;
@@ -45,7 +87,8 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
         family = std::holds_alternative<Gemm>(layer.op) ? KernelName::Family::gemm : KernelName::Family::cudnn;
     KernelName known = name;
     known.family = family;
-    if (family == KernelName::Family::engine) m.stages = 1;
+    m.engine = family == KernelName::Family::engine;
+    if (m.engine) m.stages = 1;
     m.warp.k = m.cta.k / std::max(1, std::min(name.slices, m.cta.k));
     give_resources(m, layer, gpu, family);
     // A tile by hand may ask for more than an SM has: fewer stages, then a shorter k-step.
@@ -65,17 +108,34 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
         m.split_k = small(layer.hints.split_k, kMostParts);
     else if (view)
         m.split_k = split_by_rule(layer, *view, m, gpu, family);
-    m.split_k_in_workspace = m.split_k > 1 && (std::holds_alternative<Gemm>(layer.op) || is_tensor(m.pipe));
+    const bool gemm = std::holds_alternative<Gemm>(layer.op);
+    if (m.split_k > 1 && (gemm || is_tensor(m.pipe))) m.sums = SplitSums::workspace;
+    if (gemm) split_of_blas(m, layer, name);
+    m.overwrites = layer.hints.overwrites;
     // By the DRAM counters of V100: parts of one tile run beside each other in the splitK kernels, not in the engines.
-    m.splits_first = m.split_k > 1 && !m.split_k_in_workspace && family != KernelName::Family::engine;
-    if (m.split_k > 1 && !m.split_k_in_workspace) m.store_run = family == KernelName::Family::engine ? 2 : 1;
+    const bool atomics = m.split_k > 1 && m.sums == SplitSums::atomics, engine = family == KernelName::Family::engine;
+    m.splits_first = atomics && !engine;
+    if (atomics) m.store_run = engine ? 2 : 1;
+    if (engine && m.split_k <= 1) m.store_run = gpu.architecture.engines.store_run;
     return m;
 }
 
-bool asks_for_engine(const Layer& layer) {
-    return layer.hints.kernel.empty() && layer.hints.algorithm.find("IMPLICIT_GEMM") != std::string::npos;
+// The engines that run a convolution of which only the algorithm is known; null where others do.
+const EngineChoice* engine_for(const Layer& layer, const EngineKernels& engines) {
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
+    const auto asked = [&](const char* algorithm) {
+        return layer.hints.algorithm.find(algorithm) != std::string::npos;
+    };
+    if (asked("IMPLICIT_GEMM")) return &engines.implicit;
+    const bool precomputed = asked("PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
+    return precomputed && engines.precomputed.narrow.m > 0 ? &engines.precomputed : nullptr;
 }
-Tile engine_tile(const Convolution& v) { return v.k / v.groups <= 32 ? Tile{32, 32, 8} : Tile{64, 128, 8}; }
+Tile engine_tile(const EngineChoice& choice, const GemmView& view) {
+    const std::int64_t ctas = ceil_div(view.m, choice.wide.m) * ceil_div(view.n, choice.wide.n) * view.batch;
+    const bool wide = view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
+    return wide ? choice.wide : choice.narrow;
+}
 
 bool wants_precomputed_offsets(const Layer& layer) {
     return layer.hints.kernel.empty() && layer.hints.algorithm.find("PRECOMP") != std::string::npos;
@@ -104,6 +164,8 @@ std::string_view name(KernelFamily family) {
 std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h, v.r) * std::min(v.stride_w, v.s); }
 
 std::optional<GemmView> kernel_view(const Layer& layer) {
+    if (const Transform transform = transform_of(layer); transform != Transform::none)
+        return winograd_view(std::get<Convolution>(layer.op), layer.pass, transform);
     auto view = gemm_view(layer);
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
@@ -116,9 +178,11 @@ std::optional<GemmView> kernel_view(const Layer& layer) {
 Flops kernel_flop(const Layer& layer) {
     const auto view = kernel_view(layer);
     const Flops counted = flop(layer);
-    if (!view || layer.pass != Pass::dgrad) return counted;
+    const bool fewer = transform_of(layer) != Transform::none;
+    if (!view || (layer.pass != Pass::dgrad && !fewer)) return counted;
     const double m = static_cast<double>(view->m), n = static_cast<double>(view->n), k = static_cast<double>(view->k);
-    return std::min(counted, Flops{2 * m * n * k * static_cast<double>(view->batch)});
+    const Flops done{2 * m * n * k * static_cast<double>(view->batch)};
+    return fewer ? done : std::min(counted, done);
 }
 
 Grid grid(const GemmView& view, const Mapping& m) {
@@ -165,19 +229,36 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
         return m;
     }
-    if (convolution && asks_for_engine(layer)) {
-        // The algorithm without precomputed offsets is run by the older engines, without Tensor Cores.
-        name.family = KernelName::Family::engine;
-        name.tile = engine_tile(*convolution);
+    if (convolution && name.family == KernelName::Family::direct && name.tile.m == 0) {
+        m.family = KernelFamily::streaming;  // one channel in and out: inputs are shared through shared memory
+        m.threads = 256;
+        m.registers = 32;
+        m.layout = layer.layout;
+        return m;
+    }
+    m.transform = transform_of(layer);
+    if (m.transform != Transform::none) {
+        name.tile = winograd_tile(m.transform);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer);
+    if (const EngineChoice* engine = engine_for(layer, gpu.architecture.engines)) {
+        // The older engines run without Tensor Cores.
+        name.family = KernelName::Family::engine;
+        name.tile = engine_tile(*engine, view);
+        name.precomputed = engine == &gpu.architecture.engines.precomputed;
+        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+    }
+    m.loads_offsets = name.precomputed;
+    m.explicit_matrix = name.explicit_matrix;
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches =
         layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
-    if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
+    if (m.transform != Transform::none && layer.hints.kernels <= 0)
+        m.launches = m.transform == Transform::winograd_fused ? 2 : 4;
+    if (m.transform == Transform::none && layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
                  small(layer.hints.tile_k, kLargestTile)};
@@ -189,10 +270,13 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     }
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
     // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.
-    const bool narrow = convolution && !is_tensor(m.pipe) && name.family != KernelName::Family::engine && m.cta.n <= 32;
+    const bool own = name.family == KernelName::Family::engine || name.family == KernelName::Family::direct;
+    const bool narrow = convolution && !is_tensor(m.pipe) && !own && m.transform == Transform::none && m.cta.n <= 32;
     if (narrow && layer.hints.tile_k == 0) m.cta.k = 4;
-    // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N.
-    if (std::holds_alternative<Gemm>(layer.op) && m.source != Mapping::Source::rule) {
+    // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N; but along M
+    // where a name says tilesize, as recorded grids show.
+    const bool row_major = layer.hints.kernel.find("tilesize") != std::string::npos;
+    if (std::holds_alternative<Gemm>(layer.op) && m.source != Mapping::Source::rule && !row_major) {
         m.transposed_view = true;
         std::swap(m.cta.m, m.cta.n);
         m.order = CtaOrder::columns_first;

@@ -97,6 +97,41 @@ Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu,
     return best;
 }
 
+// The same as the model's bandwidth of L2: what a benchmark reached, else the width.
+double l2_reached(const Target& gpu) {
+    const MemoryLevel* l2 = gpu.machine.find(Level::l2);
+    const auto& boost = gpu.machine.clocks.boost;
+    if (!l2 || !l2->measured || !boost) return l2_width(gpu);
+    return l2->measured->ceiling.value / l2->measured->clock.value_or(boost->value) / BytesPerCycle{1};
+}
+
+// As the time of docs/model.md, "Products on Tensor Cores", without DRAM, whose bytes no tile changes.
+Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
+    const MatrixGemm& library = *gpu.architecture.matrix_gemm;
+    const Arithmetic& a = gpu.machine.pipes[pipe];
+    const double macs = a.dense ? a.dense->value.value() / 2 : 1, width = l2_reached(gpu) * library.l2_reuse;
+    const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
+    const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
+    const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
+    const double overhead = calibration().tile_overhead, rounding = calibration().wave_rounding;
+    const Tile* best = &library.tiles.front();
+    double best_time = 0;
+    for (const Tile& tile : library.tiles) {
+        const double tiles = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
+        const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
+        const double even = tiles * parts / sms;
+        const bool whole = even <= 1 && k < parts * calibration().gemm_split_chunk;
+        const double waves = whole ? 1 : even + rounding * (std::ceil(even) - even);
+        const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
+        const double time = std::max(busy, tiles * (tile.m + tile.n) * cycles_of_byte);
+        if (best_time == 0 || time < best_time) {
+            best = &tile;
+            best_time = time;
+        }
+    }
+    return {best->m, best->n, 0};
+}
+
 }  // namespace
 
 Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine) {
@@ -114,7 +149,8 @@ Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, P
     if (std::holds_alternative<Convolution>(layer.op) && !is_tensor(pipe))
         return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile
                                          : convolution_tile(view.n, gpu.architecture);
-    return shortest_waves(layer, view, gpu, pipe);
+    const bool product = std::holds_alternative<Gemm>(layer.op) && is_tensor(pipe) && gpu.architecture.matrix_gemm;
+    return product ? fastest_matrix_tile(layer, view, gpu, pipe) : shortest_waves(layer, view, gpu, pipe);
 }
 
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family) {
@@ -141,8 +177,8 @@ void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelNam
     m.registers = matrix && matrix->registers > 0
                       ? matrix->registers
                       : static_cast<std::int32_t>(outputs > most ? needed : std::min(needed, most));
-    const auto element = static_cast<std::int32_t>(element_size(layer.precision).value());
-    std::int32_t shared = m.stages * (m.cta.m + m.cta.n) * m.cta.k * element;
+    const double element = element_size(layer.precision).value();
+    auto shared = static_cast<std::int32_t>(m.stages * (m.cta.m + m.cta.n) * m.cta.k * element);
     // cuDNN's own kernels ask for a power of two; the strided ones always for 32 KiB (launches in profiler traces).
     if (family == KernelName::Family::cudnn && !tensor) {
         shared = static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(shared)));

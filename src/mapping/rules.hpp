@@ -32,6 +32,9 @@ Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, P
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family);
 // What a warp loads with one request, by pass, layout and family.
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name);
+// Of Winograd's algorithm: the GEMM of the transformed tiles, and the tile of it that a CTA has.
+GemmView winograd_view(const Convolution& convolution, Pass pass, Transform transform);
+Tile winograd_tile(Transform transform);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);

@@ -88,6 +88,9 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::config, {"config"}},
     {Column::timing, {"timing"}},
     {Column::software, {"software"}},
+    {Column::fma, {"fma"}},
+    {Column::overwrites, {"reads_c", "inplace"}},
+    {Column::counted, {"dram_bytes", "l2_bytes"}},
     {Column::network, {"network"}},
     {Column::seq, {"seq"}},
 }};

@@ -86,10 +86,13 @@ enum class Column : std::uint8_t {
     config,
     timing,
     software,
+    fma,
+    overwrites,
+    counted,
     network,
     seq,
 };
-inline constexpr std::size_t kColumns = 74;
+inline constexpr std::size_t kColumns = 77;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

@@ -130,6 +130,8 @@ private:
         hints.tile_k = integer(Column::tile_k, 0);
         hints.split_k = integer(Column::split_k, 0);
         hints.kernels = integer(Column::kernels, 0);
+        hints.fma = number_from(cell(Column::fma)).value_or(0);
+        hints.overwrites = cells_.flag(Column::overwrites);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);
         if (const auto text = cell(Column::precision); !text.empty()) {
@@ -152,13 +154,18 @@ private:
             else
                 cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
         }
+        hints.cold = !cell(Column::counted).empty();
         if (const auto text = cell(Column::timing); !text.empty()) {
             hints.timing = timing_from(text);
             if (!hints.timing)
                 cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call or framework", text));
+        } else if (hints.cold) {
+            hints.timing = Timing::kernel;  // a profiler's counters: the kernel ran alone, and its time is its own
         } else {
             hints.timing = timing_of_software(lower(cell(Column::software)));
         }
+        const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
+        hints.quantizes_input = narrow && !cell(Column::quant).empty();
         const std::string how = lower(hints.algorithm) + " " + lower(hints.kernel);
         if (how.find("tensor core") != std::string::npos) hints.tensor_core = true;
         if (how.find("nhwc") != std::string::npos) layer.layout = Layout::nhwc;

@@ -60,6 +60,11 @@ Json side_json(const Analysis& a) {
     return out;
 }
 
+// Which side's source was cut short or interrupted.
+const char* partial_side(const Comparison& c) {
+    return c.before.partial && c.after.partial ? "both" : c.before.partial ? "before" : c.after.partial ? "after" : "";
+}
+
 const char* side_name(const ComparedPair& p) { return p.before && p.after ? "both" : p.before ? "before" : "after"; }
 
 std::string field(const std::optional<double>& v) { return v ? exact(*v) : std::string{}; }
@@ -93,7 +98,7 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
     for (const char* level : {"l1", "l2", "dram"})
         for (const char* what : {"_bytes_before", "_bytes_after", "_bytes_ratio", "_ai_ratio"})
             out += std::string(",") + level + what;
-    out += ",explained_by,explained_share,clock_hz_before,clock_hz_after,by_clock,by_bytes,by_work,by_rate\n";
+    out += ",explained_by,explained_share,clock_hz_before,clock_hz_after,by_clock,by_bytes,by_work,by_rate,partial\n";
     for (const auto& c : comparisons)
         for (const auto& p : c.pairs) {
             const Kernel& k = shown_kernel(p, c);
@@ -110,6 +115,7 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
             fields.push_back(field(p.clock.before)), fields.push_back(field(p.clock.after));
             for (const auto factor : {&TimeFactors::clock, &TimeFactors::bytes, &TimeFactors::work, &TimeFactors::rate})
                 fields.push_back(p.factors ? exact((*p.factors).*factor) : "");
+            fields.emplace_back(partial_side(c));
             out += csv_line(fields);
         }
     return out;

@@ -58,6 +58,9 @@ std::vector<std::string> summary_of(const Comparison& c) {
     if (c.only_after > 0) text += fmt::format(", {} only in {}", count_text(c.only_after), c.after.title);
     out.push_back(text + ".");
     out.push_back(what_figures_are(c));
+    for (const Analysis* side : {&c.before, &c.after})
+        if (side->partial)
+            out.push_back(fmt::format("Partial result: the source of {} was cut short or interrupted.", side->title));
     if (!c.before.machines.empty() && !c.after.machines.empty() &&
         c.before.machines.front().name != c.after.machines.front().name)
         out.push_back(fmt::format("Two machines: {} and {}; each side is judged by its own roofs.",

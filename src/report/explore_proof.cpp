@@ -88,4 +88,27 @@ std::string proof_csv(const RatioProof& proof) {
     return out;
 }
 
+std::string gpu_pairs_text(const std::vector<GpuPair>& pairs, const TextStyle& style) {
+    Table table({{"from", false, 100, 10},
+                 {"to", false, 99, 10},
+                 {"layers", false, 90},
+                 {"rows", true, 80},
+                 {"mean error", true, 98},
+                 {"plain Roofline", true, 95}});
+    double ours = 0, roofline = 0;
+    for (const GpuPair& p : pairs) {
+        table.add({{p.from, p.to, p.kind, count_text(p.rows), percent_text(p.error), percent_text(p.roofline_error)},
+                   "",
+                   {}});
+        ours += p.error;
+        roofline += p.roofline_error;
+    }
+    const double n = std::max<double>(1, static_cast<double>(pairs.size()));
+    if (!pairs.empty())
+        table.total = {"mean of all pairs", "", "", "", percent_text(ours / n), percent_text(roofline / n)};
+    return "\nEvery pair of GPUs that share shapes: mean error of the ratio of their times, each with its own machine "
+           "file\n\n" +
+           terminal_text(table, style);
+}
+
 }  // namespace gambrel

@@ -31,6 +31,12 @@ Json kernel_json(const Kernel& k) {
     out["phase"] = k.phase.empty() ? Json(nullptr) : Json(k.phase.str());
     out["source"] = k.source.str();
     out["device"] = k.device.str();
+    if (!k.time_class.empty()) {
+        out["class"] = k.time_class.str();
+        out["operator"] = k.op.empty() ? Json(nullptr) : Json(k.op.str());
+        out["module"] = k.module.empty() ? Json(nullptr) : Json(k.module.str());
+        out["rank"] = k.rank.empty() ? Json(nullptr) : Json(k.rank.str());
+    }
     out["launches"] = k.launches;
     out["zero_flop_launches"] = k.zero_flop_launches;
     out["time_s"] = amount(k.time);
@@ -106,6 +112,25 @@ Json zero_flop_json(const Analysis& a) {
     return out;
 }
 
+Json timeline_json(const TimelineSummary& t) {
+    Json out{{"gpu_ns", t.gpu_ns},
+             {"wall_ns", t.wall_ns},
+             {"idle_ns", t.idle_ns},
+             {"exposed_communication_ns", t.exposed_communication_ns}};
+    out["launch_bound_ns"] = t.launch_bound_ns;
+    out["ranks"] = t.ranks;
+    out["steps"] = t.steps;
+    out["classes"] = Json::array();
+    for (std::size_t i = 0; i < kTimeClasses; ++i)
+        out["classes"].push_back(
+            {{"class", name(static_cast<TimeClass>(i))}, {"ns", t.classes[i].ns}, {"events", t.classes[i].events}});
+    out["unmodelled"] = Json::array();
+    for (const auto& u : t.unmodelled)
+        out["unmodelled"].push_back(
+            {{"operator", u.op.str()}, {"reason", u.reason.str()}, {"ns", u.ns}, {"events", u.events}});
+    return out;
+}
+
 }  // namespace
 
 std::string json(const Analysis& a) {
@@ -118,6 +143,7 @@ std::string json(const Analysis& a) {
     out["roofs"] = roofs_name(a.roofs);
     out["origin"] = name(a.origin);
     if (a.partial) out["partial"] = true;
+    if (a.timeline) out["timeline"] = timeline_json(*a.timeline);
     out["machines"] = Json::array();
     for (const auto& m : a.machines) out["machines"].push_back(machine_json(m));
     out["rows"] = Json::array();

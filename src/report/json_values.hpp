@@ -32,6 +32,12 @@ constexpr const char* grouping_name(Grouping grouping) {
             return "kernel";
         case Grouping::phase:
             return "phase";
+        case Grouping::op:
+            return "operator";
+        case Grouping::module:
+            return "module";
+        case Grouping::rank:
+            return "rank";
     }
     return "";
 }

@@ -136,9 +136,9 @@ std::size_t distinct_names(const Analysis& analysis) {
 std::string zero_flop_text(const Analysis& analysis) {
     if (analysis.zero_flop_launches == 0) return {};
     const std::uint64_t launches = analysis.total.launches;
-    // Rows of phases have lost the names of their kernels, so there is no "of 43" to state.
+    // Rows of phases, operators and the like have lost the names of their kernels, so there is no "of 43" to state.
     std::string text =
-        analysis.grouping == Grouping::phase
+        analysis.grouping != Grouping::launch && analysis.grouping != Grouping::kernel
             ? plural(analysis.zero_flop_names, "name")
             : fmt::format("{} of {} names", count_text(analysis.zero_flop_names), count_text(distinct_names(analysis)));
     text += fmt::format(", {} of {} launches", count_text(analysis.zero_flop_launches), count_text(launches));

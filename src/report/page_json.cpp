@@ -9,6 +9,7 @@
 
 #include "chart/palette.hpp"
 #include "chart/text.hpp"
+#include "report/answer_text.hpp"
 #include "report/compare_words.hpp"
 #include "report/json_values.hpp"
 #include "report/machine_facts.hpp"
@@ -96,6 +97,7 @@ Json sum_json(std::string_view what, const Kernel& sum, std::uint64_t zero_launc
 void add_analysis(Json& view, const Analysis& a) {
     view["roofs"] = roofs_name(a.roofs);
     view["grouping"] = grouping_name(a.grouping);
+    view["answer"] = printable(answer_text(a));
     view["whole_time"] = number(known_time(a).value());
     view["zero_flop"] = {{"text", zero_flop_text(a)}, {"time", number(a.zero_flop_time.value())}};
     view["total"] = sum_json("total", a.total, a.zero_flop_launches, a.zero_flop_time);

@@ -85,7 +85,7 @@ const std::string kCharts = R"("curves":[{"title":"text","subtitle":"text","note
   "tables":[{"title":"text","notes":["text"],"columns":[{"title":"text","number":"flag","shaded":"flag"}],
              "rows":[{"state":"text","texts":["text"],"values":["number?"]}]}])";
 const std::string kView = R"({"title":"text","command":"text","version":"text","roofs?":"text","grouping?":"text",
-  "whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
+  "answer?":"text","whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
                           kSum + R"(,
   "phases?":[)" + kSum + R"(],"notes?":["text"],
   "machines?":[{"id":"text","name":"text","about":"text","note":"text",

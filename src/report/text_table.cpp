@@ -7,9 +7,12 @@
 #include <gambrel/report.hpp>
 
 #include "chart/text.hpp"
+#include "report/answer_text.hpp"
 #include "report/explain.hpp"
+#include "report/json_values.hpp"
 #include "report/numbers.hpp"
 #include "report/reasons.hpp"
+#include "report/timeline_text.hpp"
 
 namespace gambrel {
 namespace {
@@ -102,10 +105,8 @@ std::string hidden_text(const Analysis& analysis, std::size_t shown, double whol
     double time = 0;
     for (std::size_t i = shown; i < analysis.rows.size(); ++i)
         if (const auto& t = analysis.rows[i].kernel.time) time += t->value.value();
-    const char* noun = analysis.grouping == Grouping::kernel   ? "more kernel"
-                       : analysis.grouping == Grouping::launch ? "more launche"
-                                                               : "more phase";
-    std::string text = "... " + plural(analysis.rows.size() - shown, noun);
+    const std::string noun = analysis.grouping == Grouping::launch ? "launche" : grouping_name(analysis.grouping);
+    std::string text = "... " + plural(analysis.rows.size() - shown, "more " + noun);
     if (analysis.grouping == Grouping::launch && analysis.rows.size() - shown == 1) text.pop_back();
     if (whole_time > 0) text += fmt::format(", {} of time", percent_text(time / whole_time));
     return text + "; --csv - has all";
@@ -181,7 +182,8 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     std::vector<const Kernel*> kernels{&analysis.total};
     for (std::size_t i = 0; i < shown; ++i) kernels.push_back(&analysis.rows[i].kernel);
     const Units units = units_of(kernels, whole_time);
-    Table table(columns(units, analysis.grouping == Grouping::phase ? "phase" : "kernel", style.width));
+    Table table(columns(units, analysis.grouping == Grouping::launch ? "kernel" : grouping_name(analysis.grouping),
+                        style.width));
     add_rows(table, analysis, units, shown, style);
 
     std::string out;
@@ -192,6 +194,8 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     std::string origins = origins_text(analysis);
     if (analysis.partial) origins += origins.empty() ? "partial result" : "; partial result";
     if (!origins.empty()) add_wrapped(out, origins, style);
+    if (analysis.timeline) out += timeline_text(*analysis.timeline, style) + "\n";
+    if (const std::string first = answer_text(analysis); !first.empty()) add_wrapped(out, first, style);
     out += terminal_text(table, style);
     if (shown < analysis.rows.size()) add_wrapped(out, hidden_text(analysis, shown, whole_time), style);
     if (const auto census = zero_flop_text(analysis); !census.empty()) {

@@ -41,6 +41,12 @@ bool is_simulated(const Validation& v) {
     });
 }
 
+bool is_timed(const Validation& v) {
+    return std::any_of(v.rows.begin(), v.rows.end(), [](const ValidationRow& row) {
+        return row.ratio(ValidatedQuantity::time, EstimateSource::roofline).has_value();
+    });
+}
+
 void add_lines(Table& table, const Validation& v, const std::string& label,
                const std::function<bool(const ValidationRow&)>& chosen) {
     for (const ValidatedQuantity q : kAll) {
@@ -53,6 +59,10 @@ void add_lines(Table& table, const Validation& v, const std::string& label,
                                      percent(ours.geometric),
                                      signed_percent(ours.bias),
                                      percent(ours.p90)};
+        if (is_timed(v)) {
+            const ErrorSummary s = summary(v.rows, q, EstimateSource::roofline, chosen);
+            cells.push_back(s.rows > 0 ? percent(s.mean) : "");
+        }
         for (const EstimateSource other : {EstimateSource::simulated, EstimateSource::paper}) {
             if (other == EstimateSource::simulated && !is_simulated(v)) continue;
             const ErrorSummary s = summary(v.rows, q, other, chosen);
@@ -107,6 +117,7 @@ std::string validation_text(const Validation& v, const std::string& title, const
     std::vector<TableColumn> columns{{"rows", false, 100, 12},   {"what", false, 99}, {"n", true, 70},
                                      {"mean |error|", true, 95}, {"geo", true, 40},   {"bias", true, 80},
                                      {"90th", true, 50}};
+    if (is_timed(v)) columns.push_back({"fitted Roofline", true, 85});
     if (is_simulated(v)) columns.insert(columns.end(), {{"simulated: mean", true, 90}, {"bias", true, 35}});
     columns.insert(columns.end(), {{"paper: mean", true, 60}, {"bias", true, 30}});
     Table table(columns);
@@ -135,21 +146,21 @@ std::string validation_text(const Validation& v, const std::string& title, const
 
 std::string validation_csv(const Validation& v) {
     std::string text = csv_line({"line", "name", "gpu", "pass", "precision", "algorithm", "regime", "bound", "quantity",
-                                 "measured", "predicted", "predicted_paper", "simulated"});
+                                 "measured", "predicted", "predicted_paper", "simulated", "fitted_roofline"});
     for (const ValidationRow& row : v.rows)
         for (const ValidatedQuantity q : kAll) {
             const auto i = static_cast<std::size_t>(q);
             if (row.measured[i] <= 0) continue;
-            text += csv_line({std::to_string(row.line), row.name, row.gpu, row.pass, row.precision, row.algorithm,
-                              row.regime, row.bound,
-                              q == ValidatedQuantity::time ? "time_s" : std::string(name(q)) + "_bytes",
-                              exact(row.measured[i]), amount(row, EstimateSource::gambrel, i),
-                              amount(row, EstimateSource::paper, i), amount(row, EstimateSource::simulated, i)});
+            text += csv_line(
+                {std::to_string(row.line), row.name, row.gpu, row.pass, row.precision, row.algorithm, row.regime,
+                 row.bound, q == ValidatedQuantity::time ? "time_s" : std::string(name(q)) + "_bytes",
+                 exact(row.measured[i]), amount(row, EstimateSource::gambrel, i), amount(row, EstimateSource::paper, i),
+                 amount(row, EstimateSource::simulated, i), amount(row, EstimateSource::roofline, i)});
         }
     return text;
 }
 
-std::string validation_json(const Validation& v) {
+std::string validation_json(const Validation& v, const std::vector<HeldOutErrors>& held_out) {
     using nlohmann::ordered_json;
     ordered_json out;
     out["schema"] = "gambrel-validation-1";
@@ -160,8 +171,8 @@ std::string validation_json(const Validation& v) {
     const auto add = [&](const std::string& by, const std::string& value,
                          const std::function<bool(const ValidationRow&)>& chosen) {
         for (const ValidatedQuantity q : kAll)
-            for (const EstimateSource model :
-                 {EstimateSource::gambrel, EstimateSource::paper, EstimateSource::simulated}) {
+            for (const EstimateSource model : {EstimateSource::gambrel, EstimateSource::paper,
+                                               EstimateSource::simulated, EstimateSource::roofline}) {
                 const ErrorSummary s = summary(v.rows, q, model, chosen);
                 if (s.rows == 0) continue;
                 out["errors"].push_back({{"by", by},
@@ -182,7 +193,35 @@ std::string validation_json(const Validation& v) {
         for (const std::string& value : values)
             add(std::string(split.title), value, [&](const ValidationRow& row) { return row.*(split.key) == value; });
     }
+    for (const HeldOutErrors& line : held_out)
+        out["held_out"].push_back({{"split", line.split},
+                                   {"op", line.op},
+                                   {"precision", line.precision},
+                                   {"gpu", printable(line.gpu)},
+                                   {"side", line.side},
+                                   {"rows", line.rows},
+                                   {"gambrel", line.gambrel},
+                                   {"roofline", line.roofline},
+                                   {"inside_interval", line.inside}});
     return out.dump(1) + "\n";
+}
+
+std::string held_out_text(const std::vector<HeldOutErrors>& lines, const TextStyle& style) {
+    Table table({{"split by", false, 100},
+                 {"gpu", false, 99, 8},
+                 {"operator", false, 60},
+                 {"precision", false, 50},
+                 {"rows", false, 98},
+                 {"n", true, 70},
+                 {"mean |error|", true, 95},
+                 {"fitted Roofline", true, 90},
+                 {"in 80 % interval", true, 85}});
+    for (const HeldOutErrors& line : lines)
+        table.add({{line.split, printable(line.gpu), line.op, line.precision, line.side, count_text(line.rows),
+                    percent(line.gambrel), percent(line.roofline), percent(line.inside)},
+                   "",
+                   {}});
+    return "\n" + terminal_text(table, style);
 }
 
 }  // namespace gambrel

@@ -28,7 +28,9 @@ std::vector<PhaseSummary> phase_summaries(const std::vector<Kernel>& launches, T
         if (is_zero_flop(k) && k.time) zero_time[k.phase] += k.time->value;
     }
     if (order.size() == 1 && order.front().empty()) return {};
-    const auto sums = grouped(launches, Grouping::phase, time_sum);
+    auto plain = launches;
+    for (Kernel& k : plain) k.time_class = Symbol{};  // one sum for each phase, whatever a trace knows of its parts
+    const auto sums = grouped(std::move(plain), Grouping::phase, time_sum);
     std::vector<PhaseSummary> out;
     for (const Symbol phase : order)
         for (const Kernel& sum : sums)
@@ -45,6 +47,7 @@ Analysis analysis(Run run, const AnalysisOptions& options) {
     out.notes = std::move(run.notes);
     out.origin = run.origin;
     out.partial = run.partial;
+    out.timeline = std::move(run.timeline);
     out.grouping = options.grouping;
     out.roofs = options.roofline.roofs;
     out.machines = std::move(run.machines);

@@ -18,6 +18,8 @@ RequestShape request_shape(const WarpLoad& load) {
 Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
 
 // Stores run along what is contiguous: 128 bytes an instruction, or 32 elements in runs as short as the mapping says.
+bool in_workspace(const Mapping& m) { return m.sums == SplitSums::workspace || m.sums == SplitSums::partial; }
+
 RequestShape store_shape(const AddressedOperand& c, std::int32_t store_run) {
     const bool whole = store_run >= kWarp;
     const std::int32_t run = whole ? static_cast<std::int32_t>(128 / c.element) : std::max(1, store_run);
@@ -57,7 +59,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     action_a_ = load_action(mapping.a);
     action_b_ = load_action(mapping.b);
     workspace_ = workspace_of(operands_);
-    if (splits_ > 1 && !mapping.split_k_in_workspace) operands_.c.element = workspace_.element;
+    if (splits_ > 1 && !in_workspace(mapping)) operands_.c.element = workspace_.element;
     store_ = store_shape(operands_.c, mapping.store_run);
     for (std::int64_t split = 0; split < splits_; ++split) {
         const Range range = depth_of(split);
@@ -130,7 +132,8 @@ TiledStream::Range TiledStream::depth_of(std::int64_t split) const {
         const std::int64_t image = split / chunks, first = split % chunks * length;
         return {std::min(k, image * pixels + first), std::min(k, image * pixels + std::min(first + length, pixels))};
     }
-    const std::int64_t steps = ceil_div(ceil_div(k, mapping_.cta.k), all), length = steps * mapping_.cta.k;
+    const std::int64_t grain = mapping_.split_grain > 0 ? mapping_.split_grain : mapping_.cta.k;
+    const std::int64_t length = ceil_div(ceil_div(k, grain), all) * grain;
     return {std::min(k, split * length), std::min(k, (split + 1) * length)};
 }
 
@@ -171,13 +174,16 @@ void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
     const Place at = place(state.cta);
     state.rows.assign(operands_.c.side, at.row * mapping_.cta.m, mapping_.cta.m);
     state.columns.assign(operands_.c.depth, at.column * mapping_.cta.n, mapping_.cta.n);
-    if (splits_ > 1 && mapping_.split_k_in_workspace) {
+    if (splits_ > 1 && in_workspace(mapping_)) {
         reduce(state, out);
         return;
     }
     // Of splits that add to memory the first adds the bias too.
     if (at.split == 0) load_bias(state, at, out);
-    const Action action = splits_ > 1 ? Action::atomic : Action::write;
+    const bool in_order = mapping_.sums == SplitSums::in_order;
+    if (mapping_.overwrites || (in_order && at.split > 0))
+        append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::read, out);
+    const Action action = splits_ > 1 && !in_order ? Action::atomic : Action::write;
     append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
     for (const AddressedOperand& zeros : operands_.zeros) {
         // They may be a few pixels more than those that taps reach.

@@ -7,7 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "validate/fitted.hpp"
+
 namespace gambrel {
+
+using validate_detail::add_fitted_rooflines;
+
 namespace {
 
 struct MeasuredColumn {
@@ -63,6 +68,34 @@ double amount(const Kernel& k, ValidatedQuantity q) {
     return k.time && k.time->origin != Origin::derived ? k.time->value.value() : 0;
 }
 
+std::string operator_name(const Layer& layer) {
+    if (std::holds_alternative<Convolution>(layer.op)) return "convolution";
+    if (std::holds_alternative<Gemm>(layer.op)) return "gemm";
+    if (std::holds_alternative<Attention>(layer.op)) return "attention";
+    return std::holds_alternative<MixtureOfExperts>(layer.op) ? "experts" : "vector";
+}
+
+// FNV-1a over the sizes, so that a shape is on the same side of a split in every file and on every machine.
+std::uint64_t shape_hash(const Layer& layer) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](std::int64_t size) {
+        for (int byte = 0; byte < 8; ++byte) {
+            hash ^= static_cast<std::uint64_t>(size >> (8 * byte)) & 0xff;
+            hash *= 0x100000001b3;
+        }
+    };
+    if (const auto* g = std::get_if<Gemm>(&layer.op)) {
+        for (const std::int64_t size : {g->m, g->n, g->k, g->batch}) add(size);
+    } else if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+        for (const std::int64_t size : {v->n, v->c, v->h, v->w, v->k, v->r, v->s, v->stride_h, v->pad_top, v->groups})
+            add(size);
+    } else {
+        const OperandBytes once = compulsory_bytes(layer);
+        for (const Bytes bytes : {once.input, once.filter, once.output}) add(static_cast<std::int64_t>(bytes.value()));
+    }
+    return hash;
+}
+
 ValidationRow describe(const LayerRow& row) {
     const Layer& layer = row.layers.front();
     ValidationRow r;
@@ -72,6 +105,8 @@ ValidationRow describe(const LayerRow& row) {
     r.pass = row.layers.size() > 1 ? "backward" : std::string(name(layer.pass));
     r.precision = name(layer.precision);
     r.algorithm = layer.hints.algorithm;
+    r.op = operator_name(layer);
+    r.shape = shape_hash(layer);
     return r;
 }
 
@@ -80,7 +115,7 @@ public:
     explicit Judge(const ValidationOptions& options)
         : options_(options.estimator),
           estimators_{Estimator{with(Method::paper)}, Estimator{with(Method::model)},
-                      Estimator{with(Method::simulation)}} {}
+                      Estimator{with(Method::simulation)}, Estimator{with(Method::model)}} {}
 
     std::optional<Error> predict(const LayerRow& row, ValidationRow& out) {
         for (const EstimateSource source : {EstimateSource::paper, EstimateSource::gambrel})
@@ -91,6 +126,7 @@ public:
                 if (source == EstimateSource::paper) continue;
                 out.regime = name(std::get<Prediction>(e->detail).regime);
                 out.bound = e->bound;
+                add_roofs(layer, *e, out);
                 if (out.gpu.empty()) out.gpu = e->on->machine.id;
             }
         return std::nullopt;
@@ -113,6 +149,16 @@ public:
     }
 
 private:
+    static void add_roofs(const Layer& layer, const Estimate& e, ValidationRow& out) {
+        const Machine& machine = e.on->machine;
+        const auto compute = compute_ceiling(machine, e.mapping.pipe);
+        const auto memory = memory_ceiling(machine, Level::dram);
+        const OperandBytes once = compulsory_bytes(layer);
+        if (compute) out.roof_compute += flop(layer) / compute->value / Seconds{1};
+        if (memory)
+            out.roof_memory += (once.input + once.filter + once.output + once.bias) / memory->value / Seconds{1};
+        if (e.interval) out.time_low += e.interval->low.value(), out.time_high += e.interval->high.value();
+    }
     EstimatorOptions with(Method method) const {
         EstimatorOptions options = options_;
         options.method = method;
@@ -147,7 +193,8 @@ std::string_view name(ValidatedQuantity quantity) {
 }
 
 std::string_view name(EstimateSource source) {
-    static constexpr std::array<std::string_view, kEstimateSources> kNames = {"paper", "gambrel", "simulated"};
+    static constexpr std::array<std::string_view, kEstimateSources> kNames = {"paper", "gambrel", "simulated",
+                                                                              "roofline"};
     return kNames[static_cast<std::size_t>(source)];
 }
 
@@ -218,6 +265,7 @@ Result<Validation> validate(const LayerTable& table, const ValidationOptions& op
         v.rows.push_back(std::move(out));
         kept.push_back(&row);
     }
+    add_fitted_rooflines(v.rows);
     const double part = 1 / std::max<double>(1, static_cast<double>(kept.size()));
     for (std::size_t i = 0; options.simulate && !v.partial && i < kept.size(); ++i)
         v.partial = !judge.simulate(*kept[i], v.rows[i], part * static_cast<double>(i), part);

@@ -28,7 +28,7 @@ class Commands : public gambrel::test::CommandFolder {};
 #define NEEDS_SHARED_DATA() \
     if (!fs::exists(kReport)) GTEST_SKIP() << "shared data not found at " << kData
 
-TEST_F(Commands, HelpIsPrintedForEveryCommandAndUnknownOnesGetTheNearestName) {
+TEST_F(Commands, help_is_printed_for_every_command_and_unknown_ones_get_the_nearest_name) {
     for (const char* command : {"analyze", "check", "compare", "machines", "profile", "reproduce"}) {
         const auto help = run(std::string(command) + " --help");
         EXPECT_EQ(help.status, 0);
@@ -41,7 +41,7 @@ TEST_F(Commands, HelpIsPrintedForEveryCommandAndUnknownOnesGetTheNearestName) {
     EXPECT_THAT(run("analyze x --flop-rul paper").err, HasSubstr("--flop-rule"));
 }
 
-TEST_F(Commands, BadInputIsNamedOnStderrWithStatusTwo) {
+TEST_F(Commands, bad_input_is_named_on_stderr_with_status_two) {
     std::ofstream(folder_ / "notes.txt") << "hello\n";
     for (const auto& [arguments, words] :
          {std::pair{"analyze none.ncu-rep", "none.ncu-rep"}, std::pair{"analyze notes.txt", "\"hello\""},
@@ -67,7 +67,7 @@ TEST_F(Commands, machines_lists_all_boards_of_a_name_that_several_share) {
     EXPECT_THAT(run("machines v100 --json").out, HasSubstr("\"id\": \"v100-sxm2-16gb\""));
 }
 
-TEST_F(Commands, AnalyzeGivesTheColumnsOfTheContractAloneOnStdout) {
+TEST_F(Commands, analyze_gives_the_columns_of_the_contract_alone_on_stdout) {
     NEEDS_SHARED_DATA();
     const auto outcome = run("analyze '" + kReport + "' --csv -");
     EXPECT_EQ(outcome.status, 0);
@@ -83,7 +83,7 @@ TEST_F(Commands, AnalyzeGivesTheColumnsOfTheContractAloneOnStdout) {
     EXPECT_EQ(json["rows"][0]["verdict"]["bound"], "DRAM");
 }
 
-TEST_F(Commands, AnalyzeReadsGzipAndPipesLikePlainFiles) {
+TEST_F(Commands, analyze_reads_gzip_and_pipes_like_plain_files) {
     NEEDS_SHARED_DATA();
     const auto plain = run("analyze '" + kReport + "' --csv - -q");
     ASSERT_EQ(std::system(("gzip -c '" + kReport + "' > '" + path("r.gz") + "'").c_str()), 0);
@@ -95,7 +95,7 @@ TEST_F(Commands, AnalyzeReadsGzipAndPipesLikePlainFiles) {
     EXPECT_EQ(run("analyze pipe --csv - -q").out, plain.out);
 }
 
-TEST_F(Commands, AnalyzeWritesEveryKindOfFileByItsExtension) {
+TEST_F(Commands, analyze_writes_every_kind_of_file_by_its_extension) {
     NEEDS_SHARED_DATA();
     const auto outcome = run("analyze '" + kReport + "' -q -o a.svg -o a.png -o a.pdf -o a.csv -o a.json");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -108,7 +108,7 @@ TEST_F(Commands, AnalyzeWritesEveryKindOfFileByItsExtension) {
     EXPECT_EQ(run("analyze '" + kReport + "' -o a.bmp").status, 2);
 }
 
-TEST_F(Commands, CsvDoesNotReplaceAFileThatGambrelDidNotWrite) {
+TEST_F(Commands, csv_does_not_replace_a_file_that_gambrel_did_not_write) {
     NEEDS_SHARED_DATA();
     std::ofstream(folder_ / "precious.csv") << "\"ID\",\"Kernel Name\"\n";
     const auto refused = run("analyze '" + kReport + "' --csv precious.csv");
@@ -137,7 +137,7 @@ TEST_F(Commands, text_of_a_file_reaches_the_terminal_without_escape_sequences) {
     }
 }
 
-TEST_F(Commands, FiltersAndMachinesChangeTheAnswer) {
+TEST_F(Commands, filters_and_machines_change_the_answer) {
     NEEDS_SHARED_DATA();
     const auto none = run("analyze '" + kLog + "' --csv - --kernel no_such");
     EXPECT_EQ(none.status, 2);
@@ -150,7 +150,7 @@ TEST_F(Commands, FiltersAndMachinesChangeTheAnswer) {
     EXPECT_THAT(named.out, HasSubstr(",fp64,"));
 }
 
-TEST_F(Commands, ReproduceGivesThePapersSharesOfKernelsWithoutFlop) {
+TEST_F(Commands, reproduce_gives_the_papers_shares_of_kernels_without_flop) {
     NEEDS_SHARED_DATA();
     const auto outcome = run("reproduce deepcam '" + kData + "/deepcam' -q");
     EXPECT_EQ(outcome.status, 0);

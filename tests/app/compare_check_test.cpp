@@ -28,7 +28,7 @@ protected:
     }
 };
 
-TEST_F(Results, CompareTellsTheChangeAndWhatExplainsIt) {
+TEST_F(Results, compare_tells_the_change_and_what_explains_it) {
     result("a.json", 1e-3, 0.8e9), result("b.json", 0.5e-3, 0.4e9);
     const auto answer = run("compare a.json b.json");
     EXPECT_EQ(answer.status, 0) << answer.err;
@@ -37,7 +37,7 @@ TEST_F(Results, CompareTellsTheChangeAndWhatExplainsIt) {
     EXPECT_THAT(answer.out, HasSubstr("DRAM (100 %)"));
 }
 
-TEST_F(Results, CompareOfAPredictionGivesItsErrors) {
+TEST_F(Results, compare_of_a_prediction_gives_its_errors) {
     result("p.json", 0.8e-3, 0.8e9, "modelled"), result("m.json", 1e-3, 1e9);
     const auto answer = run("compare p.json m.json");
     EXPECT_THAT(answer.out, HasSubstr("errors of the prediction"));
@@ -47,7 +47,7 @@ TEST_F(Results, CompareOfAPredictionGivesItsErrors) {
     EXPECT_EQ(json["comparisons"][0]["pairs"][0]["explained_by"], "DRAM");
 }
 
-TEST_F(Results, CompareSetsTheModelBesideTheSimulatorLayerByLayer) {
+TEST_F(Results, compare_sets_the_model_beside_the_simulator_layer_by_layer) {
     std::ofstream(path("layers.csv")) << "name,N,C,H,W,K,R,S,pad,precision\nsmall,2,32,14,14,32,3,3,1,fp32\n"
                                          "wide,2,64,14,14,128,1,1,0,fp32\n";
     const std::string asked = "compare --predict --simulate --layers layers.csv --gpu v100 -q";
@@ -66,7 +66,7 @@ TEST_F(Results, CompareSetsTheModelBesideTheSimulatorLayerByLayer) {
     EXPECT_THAT(run(asked + " --kernel wide").out, HasSubstr("1 pair matched"));
 }
 
-TEST_F(Results, CompareSetsTheModelBesideAFile) {
+TEST_F(Results, compare_sets_the_model_beside_a_file) {
     std::ofstream(path("layers.csv")) << "name,N,C,H,W,K,R,S,pad,precision\ntriad,2,32,14,14,32,3,3,1,fp32\n";
     result("m.json", 1e-3, 1e9);
     const auto answer = run("compare --predict --layers layers.csv m.json --gpu v100 --match layer");
@@ -75,7 +75,7 @@ TEST_F(Results, CompareSetsTheModelBesideAFile) {
     EXPECT_THAT(answer.out, HasSubstr("predicted over measured"));
 }
 
-TEST_F(Results, CompareSaysWhatIsMissingForLayers) {
+TEST_F(Results, compare_says_what_is_missing_for_layers) {
     result("a.json", 1e-3, 0.8e9);
     EXPECT_THAT(run("compare --predict --simulate").err, HasSubstr("give a network"));
     EXPECT_THAT(run("compare --predict --simulate resnet50").err, HasSubstr("which GPU?"));
@@ -83,7 +83,7 @@ TEST_F(Results, CompareSaysWhatIsMissingForLayers) {
     EXPECT_THAT(run("compare a.json a.json --batch 4").err, HasSubstr("are for --predict and --simulate"));
 }
 
-TEST_F(Results, CompareTakesSeveralAndWritesEveryKindOfFile) {
+TEST_F(Results, compare_takes_several_and_writes_every_kind_of_file) {
     result("a.json", 1e-3, 0.8e9), result("b.json", 0.5e-3, 0.4e9), result("c.json", 2e-3, 0.8e9);
     const auto answer = run("compare a.json b.json c.json -o x.html -o x.svg -o x.csv -q");
     EXPECT_EQ(answer.status, 0) << answer.err;
@@ -94,7 +94,7 @@ TEST_F(Results, CompareTakesSeveralAndWritesEveryKindOfFile) {
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
 }
 
-TEST_F(Results, CompareNamesWhatItCannotRead) {
+TEST_F(Results, compare_names_what_it_cannot_read) {
     result("a.json", 1e-3, 0.8e9);
     std::ofstream(path("broken.json"))
         << R"({"schema": "gambrel-analysis-1", "rows": [{"name": "x", "time_s": {"value": "soon"}}]})";
@@ -104,7 +104,7 @@ TEST_F(Results, CompareNamesWhatItCannotRead) {
     EXPECT_EQ(run("compare a.json").status, 2);
 }
 
-TEST_F(Results, CheckGatesByRoof) {
+TEST_F(Results, check_gates_by_roof) {
     result("a.json", 1e-3, 0.8e9);
     EXPECT_EQ(run("check a.json --min-roof 85%").status, 0);
     const auto failed = run("check a.json --min-roof 0.95 --markdown m.md --junit j.xml");
@@ -141,7 +141,7 @@ TEST_F(Results, half_a_profile_does_not_pass_the_gate) {
     EXPECT_EQ(run("check half.json --min-roof 85% --allow-partial").status, 0);
 }
 
-TEST_F(Results, CheckGatesByBaselineAndRefusesAnotherDevice) {
+TEST_F(Results, check_gates_by_baseline_and_refuses_another_device) {
     result("a.json", 1e-3, 0.8e9), result("slow.json", 1.2e-3, 0.8e9),
         result("other.json", 1e-3, 0.8e9, "measured", "a100-sxm4-40gb");
     ASSERT_EQ(run("check a.json --write-baseline base.json").status, 0);
@@ -155,7 +155,7 @@ TEST_F(Results, CheckGatesByBaselineAndRefusesAnotherDevice) {
     EXPECT_THAT(other.err, HasSubstr("devices are not mixed"));
 }
 
-TEST_F(Results, EveryResultBecomesTheSamePageTwice) {
+TEST_F(Results, every_result_becomes_the_same_page_twice) {
     result("a.json", 1e-3, 0.8e9);
     ASSERT_EQ(run("analyze a.json -o x.html -q").status, 0);
     const std::string first = text_of(path("x.html"));

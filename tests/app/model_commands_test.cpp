@@ -42,7 +42,7 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
-TEST_F(ModelCommands, PredictKeepsTheInputsColumnsAndAddsThoseOfTheContract) {
+TEST_F(ModelCommands, predict_keeps_the_inputs_columns_and_adds_those_of_the_contract) {
     table("note,N,C,H,W,K,R,S,gpu\nfirst,16,64,56,56,64,3,3,v100\n\"a, b\",1,8,8,8,8,1,1,t4\n");
     const Outcome o = run("predict --layers t.csv --csv -");
     ASSERT_EQ(o.status, 0) << o.err;
@@ -61,7 +61,7 @@ TEST_F(ModelCommands, PredictKeepsTheInputsColumnsAndAddsThoseOfTheContract) {
     EXPECT_THAT(lines[2], StartsWith("\"a, b\",1,8"));
 }
 
-TEST_F(ModelCommands, ARowThatCannotBeReadIsARowWithAReason) {
+TEST_F(ModelCommands, a_row_that_cannot_be_read_is_a_row_with_a_reason) {
     table("N,C,H,W,K,R,S,gpu\n16,64,56,56,64,3,3,v100\n16,64,x,56,64,3,3,v100\n16,64,56,56,64,3,3,v9000\n");
     const Outcome o = run("predict --layers t.csv --csv -");
     ASSERT_EQ(o.status, 0) << o.err;
@@ -73,7 +73,7 @@ TEST_F(ModelCommands, ARowThatCannotBeReadIsARowWithAReason) {
     EXPECT_THAT(lines[3], HasSubstr("not in the catalogue"));
 }
 
-TEST_F(ModelCommands, AMachineAClockAndATileChangeTheAnswer) {
+TEST_F(ModelCommands, a_machine_a_clock_and_a_tile_change_the_answer) {
     const auto time = [&](const std::string& flags) {
         const Outcome o = run("predict vgg16 --batch 8 --json - " + flags);
         EXPECT_EQ(o.status, 0) << o.err;
@@ -89,7 +89,7 @@ TEST_F(ModelCommands, AMachineAClockAndATileChangeTheAnswer) {
     EXPECT_LT(time("--gpu v100 --precision fp16"), v100);
 }
 
-TEST_F(ModelCommands, TotalsCountRepeatedLayersAsOftenAsTheyRun) {
+TEST_F(ModelCommands, totals_count_repeated_layers_as_often_as_they_run) {
     const Outcome o = run("predict resnet50 --gpu v100 --json -");
     ASSERT_EQ(o.status, 0) << o.err;
     const auto result = nlohmann::json::parse(o.out);
@@ -103,7 +103,7 @@ TEST_F(ModelCommands, TotalsCountRepeatedLayersAsOftenAsTheyRun) {
     EXPECT_EQ(result["origin"], "modelled");
 }
 
-TEST_F(ModelCommands, ExplainGivesEachTermOfOneLayerAndOnlyThat) {
+TEST_F(ModelCommands, explain_gives_each_term_of_one_layer_and_only_that) {
     const Outcome o = run("predict resnet50 --gpu v100 --explain conv1");
     ASSERT_EQ(o.status, 0) << o.err;
     for (const char* part : {"M, N, K", "12544, 64, 147", "L1 bytes of A", "DRAM bytes of B", "t issue", "bound = "})
@@ -114,7 +114,7 @@ TEST_F(ModelCommands, ExplainGivesEachTermOfOneLayerAndOnlyThat) {
     EXPECT_THAT(wrong.err, HasSubstr("did you mean \"conv1\""));
 }
 
-TEST_F(ModelCommands, PredictSaysWhatIsMissing) {
+TEST_F(ModelCommands, predict_says_what_is_missing) {
     EXPECT_EQ(run("predict").status, 2);
     EXPECT_THAT(run("predict resnet50").err, HasSubstr("which GPU?"));
     EXPECT_THAT(run("predict resnet5 --gpu v100").err, HasSubstr("did you mean \"resnet50\""));
@@ -127,14 +127,14 @@ TEST_F(ModelCommands, PredictSaysWhatIsMissing) {
     EXPECT_THAT(none.err, HasSubstr("no GPU is given"));
 }
 
-TEST_F(ModelCommands, PredictDrawsTheRoofline) {
+TEST_F(ModelCommands, predict_draws_the_roofline) {
     ASSERT_EQ(run("predict alexnet --gpu v100 -q -o r.svg -o r.png -o r.csv").status, 0);
     EXPECT_THAT(text_of(path("r.svg")), StartsWith("<svg"));
     EXPECT_THAT(text_of(path("r.png")).substr(1, 3), "PNG");
     EXPECT_THAT(text_of(path("r.csv")), StartsWith("name,pass,precision,repeat,pred_tile_m"));
 }
 
-TEST_F(ModelCommands, ValidateJudgesBothModelsAndFiltersRows) {
+TEST_F(ModelCommands, validate_judges_both_models_and_filters_rows) {
     table(
         "N,C,H,W,K,R,S,gpu,algorithm,time_us\n16,64,56,56,64,3,3,v100,A,500\n32,64,56,56,64,3,3,v100,A,900\n"
         "1,8,8,8,8,1,1,v100,B,10\n");
@@ -152,7 +152,7 @@ TEST_F(ModelCommands, ValidateJudgesBothModelsAndFiltersRows) {
     EXPECT_THAT(run("validate t.csv --min-time 5kg").err, HasSubstr("--min-time"));
 }
 
-TEST_F(ModelCommands, ValidateAlsoSimulatesAndPublishesATable) {
+TEST_F(ModelCommands, validate_also_simulates_and_publishes_a_table) {
     table(
         "name,N,C,H,W,K,R,S,gpu,algorithm,time_us,dram_bytes\na|b,2,32,14,14,32,1,1,v100,A,50,100352\n"
         "x,2,32,14,14,32,3,3,v100,B,,\n");
@@ -170,7 +170,7 @@ TEST_F(ModelCommands, ValidateAlsoSimulatesAndPublishesATable) {
     EXPECT_THAT(run("validate t.csv --sample").err, HasSubstr("is for --simulate"));
 }
 
-TEST_F(ModelCommands, ValidateNeedsSomethingMeasured) {
+TEST_F(ModelCommands, validate_needs_something_measured) {
     table("N,C,H,W,K,R,S,gpu\n16,64,56,56,64,3,3,v100\n");
     const Outcome o = run("validate t.csv");
     EXPECT_EQ(o.status, 2);

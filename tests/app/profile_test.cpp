@@ -37,7 +37,7 @@ std::vector<std::string> sorted_list(const std::string& text) {
     return items;
 }
 
-TEST_F(Profile, RunsNcuWithExactlyTheMetricsAndAnalysesItsReport) {
+TEST_F(Profile, runs_ncu_with_exactly_the_metrics_and_analyses_its_report) {
     if (!have_data()) GTEST_SKIP() << kNoData;
     fake_ncu();
     fake_gpu();
@@ -55,7 +55,7 @@ TEST_F(Profile, RunsNcuWithExactlyTheMetricsAndAnalysesItsReport) {
                                   "gambrel-app.ncu-rep", "app", "1", "2"));
 }
 
-TEST_F(Profile, PassesTheProgramsArgumentsOnAsTheyAre) {
+TEST_F(Profile, passes_the_programs_arguments_on_as_they_are) {
     fake_ncu();
     fake_gpu();
     run(R"(-- app 'a b' "it's" '$HOME' '' '[1,2]' -o --dry-run -- -h '*' 'x;y')");
@@ -65,7 +65,7 @@ TEST_F(Profile, PassesTheProgramsArgumentsOnAsTheyAre) {
                 ElementsAre("app", "a b", "it's", "$HOME", "", "[1,2]", "-o", "--dry-run", "--", "-h", "*", "x;y"));
 }
 
-TEST_F(Profile, HandsItsOwnFiltersAndSettingsToNcu) {
+TEST_F(Profile, hands_its_own_filters_and_settings_to_ncu) {
     fake_ncu();
     fake_gpu();
     run("--kernel 'gemm|conv' --launch-skip 3 --launch-count 5 --nvtx-include forward/ --nvtx-include backward/ "
@@ -83,7 +83,7 @@ TEST_F(Profile, HandsItsOwnFiltersAndSettingsToNcu) {
                           "3", "--launch-count", "5", "-f", "-o", "50%%p.ncu-rep", "app"));
 }
 
-TEST_F(Profile, WritesChartsBesideTheReport) {
+TEST_F(Profile, writes_charts_beside_the_report) {
     if (!have_data()) GTEST_SKIP() << kNoData;
     fake_ncu();
     fake_gpu();
@@ -93,7 +93,7 @@ TEST_F(Profile, WritesChartsBesideTheReport) {
     EXPECT_TRUE(fs::exists(folder_ / "run.ncu-rep"));
 }
 
-TEST_F(Profile, DryRunPrintsTheCommandForAShellAndRunsNothing) {
+TEST_F(Profile, dry_run_prints_the_command_for_a_shell_and_runs_nothing) {
     const Outcome o = run(R"(--dry-run --gpu v100 -- ./not_here "it's" 'a b')");
     EXPECT_EQ(o.status, 0) << o.err;
     EXPECT_THAT(o.out, testing::StartsWith("ncu --metrics gpu__time_duration.sum,"));
@@ -104,7 +104,7 @@ TEST_F(Profile, DryRunPrintsTheCommandForAShellAndRunsNothing) {
     EXPECT_FALSE(fs::exists(folder_ / "argv"));
 }
 
-TEST_F(Profile, TakesTheGpuFromNvidiaSmi) {
+TEST_F(Profile, takes_the_gpu_from_nvidia_smi) {
     fake_ncu();
     fake_gpu("NVIDIA GeForce GTX 1650, 7.5");
     const Outcome o = run("--dry-run -- app");
@@ -117,7 +117,7 @@ TEST_F(Profile, TakesTheGpuFromNvidiaSmi) {
     EXPECT_THAT(run("--dry-run -- app").out, HasSubstr("sm__ops_path_tensor_src_fp4_dst_fp32.sum"));
 }
 
-TEST_F(Profile, AsksAnOldDriverForTheNameOnly) {
+TEST_F(Profile, asks_an_old_driver_for_the_name_only) {
     script(
         "nvidia-smi",
         R"(case "$1" in *compute_cap*) echo 'Field "compute_cap" is not a valid field to query.'; exit 2;; esac; echo 'Tesla V100-SXM2-16GB')");
@@ -126,7 +126,7 @@ TEST_F(Profile, AsksAnOldDriverForTheNameOnly) {
     EXPECT_THAT(o.err, HasSubstr("GV100, compute capability 7.0"));
 }
 
-TEST_F(Profile, WithoutNcuSaysWhatToInstall) {
+TEST_F(Profile, without_ncu_says_what_to_install) {
     fake_gpu();
     const Outcome o = run("-- app");
     if (o.err.find("error: ncu: not found") == std::string::npos && fs::exists("/usr/bin/ncu"))
@@ -137,14 +137,14 @@ TEST_F(Profile, WithoutNcuSaysWhatToInstall) {
     EXPECT_THAT(o.out, IsEmpty());
 }
 
-TEST_F(Profile, SendsOwnersOfPascalToNvprofWhetherOrNotNcuIsThere) {
+TEST_F(Profile, sends_owners_of_pascal_to_nvprof_whether_or_not_ncu_is_there) {
     const Outcome o = run("--gpu p100 -- app");
     EXPECT_EQ(o.status, 2);
     EXPECT_THAT(o.err, HasSubstr("nvprof --csv --metrics"));
     EXPECT_THAT(o.err, Not(HasSubstr("not found")));
 }
 
-TEST_F(Profile, IsNotFooledByAnotherProgramOfThatName) {
+TEST_F(Profile, is_not_fooled_by_another_program_of_that_name) {
     script("ncu", "echo 17.1.14");
     fake_gpu();
     const Outcome o = run("-- app");
@@ -152,7 +152,7 @@ TEST_F(Profile, IsNotFooledByAnotherProgramOfThatName) {
     EXPECT_THAT(o.err, HasSubstr("17.1.14"));
 }
 
-TEST_F(Profile, WithoutPermissionSaysHowToGetIt) {
+TEST_F(Profile, without_permission_says_how_to_get_it) {
     fake_ncu("2024.3.2.0",
              "echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission'; rm -f \"$out\"; exit 1");
     fake_gpu();
@@ -163,7 +163,7 @@ TEST_F(Profile, WithoutPermissionSaysHowToGetIt) {
     EXPECT_THAT(o.out, IsEmpty());
 }
 
-TEST_F(Profile, WithoutAGpuOrAProgramSaysSo) {
+TEST_F(Profile, without_a_gpu_or_a_program_says_so) {
     fake_ncu();
     script("nvidia-smi", "exit 9");
     Outcome o = run("-- app");
@@ -178,7 +178,7 @@ TEST_F(Profile, WithoutAGpuOrAProgramSaysSo) {
     EXPECT_THAT(run("app").err, HasSubstr("write -- before the program"));
 }
 
-TEST_F(Profile, RefusesWhatTheAnalysisCouldNotDoBeforeItRunsAnything) {
+TEST_F(Profile, refuses_what_the_analysis_could_not_do_before_it_runs_anything) {
     fake_ncu();
     fake_gpu();
     for (const char* wrong :
@@ -190,7 +190,7 @@ TEST_F(Profile, RefusesWhatTheAnalysisCouldNotDoBeforeItRunsAnything) {
     }
 }
 
-TEST_F(Profile, DoesNotReplaceAReportUnlessForced) {
+TEST_F(Profile, does_not_replace_a_report_unless_forced) {
     if (!have_data()) GTEST_SKIP() << kNoData;
     fake_ncu();
     fake_gpu();
@@ -202,7 +202,7 @@ TEST_F(Profile, DoesNotReplaceAReportUnlessForced) {
     EXPECT_EQ(run("-f -o run.ncu-rep -- app").status, 0);
 }
 
-TEST_F(Profile, KeepsTheOldReportUntilTheNewOneIsWhole) {
+TEST_F(Profile, keeps_the_old_report_until_the_new_one_is_whole) {
     fake_gpu();
     std::ofstream(folder_ / "run.ncu-rep") << "precious";
     fake_ncu("2024.3.2.0", "rm -f \"$out\"; exit 1");
@@ -215,7 +215,7 @@ TEST_F(Profile, KeepsTheOldReportUntilTheNewOneIsWhole) {
     EXPECT_THAT(half.err, HasSubstr("kept as run.ncu-rep.old"));
 }
 
-TEST_F(Profile, SaysHowNcuEndedAndWhereItsReportIs) {
+TEST_F(Profile, says_how_ncu_ended_and_where_its_report_is) {
     if (!have_data()) GTEST_SKIP() << kNoData;
     fake_gpu();
     fake_ncu("2024.3.2.0", "kill -9 $$");
@@ -230,7 +230,7 @@ TEST_F(Profile, SaysHowNcuEndedAndWhereItsReportIs) {
     EXPECT_THAT(o.err, HasSubstr("no CUDA kernel"));
 }
 
-TEST_F(Profile, AnalysesWhatThereIsWhenInterrupted) {
+TEST_F(Profile, analyses_what_there_is_when_interrupted) {
     if (!have_data()) GTEST_SKIP() << kNoData;
     fake_gpu();
     // Only gambrel gets the signal, from the fake's point of view its parent; it must come back to the fake, which then

@@ -27,7 +27,7 @@ protected:
     }
 };
 
-TEST_F(Pages, MeasureHasSweepLevelsCeilingsAndItsRoofline) {
+TEST_F(Pages, measure_has_sweep_levels_ceilings_and_its_roofline) {
     make("measure -q -d sim:v100 --quick -o m.html");
     const auto view = data_of("m.html")["views"][0];
     EXPECT_EQ(view["rows"]["name"].size(), 0u);
@@ -40,7 +40,7 @@ TEST_F(Pages, MeasureHasSweepLevelsCeilingsAndItsRoofline) {
     EXPECT_THAT(view["tables"][1]["title"].get<std::string>(), HasSubstr("Levels"));
 }
 
-TEST_F(Pages, ExploreHasFrontSensitivityBottlenecksAndPointsThatMove) {
+TEST_F(Pages, explore_has_front_sensitivity_bottlenecks_and_points_that_move) {
     make("explore alexnet --batch 8 --gpu v100 --vary dram.bandwidth=1:2,l2.capacity={1,2} -q -o e.html");
     const auto view = data_of("e.html")["views"][0];
     EXPECT_EQ(view["compared"]["after"], "fastest");
@@ -56,7 +56,7 @@ TEST_F(Pages, ExploreHasFrontSensitivityBottlenecksAndPointsThatMove) {
     EXPECT_EQ(view["tables"][1]["rows"].size(), view["rows"]["name"].size());
 }
 
-TEST_F(Pages, ExploreWithoutDesignsShowsTheStartAlone) {
+TEST_F(Pages, explore_without_designs_shows_the_start_alone) {
     make("explore alexnet --batch 8 --gpu v100 -q -o e.html");
     const auto view = data_of("e.html")["views"][0];
     EXPECT_FALSE(view.contains("compared"));
@@ -65,7 +65,7 @@ TEST_F(Pages, ExploreWithoutDesignsShowsTheStartAlone) {
     EXPECT_EQ(view["bars"].size(), 2u);
 }
 
-TEST_F(Pages, ReportJoinsPagesResultsAndMachinesAndIsTheSameEachTime) {
+TEST_F(Pages, report_joins_pages_results_and_machines_and_is_the_same_each_time) {
     make("measure -q -d sim:v100 --quick -o m.html -o m.json");
     make("predict alexnet --batch 1 --gpu v100 -q -o p.html --json p.json");
     const std::string command =
@@ -87,7 +87,7 @@ TEST_F(Pages, ReportJoinsPagesResultsAndMachinesAndIsTheSameEachTime) {
     EXPECT_EQ(data["views"][3]["rows"]["name"].size(), 0u);
 }
 
-TEST_F(Pages, ReportSaysWhatItCannotRead) {
+TEST_F(Pages, report_says_what_it_cannot_read) {
     EXPECT_THAT(run("report nothere.html -o one.html").err, HasSubstr("nothere.html"));
     make("predict alexnet --batch 1 --gpu v100 -q --json a.json --csv a.csv");
     make("compare a.json a.json -q --json c.json");
@@ -101,7 +101,7 @@ TEST_F(Pages, ReportSaysWhatItCannotRead) {
     EXPECT_THAT(run("report cut.html -o one.html").err, HasSubstr("cut.html: the page's data: is not valid JSON"));
 }
 
-TEST_F(Pages, ModelAndSimulationAreComparedLayerByLayer) {
+TEST_F(Pages, model_and_simulation_are_compared_layer_by_layer) {
     std::ofstream(path("t.csv")) << "name,N,C,H,W,K,R,S,gpu\none,1,16,14,14,16,3,3,v100\ntwo,1,32,7,7,64,1,1,v100\n";
     make("predict --layers t.csv -q --json m.json");
     make("simulate --layers t.csv -q --json s.json");
@@ -112,13 +112,13 @@ TEST_F(Pages, ModelAndSimulationAreComparedLayerByLayer) {
     EXPECT_EQ(data_of("c.html")["views"][0]["compared"]["side"], nlohmann::json({0, 0}));
 }
 
-TEST_F(Pages, QuietPredictionsWithJsonToAFilePrintNothing) {
+TEST_F(Pages, quiet_predictions_with_json_to_a_file_print_nothing) {
     const Outcome o = run("predict alexnet --batch 1 --gpu v100 -q --json a.json");
     EXPECT_EQ(o.out, "");
     EXPECT_EQ(o.err, "");
 }
 
-TEST_F(Pages, AResultReadBackIsJudgedByTheRoofsItWasJudgedBy) {
+TEST_F(Pages, a_result_read_back_is_judged_by_the_roofs_it_was_judged_by) {
     make("measure -q -d sim:v100 --quick -o m.json");
     make("predict alexnet --batch 1 --gpu v100 -q --json a.json");
     make("analyze a.json -q --roofs measured --json r.json");

@@ -26,7 +26,7 @@ TEST(Architectures, every_machine_of_the_catalogue_has_one_that_covers_it) {
     for (const Machine& m : catalogue()) {
         const Architecture& a = architecture_of(m);
         EXPECT_THAT(a.covers, testing::Contains(*m.compute_capability)) << m.id;
-        EXPECT_EQ(a.matrix.has_value(), *m.compute_capability >= ComputeCapability(7, 0)) << m.id;
+        EXPECT_EQ(a.matrix.has_value(), (*m.compute_capability >= ComputeCapability{7, 0})) << m.id;
     }
 }
 

@@ -59,7 +59,7 @@ TEST(Mapping, a_filter_gradient_is_split_along_its_pixels) {
     const Mapping m = mapping_for(layer_of(square(32, 64, 28, 64, 3, 1), Pass::wgrad), machine(kV100));
     EXPECT_EQ(m.cta, (Tile{128, 128, 8}));
     EXPECT_GE(m.split_k, 12);
-    EXPECT_FALSE(m.split_k_in_workspace);
+    EXPECT_EQ(m.sums, SplitSums::atomics);
     EXPECT_EQ(mapping_for(layer_of(square(32, 64, 28, 64, 3, 1), Pass::dgrad), machine(kV100)).split_k, 1);
 }
 
@@ -72,12 +72,48 @@ TEST(Mapping, the_engine_of_wgrad_splits_by_512_pixels_of_an_image) {
     EXPECT_EQ(m.split_k, 2 * 5);  // 2304 pixels in 5 chunks, 2 images
 }
 
+// 384 tiles of 128 x 64 and k = 256: three parts of 86, 86 and 84, each in whole steps of 8, and an addition for each of
+// the second and third.
+TEST(Mapping, the_multiply_adds_that_ran_tell_a_split_inside_the_kernel) {
+    Layer layer = layer_of(Gemm{.m = 3072, .n = 1024, .k = 256, .b_transposed = true});
+    layer.hints.kernel = "ampere_sgemm_128x64_tn";
+    layer.hints.fma = 3072.0 * 1024 * (3 * 88 + 2);
+    const Mapping m = mapping_for(layer, machine("a100-sxm4-80gb"));
+    EXPECT_EQ(m.split_k, 3);
+    EXPECT_EQ(m.sums, SplitSums::in_order);
+    layer.hints.fma = 3072.0 * 1024 * 256;
+    EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).split_k, 1);
+}
+
+TEST(Mapping, a_tilesize_covers_rows_first_and_a_blas_tile_columns) {
+    Layer layer = layer_of(Gemm{.m = 4096, .n = 4096, .k = 512});
+    layer.hints.kernel = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_ffma";
+    EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).cta.m, 128);
+    layer.hints.kernel = "ampere_sgemm_128x64_nn";
+    EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).cta.m, 64);
+}
+
+TEST(Mapping, winograd_multiplies_16_or_36_numbers_of_a_tile_and_whole_blocks_of_them) {
+    Layer layer = layer_of(square(4, 512, 112, 512, 3, 1));
+    const double direct = kernel_flop(layer).value();
+    layer.hints.algorithm = "WINOGRAD";
+    const Mapping fused = mapping_for(layer, machine("a100-sxm4-80gb"));
+    EXPECT_EQ(fused.transform, Transform::winograd_fused);
+    EXPECT_EQ(grid(*kernel_view(layer), fused).rows, 4 * 14 * 7);  // 8 x 16 outputs of an image each
+    EXPECT_NEAR(kernel_flop(layer).value() / direct, 16.0 / 36, 1e-9);
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    EXPECT_EQ(kernel_view(layer)->batch, 36);
+    EXPECT_NEAR(kernel_flop(layer).value() / direct, 36.0 / 144, 1e-9);
+    layer.pass = Pass::wgrad;
+    EXPECT_EQ(transform_of(layer), Transform::none);
+}
+
 TEST(Mapping, a_split_in_the_row_is_taken_and_shortens_each_ctas_reduction) {
     Layer layer = layer_of(Gemm{.m = 256, .n = 256, .k = 4096});
     layer.hints.split_k = 4;
     const Mapping m = mapping_for(layer, machine(kV100));
     EXPECT_EQ(m.split_k, 4);
-    EXPECT_TRUE(m.split_k_in_workspace);
+    EXPECT_EQ(m.sums, SplitSums::workspace);
     const Grid g = grid(*kernel_view(layer), m);
     EXPECT_EQ(g.split_k, 4);
     EXPECT_EQ(g.k_steps * m.cta.k, 1024);

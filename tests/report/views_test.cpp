@@ -179,6 +179,17 @@ TEST(ComparisonViews, carry_changes_in_text_csv_and_picture) {
     EXPECT_THAT(comparison_svg(all[0]), HasSubstr("before.ncu-rep -&gt; after.ncu-rep"));
 }
 
+TEST(ComparisonViews, mark_the_side_whose_source_was_cut_short) {
+    Analysis before = sample::training(), after = sample::training();
+    after.title = "after.ncu-rep", after.partial = true;
+    const std::vector<Comparison> all{comparison(before, after)};
+    EXPECT_THAT(comparison_text(all, wide()), HasSubstr("Partial result: the source of after.ncu-rep was cut short"));
+    EXPECT_THAT(comparison_csv(all), HasSubstr(",after\n"));
+    EXPECT_THAT(comparison_json(all), HasSubstr("\"partial\": true"));
+    after.partial = false;
+    EXPECT_THAT(comparison_csv(std::vector{comparison(before, after)}), Not(HasSubstr(",after\n")));
+}
+
 TEST(StudyViews, put_runs_side_by_side_with_units) {
     const std::vector<StudyRun> runs{{"PyTorch", "a,b", "forward", "fp16", sample::training()}};
     EXPECT_THAT(study_text(runs, wide(), 3),

@@ -94,9 +94,9 @@ TEST(Simulate, bias_is_read_once_from_dram_and_by_every_cta_before) {
     // Split k: one CTA of each output tile adds it.
     Mapping split = m;
     split.split_k = 4;
-    for (const bool workspace : {false, true}) {
-        split.split_k_in_workspace = workspace;
-        EXPECT_EQ(simulate(l, v100(), split)->bias.l1_read, with.bias.l1_read) << workspace;
+    for (const SplitSums sums : {SplitSums::atomics, SplitSums::workspace}) {
+        split.sums = sums;
+        EXPECT_EQ(simulate(l, v100(), split)->bias.l1_read, with.bias.l1_read) << static_cast<int>(sums);
     }
 }
 

@@ -107,7 +107,7 @@ TEST(Stream, atomics_of_one_element_take_a_sector_each) {
     EXPECT_EQ(requested(l, mapping).at(Tensor::filter), 2U * 16);
     // In a workspace: one copy written, read once, and the result: 32 floats are 4 sectors each.
     mapping.store_run = 32;
-    mapping.split_k_in_workspace = true;
+    mapping.sums = SplitSums::workspace;
     const auto sectors = requested(l, mapping);
     EXPECT_EQ(sectors.at(Tensor::workspace), 8U);
     EXPECT_EQ(sectors.at(Tensor::filter), 4U);
@@ -173,7 +173,7 @@ TEST(Stream, parts_of_a_split_add_up_by_atomics_unless_there_is_a_workspace) {
         return std::pair{out.front().action(), static_cast<Tensor>(tensor_of(out.front().line()))};
     };
     EXPECT_EQ(actions(), std::pair(Action::atomic, Tensor::filter));
-    mapping.split_k_in_workspace = true;
+    mapping.sums = SplitSums::workspace;
     EXPECT_EQ(actions(), std::pair(Action::write, Tensor::workspace));
     mapping.split_k = 1;
     EXPECT_EQ(actions(), std::pair(Action::write, Tensor::filter));

@@ -1,0 +1,33 @@
+#include <algorithm>
+
+#include "delta/levels.hpp"
+
+namespace gambrel::delta_detail {
+namespace {
+
+FlopPerCycle rate_of(const TiledLaunch& c) { return std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[c.mapping.pipe]); }
+
+}  // namespace
+
+void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w) {
+    const Mapping& m = c.mapping;
+    const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
+    w.compute += Flops{2 * steps * c.gpu.architecture->engines.load_slots * loaded} / rate_of(c);
+}
+
+// Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,
+// and the transformed filters, four at a time.
+void add_transform_work(const TiledLaunch& c, double steps, CtaWork& w) {
+    const Mapping& m = c.mapping;
+    if (m.transform != Transform::winograd_fused) return;
+    const double tiles = m.cta.m / 16.0, slots = c.gpu.calibration->scalar_load_slots;
+    const double of_channel = 32 * tiles + slots * (10 * 18 + 16.0 * m.cta.n / 4);
+    w.compute += Flops{2 * steps * m.cta.k * of_channel} / rate_of(c);
+}
+
+Seconds transform_time(const TiledLaunch& c) {
+    const TransformTraffic& more = c.geometry.transforms;
+    return std::max(more.dram.total() / c.gpu.dram_bandwidth, more.l1.total() / c.gpu.l2_bandwidth);
+}
+
+}  // namespace gambrel::delta_detail

@@ -1,0 +1,70 @@
+// Products on Tensor Cores as the libraries of Ampere and later run them: persistent CTAs that share out the k of the
+// last wave, copies that run beside the multiplications, and a clock that the board's power limit decides.
+// docs/model.md has the equations; Architecture::matrix_gemm has what differs between generations.
+#include <algorithm>
+#include <cmath>
+
+#include "delta/levels.hpp"
+
+namespace gambrel::delta_detail {
+namespace {
+
+// Clock over ModelInputs::clock. Power is averaged: a kernel far shorter than the window runs on what the pauses before
+// it left.
+double held_clock(const ModelInputs& h, Seconds busy) {
+    const double length = busy / h.calibration->power_window, square = length * length;
+    return (h.matrix_clock + h.matrix_clock_long * square) / (1 + square);
+}
+
+// Multiplications and copies overlap, but not at both ends and not where they want the same moment: a sum of cubes,
+// which is the longer one where they differ and a quarter more where they are equal.
+Seconds overlapped(Seconds a, Seconds b) {
+    const Seconds longer = std::max(a, b);
+    if (longer <= Seconds{}) return longer;
+    const double share = std::min(a, b) / longer;
+    return longer * std::cbrt(1 + share * share * share);
+}
+
+}  // namespace
+
+bool by_matrix_units(const TiledLaunch& c) {
+    return c.layer.gemm && c.mapping.a.asynchronous && c.gpu.architecture->matrix_gemm.has_value();
+}
+
+double matrix_waves(const TiledLaunch& c) {
+    const Calibration& fit = *c.gpu.calibration;
+    const double waves = static_cast<double>(c.grid.ctas()) / c.gpu.sms;
+    // Idle SMs of the only wave can be given a part of k where that is long.
+    const double k = c.geometry.k / static_cast<double>(c.grid.split_k);
+    if (waves <= 1 && k < fit.gemm_split_chunk) return 1;
+    return waves + fit.wave_rounding * (std::ceil(waves) - waves);
+}
+
+Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
+    const ModelInputs& h = c.gpu;
+    const MatrixGemm& library = *h.architecture->matrix_gemm;
+    const Geometry& g = c.geometry;
+    const double k = g.k / static_cast<double>(c.grid.split_k), waves = matrix_waves(c);
+    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.mapping.pipe]);
+    const Seconds of_one_k = waves * (Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate / h.clock);
+    const Seconds unheld = of_one_k * (k + h.calibration->tile_overhead);
+    const double held = held_clock(h, unheld / h.matrix_clock);
+    t[Term::compute] = of_one_k * k / held;
+    t[Term::latency] = unheld / held;
+    t[Term::l2] = (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * library.l2_reuse);
+    const Bytes once = g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element;
+    t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
+    const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
+    Seconds quantization;
+    if (c.layer.quantized > Bytes{})
+        quantization = library.start + c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
+    t[Term::launch] = library.start + gaps + quantization;
+    t.waves = static_cast<double>(c.grid.ctas()) / (std::max(1, c.occupancy.ctas_per_sm) * h.sms);
+    const double even = static_cast<double>(c.grid.ctas()) / h.sms;
+    t.tail = even > 0 ? waves / even : 1;
+    const Seconds kernel = overlapped(std::max(t[Term::latency], t[Term::l2]), t[Term::dram]);
+    bound_rereads(kernel, h.dram_bandwidth, traffic);
+    return call_overhead(c) + t[Term::launch] + kernel;
+}
+
+}  // namespace gambrel::delta_detail

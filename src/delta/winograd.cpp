@@ -1,0 +1,77 @@
+// Bytes of Winograd's algorithm. Fused: a CTA makes 8 x 16 outputs of one image for 32 filters; of every channel it
+// loads a patch of 10 x 18 inputs and 16 transformed elements of each filter. Separate: the transformed input and
+// products lie in workspaces, 36 numbers for each 4 x 4 outputs.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "delta/geometry.hpp"
+
+namespace gambrel::delta_detail {
+namespace {
+
+struct Image {
+    std::int64_t rows, columns, in_h, in_w, pad_h, pad_w;
+};
+
+// Rows of the input, or bytes of the sectors of one, that all blocks along one side load.
+double patch_rows(const Image& i) {
+    std::int64_t total = 0;
+    for (std::int64_t y = -i.pad_h; y + i.pad_h < i.rows; y += 8)
+        total += std::max<std::int64_t>(0, std::min(i.in_h, y + 10) - std::max<std::int64_t>(0, y));
+    return static_cast<double>(total);
+}
+double patch_row_bytes(const Image& i, std::int64_t element) {
+    const auto grain = static_cast<double>(std::gcd<std::int64_t>(32, i.in_w * element));
+    double total = 0;
+    for (std::int64_t x = -i.pad_w; x + i.pad_w < i.columns; x += 16) {
+        const std::int64_t first = std::max<std::int64_t>(0, x), length = std::min(i.in_w, x + 18) - first;
+        if (length <= 0) continue;
+        const double offset = std::fmod(static_cast<double>(first * element), grain);
+        total += sectors(static_cast<double>(length * element), grain, offset) * kSector;
+    }
+    return total;
+}
+
+}  // namespace
+
+void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geometry& g) {
+    const auto& v = std::get<Convolution>(layer.op);
+    const bool forward = layer.pass == Pass::fwd;
+    const SlidingWindow w = forward ? forward_window(v) : gradient_window(v);
+    const OperandBytes once = compulsory_bytes(layer);
+    const Bytes input = forward ? once.input : once.output, filter = once.filter;
+    const double e = g.element.value(), rows = static_cast<double>(grid.rows),
+                 columns = static_cast<double>(grid.columns);
+    const double padded_n = columns * m.cta.n;
+    g.output = once.written / g.element;
+    g.written = once.written;
+    const auto give = [&](OperandAccess& o, double bytes, Bytes unique) {
+        o.elements = bytes / e;
+        o.unique = unique;
+    };
+    if (m.transform == Transform::winograd_fused) {
+        const Image image{w.rows, w.columns, w.in_h, w.in_w, w.pad_h, w.pad_w};
+        const double patches = patch_rows(image) * patch_row_bytes(image, static_cast<std::int64_t>(e));
+        const Bytes transformed{16 * g.k * padded_n * e};
+        give(g.a, std::max(w.images * g.k * patches, 1.0) * columns, input);
+        give(g.b, transformed.value() * rows, transformed);
+        g.transforms.l1.b = filter + transformed;
+        g.transforms.dram.b = filter + transformed;
+        g.transforms.handed_on = {transformed};
+        return;
+    }
+    // The GEMMs take and give whole CTA tiles; the transforms only what there is.
+    const double padded_m = rows * m.cta.m;
+    const Bytes tiles{36 * g.m * g.k * e}, products{36 * g.m * g.n * e}, transformed{36 * g.n * g.k * e};
+    const Bytes all_tiles{36 * padded_m * g.k * e}, all_products{36 * padded_m * padded_n * e};
+    give(g.a, all_tiles.value() * columns, all_tiles);
+    give(g.b, transformed.value() * rows, transformed);
+    // Tiles of 6 x 6 inputs overlap by two.
+    g.transforms.l1 = {input * 2.25 + tiles, filter + transformed, products + once.written};
+    g.transforms.dram = {input + tiles, filter + transformed, products + once.written};
+    g.transforms.handed_on = {tiles, transformed, all_products};
+    g.output = all_products / g.element;
+}
+
+}  // namespace gambrel::delta_detail

@@ -1,0 +1,108 @@
+// Scaling answers between any two GPUs: the ratio of the times of one shape, measured, by the model and by a Roofline.
+#include "explore/measured_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <gambrel/estimate.hpp>
+#include <gambrel/explore.hpp>
+
+namespace gambrel {
+
+namespace explore_detail {
+
+std::string shape_of(const Layer& layer) {
+    if (const auto* v = std::get_if<Convolution>(&layer.op))
+        return fmt::format("conv {}x{}x{}x{} {}x{}x{} pad {},{} stride {},{} dilation {},{} groups {}", v->n, v->c,
+                           v->h, v->w, v->k, v->r, v->s, v->pad_top, v->pad_left, v->stride_h, v->stride_w,
+                           v->dilation_h, v->dilation_w, v->groups);
+    if (const auto* g = std::get_if<Gemm>(&layer.op))
+        return fmt::format("gemm {}x{}x{} batch {}{}{}", g->m, g->n, g->k, g->batch, g->a_transposed ? " At" : "",
+                           g->b_transposed ? " Bt" : "");
+    return {};
+}
+
+double measured_time(const LayerTable& table, const LayerRow& row) {
+    constexpr std::array<std::pair<std::string_view, double>, 4> kColumns = {
+        {{"time_ms", 1e-3}, {"time_us", 1e-6}, {"time_s", 1}, {"latency_ms_median", 1e-3}}};
+    for (const auto& [column, unit] : kColumns) {
+        const auto it = std::find(table.columns.begin(), table.columns.end(), column);
+        const auto at = static_cast<std::size_t>(it - table.columns.begin());
+        if (at >= row.cells.size()) continue;
+        double value = 0;
+        const std::string& text = row.cells[at];
+        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (fault == std::errc{} && value > 0) return value * unit;
+    }
+    return 0;
+}
+
+}  // namespace explore_detail
+
+namespace {
+
+struct TimedShape {
+    double measured = 0, predicted = 0, roofline = 0;  // s
+};
+using Shapes = std::map<std::string, TimedShape>;
+
+// The longer of FLOP at the peak and compulsory bytes at the peak.
+double roofline_time(const Layer& layer, const Estimate& e) {
+    const auto compute = compute_ceiling(e.on->machine, e.mapping.pipe);
+    const auto memory = memory_ceiling(e.on->machine, Level::dram);
+    const OperandBytes once = compulsory_bytes(layer);
+    Seconds longest;
+    if (compute) longest = flop(layer) / compute->value;
+    if (memory) longest = std::max(longest, (once.input + once.filter + once.output + once.bias) / memory->value);
+    return longest.value();
+}
+
+std::string kind_of(const Layer& layer) {
+    return fmt::format("{} {}", std::holds_alternative<Gemm>(layer.op) ? "gemm" : "conv", name(layer.precision));
+}
+
+}  // namespace
+
+std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time) {
+    Estimator estimator{EstimatorOptions{}};
+    std::map<std::string, std::map<std::string, Shapes>> by_kind;  // kind, GPU, shape
+    for (const LayerRow& row : table.rows) {
+        if (row.layers.size() != 1) continue;
+        const Layer& layer = row.layers.front();
+        const std::string shape = explore_detail::shape_of(layer);
+        const double time = explore_detail::measured_time(table, row);
+        if (shape.empty() || layer.hints.gpu.empty() || time <= 0 || time < min_time) continue;
+        const auto e = estimator(layer);
+        if (!e || !e->kernel.time) continue;
+        // The same algorithm and pass on both sides.
+        const std::string key = fmt::format("{} {} {}", shape, layer.hints.algorithm, name(layer.pass));
+        by_kind[kind_of(layer)][e->on->machine.id].try_emplace(
+            key, TimedShape{time, e->kernel.time->value.value(), roofline_time(layer, *e)});
+    }
+    std::vector<GpuPair> pairs;
+    for (const auto& [kind, gpus] : by_kind)
+        for (auto from = gpus.begin(); from != gpus.end(); ++from)
+            for (auto to = std::next(from); to != gpus.end(); ++to) {
+                GpuPair pair{from->first, to->first, kind};
+                for (const auto& [shape, a] : from->second) {
+                    const auto found = to->second.find(shape);
+                    if (found == to->second.end()) continue;
+                    const TimedShape& b = found->second;
+                    const double measured = a.measured / b.measured;
+                    ++pair.rows;
+                    pair.error += std::abs(a.predicted / b.predicted / measured - 1);
+                    pair.roofline_error += std::abs(a.roofline / b.roofline / measured - 1);
+                }
+                if (pair.rows < kFewestShared) continue;
+                pair.error /= static_cast<double>(pair.rows);
+                pair.roofline_error /= static_cast<double>(pair.rows);
+                pairs.push_back(pair);
+            }
+    return pairs;
+}
+
+}  // namespace gambrel

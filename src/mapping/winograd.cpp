@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <string>
+
+#include "mapping/rules.hpp"
+
+namespace gambrel {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return out;
+}
+
+}  // namespace
+
+Transform transform_of(const Layer& layer) {
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    if (!v || layer.pass == Pass::wgrad || v->r != 3 || v->s != 3 || v->groups != 1) return Transform::none;
+    if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
+    const std::string how = lower(layer.hints.algorithm) + " " + lower(layer.hints.kernel);
+    if (how.find("winograd") == std::string::npos) return Transform::none;
+    return how.find("nonfused") != std::string::npos ? Transform::winograd_separate : Transform::winograd_fused;
+}
+
+namespace mapping_detail {
+
+GemmView winograd_view(const Convolution& v, Pass pass, Transform transform) {
+    const bool forward = pass == Pass::fwd;
+    const std::int64_t rows = forward ? v.p() : v.h, columns = forward ? v.q() : v.w;
+    GemmView view;
+    view.n = forward ? v.k : v.c;
+    view.k = forward ? v.c : v.k;
+    if (transform == Transform::winograd_fused) {
+        // 16 products for each of the 4 x 8 tiles of a block, which is 8 x 16 outputs of one image.
+        view.m = v.n * ceil_div(rows, std::int64_t{8}) * ceil_div(columns, std::int64_t{16}) * 32 * 16;
+        return view;
+    }
+    view.m = v.n * ceil_div(rows, std::int64_t{4}) * ceil_div(columns, std::int64_t{4});
+    view.batch = 36;
+    return view;
+}
+
+Tile winograd_tile(Transform transform) {
+    return transform == Transform::winograd_fused ? Tile{32 * 16, 32, 8} : Tile{128, 128, 8};
+}
+
+}  // namespace mapping_detail
+}  // namespace gambrel

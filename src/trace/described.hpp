@@ -1,0 +1,87 @@
+// A launch beside its operator, and what the operator's rule makes of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gambrel/network.hpp>
+#include <gambrel/trace.hpp>
+
+#include "trace/operator_table.hpp"
+
+namespace gambrel::trace_detail {
+
+// What a kernel does inside its operator, by its name.
+enum class Role : std::uint8_t {
+    main,
+    to_nhwc,       // a transposition of an operand, before
+    to_nchw,       // of the result, after
+    split_reduce,  // adds the partial sums of split-K
+    scale,         // prepares the result that a kernel adds into
+    offsets,       // computes addresses
+    im2col,
+    winograd_input,
+    winograd_filter,
+    winograd_output,
+    fft,
+    before_attention,  // of a backward pass: row sums of gradient x output
+    after_attention,   // of a backward pass: converts the accumulated gradient
+    elementwise,
+};
+Role role_of(std::string_view kernel);
+bool is_elementwise(std::string_view kernel);  // one of PyTorch's loops over all elements
+bool is_gemv(std::string_view kernel);         // a matrix product without tiles
+
+struct Launch {
+    const Timeline* timeline = nullptr;
+    const OperatorTable* table = nullptr;
+    const Activity* activity = nullptr;
+    const OperatorCall* call = nullptr;
+    const OperatorRule* rule = nullptr;
+    Role role = Role::main;
+    int nth = 0, count = 1;  // among the launches of the same call and role
+    double share = 1;        // of what the launches of this role do together
+    double split_k = 1;      // of the main kernel
+    bool dominant = true;    // no kernel of another name takes more of the call's time
+    bool winograd = false;   // of the transforming kind: the main kernel multiplies transformed tiles
+    [[nodiscard]] std::string_view kernel() const { return activity->name.str(); }
+};
+
+// A Layer for the estimator, with corrections; or bytes and work of their own; or a fault.
+struct Described {
+    std::optional<Layer> layer;
+    double share = 1;           // of the layer that this launch does
+    std::optional<Flops> flop;  // instead of the layer's
+    Bytes extra;                // moved at every level beside the layer's: an addend that is read
+    struct Traffic {
+        Bytes l1, l2, dram;
+        Precision precision = Precision::fp16;  // that multiplies, on Tensor Cores where there are any
+    };
+    std::optional<Traffic> traffic;  // where there is no layer
+    std::vector<std::string> remarks;
+    std::string fault;
+
+    static Described refused(std::string why) {
+        Described out;
+        out.fault = std::move(why);
+        return out;
+    }
+};
+
+Described describe_gemm(const Launch& launch);
+Described describe_convolution(const Launch& launch);
+Described describe_attention(const Launch& launch);
+Described describe_stream(const Launch& launch, const StreamRule& rule);
+Described describe_triton(const Launch& launch);
+
+// Bytes that stream once, and FLOP, as a layer.
+Described stream(const Launch& launch, double read, double written, double flop);
+// The tensor that an argument of the rule names; null: there is none.
+const OperatorInput* argument(const OperatorCall& call, int position);
+// What was recorded of an argument that is not a tensor; empty: nothing.
+const std::string& value_at(const OperatorCall& call, int position);
+double element_bytes(const OperatorInput& input, std::string_view kernel, std::vector<std::string>& remarks);
+
+}  // namespace gambrel::trace_detail

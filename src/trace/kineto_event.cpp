@@ -1,0 +1,259 @@
+#include "trace/kineto_event.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/json_token.hpp"
+
+namespace gambrel::trace_detail {
+namespace {
+
+namespace od = simdjson::ondemand;
+
+Category category_of(std::string_view cat) {
+    if (cat == "cpu_op" || cat == "Operator") return Category::op;
+    if (cat == "kernel" || cat == "Kernel") return Category::kernel;
+    if (cat == "cuda_runtime" || cat == "Runtime" || cat == "cuda_driver" || cat == "Driver") return Category::call;
+    if (cat == "gpu_memcpy" || cat == "Memcpy") return Category::copy;
+    if (cat == "gpu_memset" || cat == "Memset") return Category::memset;
+    if (cat == "user_annotation") return Category::annotation;
+    if (cat == "python_function") return Category::python;
+    if (cat == "cuda_profiler_range") return Category::counters;
+    return Category::other;
+}
+
+std::string_view token(od::value& value) { return bare(value.raw_json_token()); }
+
+std::array<std::uint32_t, 3> triple(od::value& value) {
+    std::array<std::uint32_t, 3> out{};
+    od::array list;
+    if (value.get_array().get(list) != simdjson::SUCCESS) return out;
+    std::size_t i = 0;
+    for (auto item : list) {
+        od::value v;
+        if (std::move(item).get(v) != simdjson::SUCCESS) break;
+        if (i < 3) {
+            const auto n = integer(token(v)).value_or(0);
+            out[i++] = n > 0 && n <= 0xffffffffLL ? static_cast<std::uint32_t>(n) : 0;
+        }
+    }
+    return out;
+}
+
+void gpu_argument(const char* key, od::value& v, GpuEvent& gpu, std::int64_t& correlation) {
+    const auto number = [&](std::int64_t otherwise) { return integer(token(v)).value_or(otherwise); };
+    if (is_key(key, "correlation"))
+        correlation = number(kNone);
+    else if (is_key(key, "External id") || is_key(key, "external id"))
+        gpu.external = number(-1);
+    else if (is_key(key, "device"))
+        gpu.device = static_cast<std::int32_t>(number(0));
+    else if (is_key(key, "stream"))
+        gpu.stream = number(0);
+    else if (is_key(key, "registers per thread"))
+        gpu.registers = static_cast<std::int32_t>(number(0));
+    else if (is_key(key, "shared memory"))
+        gpu.shared_memory = number(-1);
+    else if (is_key(key, "bytes"))
+        gpu.bytes = static_cast<double>(number(-1));
+    else if (is_key(key, "graph node id"))
+        gpu.graph_node = number(0) > 0;
+    else if (is_key(key, "grid"))
+        gpu.grid = triple(v);
+    else if (is_key(key, "block"))
+        gpu.block = triple(v);
+}
+
+}  // namespace
+
+void EventReader::event(od::object& object) {
+    Fields f;
+    bool waiting = false;  // arguments came before the category
+    for (auto field : object) {
+        od::field entry;
+        if (std::move(field).get(entry) != simdjson::SUCCESS) return void(++broken_);
+        const char* key = entry.key().raw();
+        od::value value = entry.value();
+        if (is_key(key, "ph"))
+            f.ph = token(value);
+        else if (is_key(key, "cat"))
+            f.category = category_of(token(value));
+        else if (is_key(key, "name"))
+            f.name = token(value);
+        else if (is_key(key, "pid"))
+            f.pid = token(value);
+        else if (is_key(key, "tid"))
+            f.tid = token(value);
+        else if (is_key(key, "ts"))
+            f.ts = token(value);
+        else if (is_key(key, "dur"))
+            f.dur = token(value);
+        else if (is_key(key, "args") && (f.category == Category::other || f.name.empty()))
+            waiting = true;
+        else if (is_key(key, "args") && f.ph == "X")
+            arguments(value, f);
+    }
+    if (f.ph != "X" || f.category == Category::other) return;
+    if (waiting) late_arguments(object, f);
+    if (f.category == Category::counters) return void(++counters_);
+    const auto start = nanoseconds(f.ts), duration = f.dur.empty() ? std::int64_t{0} : nanoseconds(f.dur);
+    if (!start || !duration || *duration < 0) return void(++broken_);
+    store(f, *start, *duration);
+}
+
+void EventReader::devices(od::value& value) {
+    od::array list;
+    if (value.get_array().get(list) != simdjson::SUCCESS) return;
+    for (auto item : list) {
+        od::object object;
+        if (item.get_object().get(object) != simdjson::SUCCESS) return;
+        Timeline::Device device;
+        std::int32_t id = 0;
+        ComputeCapability cc;
+        for (auto field : object) {
+            od::field entry;
+            if (std::move(field).get(entry) != simdjson::SUCCESS) return;
+            const char* key = entry.key().raw();
+            od::value v = entry.value();
+            const auto number = [&] { return integer(token(v)).value_or(0); };
+            if (is_key(key, "id"))
+                id = static_cast<std::int32_t>(number());
+            else if (is_key(key, "name"))
+                device.name = unescaped(token(v), room_);
+            else if (is_key(key, "totalGlobalMem"))
+                device.memory = Bytes{static_cast<double>(number())};
+            else if (is_key(key, "computeMajor"))
+                cc.major = static_cast<int>(number());
+            else if (is_key(key, "computeMinor"))
+                cc.minor = static_cast<int>(number());
+            else if (is_key(key, "numSms"))
+                device.sms = static_cast<double>(number());
+        }
+        if (cc.major > 0) device.compute_capability = cc;
+        out_.devices[id] = std::move(device);
+    }
+}
+
+void EventReader::distributed(od::value& value) {
+    od::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) return;
+    for (auto field : object) {
+        od::field entry;
+        if (std::move(field).get(entry) != simdjson::SUCCESS) return;
+        od::value v = entry.value();
+        if (is_key(entry.key().raw(), "rank")) out_.rank = integer(token(v));
+    }
+}
+
+void EventReader::finish() {
+    if (broken_ > 0)
+        out_.notes.push_back({out_.source, fmt::format("{} events have no valid time and are left out", broken_)});
+    if (counters_ > 0)
+        out_.notes.push_back(
+            {out_.source, fmt::format("{} ranges of CUPTI counters (cuda_profiler_range) are not read", counters_)});
+}
+
+void EventReader::late_arguments(od::object& object, Fields& f) {
+    if (object.reset().error() != simdjson::SUCCESS) return;
+    for (auto field : object) {
+        od::field entry;
+        if (std::move(field).get(entry) != simdjson::SUCCESS) return;
+        od::value value = entry.value();
+        if (is_key(entry.key().raw(), "args")) arguments(value, f);
+    }
+}
+
+void EventReader::arguments(od::value& value, Fields& f) {
+    if (f.category == Category::annotation || f.category == Category::python) return;
+    if (f.category == Category::other || f.category == Category::counters) return;
+    od::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) return;
+    for (auto field : object) {
+        od::field entry;
+        if (std::move(field).get(entry) != simdjson::SUCCESS) return;
+        od::value v = entry.value();
+        if (f.category == Category::op)
+            op_argument(entry.key().raw(), v, f.op);
+        else
+            gpu_argument(entry.key().raw(), v, f.gpu, f.correlation);
+    }
+}
+
+StringId EventReader::json_text(od::value& v) {
+    std::string_view text;
+    if (simdjson::to_json_string(v).get(text) != simdjson::SUCCESS) return 0;
+    return out_.strings.id(text);
+}
+
+void EventReader::op_argument(const char* key, od::value& v, Arguments& op) {
+    switch (*key) {
+        case 'I':
+            if (is_key(key, "Input Dims") || is_key(key, "Input dims"))
+                op.dims = json_text(v);
+            else if (is_key(key, "Input type"))
+                op.types = json_text(v);
+            else if (is_key(key, "Input Strides"))
+                op.strides = json_text(v);
+            break;
+        case 'C':
+            if (is_key(key, "Concrete Inputs")) op.values = json_text(v);
+            break;
+        case 'S':
+            if (is_key(key, "Sequence number")) op.sequence = integer(token(v)).value_or(-1);
+            break;
+        case 'F':
+            if (is_key(key, "Fwd thread id")) op.forward_thread = integer(token(v)).value_or(-1);
+            break;
+        case 'E':
+            if (is_key(key, "External id")) op.external = integer(token(v)).value_or(-1);
+            break;
+        default:
+            break;
+    }
+}
+
+std::uint32_t EventReader::thread(const Fields& f) {
+    const std::uint64_t key = (std::uint64_t{out_.strings.id(f.pid)} << 32U) | std::uint64_t{out_.strings.id(f.tid)};
+    if (key != last_key_) last_key_ = key, last_thread_ = threads_.try_emplace(key, threads_.size()).first->second;
+    return last_thread_;
+}
+
+void EventReader::store(Fields& f, std::int64_t start, std::int64_t duration) {
+    const std::int64_t end = start + duration;
+    if (f.category == Category::python && !f.name.starts_with("nn.Module: ")) return;
+    const StringId name = out_.strings.id(unescaped(f.name, room_));
+    switch (f.category) {
+        case Category::op: {
+            std::uint32_t at = 0;
+            if (f.op.dims != 0 || f.op.sequence >= 0 || f.op.external >= 0) {
+                at = static_cast<std::uint32_t>(out_.arguments.size());
+                out_.arguments.push_back(f.op);
+            }
+            out_.host.push_back({start, end, name, thread(f), at, HostEvent::Kind::op});
+            return;
+        }
+        case Category::annotation:
+            out_.host.push_back({start, end, name, thread(f), 0, HostEvent::Kind::annotation});
+            return;
+        case Category::python:
+            out_.host.push_back({start, end, name, thread(f), 0, HostEvent::Kind::module});
+            return;
+        case Category::call:
+            out_.has_launches = true;
+            if (f.correlation != kNone) out_.calls.push_back({start, end, f.correlation, thread(f), name});
+            return;
+        default:
+            break;
+    }
+    f.gpu.kind = f.category == Category::kernel ? Activity::Kind::kernel
+                 : f.category == Category::copy ? Activity::Kind::copy
+                                                : Activity::Kind::memset;
+    f.gpu.start = start;
+    f.gpu.duration = duration;
+    f.gpu.correlation = f.correlation;
+    f.gpu.name = name;
+    out_.gpu.push_back(f.gpu);
+}
+
+}  // namespace gambrel::trace_detail

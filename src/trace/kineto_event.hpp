@@ -1,0 +1,55 @@
+// One event of a Chrome trace, and the facts that stand beside the events, into Events.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <simdjson.h>
+
+#include "trace/events.hpp"
+
+namespace gambrel::trace_detail {
+
+// Keys are compared with their closing quote; behind the text lies padding, so that no key is read past its end.
+template <std::size_t N>
+bool is_key(const char* key, const char (&text)[N]) {
+    return std::memcmp(key, text, N - 1) == 0 && key[N - 1] == '"';
+}
+
+enum class Category : std::uint8_t { other, kernel, copy, memset, op, call, annotation, python, counters };
+
+class EventReader {
+public:
+    explicit EventReader(Events& out) : out_(out) {}
+    void event(simdjson::ondemand::object& object);
+    void devices(simdjson::ondemand::value& value);
+    void distributed(simdjson::ondemand::value& value);
+    void finish();  // notes on what was left out
+
+private:
+    struct Fields {
+        std::string_view ph, name, pid, tid, ts, dur;
+        Category category = Category::other;
+        Arguments op;
+        GpuEvent gpu;
+        std::int64_t correlation = kNone;
+    };
+    void late_arguments(simdjson::ondemand::object& object, Fields& f);
+    void arguments(simdjson::ondemand::value& value, Fields& f);
+    void op_argument(const char* key, simdjson::ondemand::value& v, Arguments& op);
+    StringId json_text(simdjson::ondemand::value& v);
+    std::uint32_t thread(const Fields& f);
+    void store(Fields& f, std::int64_t start, std::int64_t duration);
+
+    Events& out_;
+    std::unordered_map<std::uint64_t, std::uint32_t> threads_;
+    std::uint64_t last_key_ = ~std::uint64_t{0};
+    std::uint32_t last_thread_ = 0;
+    std::uint64_t broken_ = 0, counters_ = 0;
+    std::string room_;
+};
+
+}  // namespace gambrel::trace_detail

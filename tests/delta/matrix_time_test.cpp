@@ -1,0 +1,143 @@
+// Products on Tensor Cores: each mechanism of their time by itself, on shapes that show little else.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+namespace gambrel {
+namespace {
+
+Layer product(std::int64_t m, std::int64_t n, std::int64_t k, Precision precision = Precision::bf16) {
+    Layer layer;
+    Gemm gemm;
+    gemm.m = m, gemm.n = n, gemm.k = k;
+    layer.op = gemm;
+    layer.precision = precision;
+    return layer;
+}
+
+struct Board {
+    explicit Board(const char* name, std::optional<Frequency> clock = {})
+        : machine(*find_in_catalogue(name)), inputs(*model_inputs(machine, clock)) {}
+    [[nodiscard]] Prediction operator()(const Layer& layer) const {
+        const Mapping mapping = mapping_for(layer, machine, inputs.limits);
+        return predict(layer, mapping, occupancy(inputs.limits, mapping), inputs);
+    }
+    [[nodiscard]] double seconds(const Layer& layer) const { return (*this)(layer).time.value(); }
+    const Machine& machine;
+    ModelInputs inputs;
+};
+
+double flop_rate(const Board& board, std::int64_t side, std::int64_t k) {
+    const Layer layer = product(side, side, k);
+    return flop(layer).value() / board.seconds(layer);
+}
+
+// Hard waves would charge the 133rd CTA with a whole one: twice the time.
+TEST(MatrixTime, of_one_cta_more_than_sms_is_far_from_doubled) {
+    const Board h100("h100-sxm");
+    Layer even = product(128, 132 * 256, 4096), uneven = product(128, 133 * 256, 4096);
+    for (Layer* layer : {&even, &uneven}) layer->hints.tile_m = 256, layer->hints.tile_n = 128;
+    const Prediction a = h100(even), b = h100(uneven);
+    ASSERT_EQ(a.grid.ctas(), 132);
+    ASSERT_EQ(b.grid.ctas(), 133);
+    const double busy = b.terms[Term::latency] / a.terms[Term::latency];
+    EXPECT_LT(busy, 1.5);
+    EXPECT_GT(busy, 1.2);
+}
+
+// Of 100 CTAs on 132 SMs the idle SMs take part of k if it is long, and cannot if it is short.
+TEST(MatrixTime, of_an_unfilled_wave_is_shared_out_along_a_long_k_only) {
+    const Board h100("h100-sxm");
+    const auto busy = [&](std::int64_t ctas, std::int64_t k) {
+        Layer layer = product(128, ctas * 256, k);
+        layer.hints.tile_m = 256, layer.hints.tile_n = 128;
+        return h100(layer).terms[Term::latency] / Seconds{1};
+    };
+    EXPECT_LT(busy(100, 4096), 0.9 * busy(132, 4096));
+    EXPECT_NEAR(busy(100, 256), busy(132, 256), 1e-3 * busy(132, 256));
+}
+
+TEST(MatrixTime, falls_with_the_clock_in_long_kernels_of_boards_at_their_power_limit) {
+    const Board h100("h100-sxm");
+    EXPECT_LT(h100.inputs.matrix_clock, 0.85);
+    EXPECT_LT(h100.inputs.matrix_clock_long, h100.inputs.matrix_clock - 0.03);
+    // 0.13 ms and 34 ms at full rate: what the longer one gains by smaller shares of start and waves, it loses.
+    EXPECT_LT(flop_rate(h100, 32768, 10000), flop_rate(h100, 8192, 10000));
+}
+
+TEST(MatrixTime, at_a_given_clock_does_not_fall) {
+    const Board h100("h100-sxm", Frequency{1.98e9});
+    EXPECT_EQ(h100.inputs.matrix_clock, 1);
+    EXPECT_EQ(h100.inputs.matrix_clock_long, 1);
+}
+
+// One chip, half of the Tensor Core rate for FP32 sums: the gaming board stays below its limit.
+TEST(MatrixTime, of_a_board_below_its_power_limit_is_that_of_boost_clock) {
+    EXPECT_EQ(Board("rtx-4090").inputs.matrix_clock_long, 1);
+    EXPECT_LT(Board("l40s").inputs.matrix_clock_long, 0.85);
+    EXPECT_LT(Board("l4").inputs.matrix_clock_long * Board("l4").inputs.clock.value(), 0.65 * 2.04e9);
+}
+
+// 8 rows of a 16384 x 16384 matrix are all DRAM. Both boards have GA102; the A40 has check bits in its GDDR.
+TEST(MatrixTime, of_memory_bound_products_pays_for_check_bits) {
+    const Layer thin = product(8, 16384, 16384);
+    const Board a40("a40"), a6000("rtx-a6000");
+    const double pins =
+        a6000.machine.find(Level::dram)->bandwidth->value / a40.machine.find(Level::dram)->bandwidth->value;
+    const double slower = a40.seconds(thin) / a6000.seconds(thin) / pins;
+    EXPECT_GT(slower, 1.15);
+    EXPECT_LT(slower, 1.3);
+}
+
+TEST(MatrixTime, of_equal_multiplications_and_copies_is_more_than_either_and_less_than_both) {
+    const Board h100("h100-sxm");
+    const Prediction p = h100(product(288, 16384, 16384));
+    const double busy = p.terms[Term::latency] / Seconds{1}, dram = p.terms[Term::dram] / Seconds{1};
+    const double kernel = (p.time - p.terms[Term::launch]) / Seconds{1};
+    EXPECT_GT(kernel, 1.05 * std::max(busy, dram));
+    EXPECT_LT(kernel, 0.75 * (busy + dram));
+}
+
+// A reduction of 128 multiplies a quarter of what one of 512 does, but has as many tiles to begin and to write.
+TEST(MatrixTime, of_short_reductions_has_a_floor_for_each_tile) {
+    const Board a100("a100-sxm4-80gb");
+    const double part = a100.seconds(product(8192, 8192, 128)) / a100.seconds(product(8192, 8192, 512));
+    EXPECT_GT(part, 0.35);
+    EXPECT_LT(part, 0.6);
+}
+
+TEST(MatrixTime, charges_launch_and_call_by_what_was_timed) {
+    const Board h100("h100-sxm");
+    Layer layer = product(4096, 4096, 4096);
+    const auto timed = [&](std::optional<Timing> timing) {
+        layer.hints.timing = timing;
+        return h100.seconds(layer);
+    };
+    const double kernel = timed(Timing::kernel);
+    EXPECT_EQ(timed(Timing::graph), kernel);
+    EXPECT_EQ(timed({}), kernel);
+    EXPECT_NEAR(timed(Timing::call) - kernel, (calibration().launch + calibration().library_call).value(), 1e-9);
+    EXPECT_GT(timed(Timing::framework), timed(Timing::call));
+}
+
+TEST(MatrixTime, of_narrow_formats_includes_quantization_where_the_row_says_so) {
+    const Board h100("h100-sxm");
+    Layer layer = product(16384, 256, 16384, Precision::fp8);
+    const double alone = h100.seconds(layer);
+    layer.hints.quantizes_input = true;
+    EXPECT_GT(h100.seconds(layer) - alone, 16384.0 * 16384 * 3 / 3.4e12);
+}
+
+TEST(MatrixTime, is_what_its_exposed_parts_add_up_to) {
+    const Board b200("b200");
+    for (const std::int64_t m : {1, 64, 1000, 30000}) {
+        const Prediction p = b200(product(m, 5120, 5120));
+        Seconds sum;
+        for (const Seconds part : p.exposed) sum += part;
+        EXPECT_NEAR(sum / p.time, 1, 1e-9) << m;
+    }
+}
+
+}  // namespace
+}  // namespace gambrel

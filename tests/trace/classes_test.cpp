@@ -1,0 +1,132 @@
+// Is every nanosecond of every real trace in exactly one class, and are spans what they say?
+#include <gambrel/trace.hpp>
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gambrel {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+std::vector<std::string> real_traces() {
+    std::vector<std::string> out;
+    std::error_code ec;
+    for (const char* folder : {"/traces", "/nsys"})
+        for (fs::recursive_directory_iterator it(std::string(GAMBREL_SHARED_DATA) + folder, ec), end; !ec && it != end;
+             it.increment(ec)) {
+            const std::string path = it->path().string();
+            if (path.find("trex") != std::string::npos || path.find("server_args") != std::string::npos) continue;
+            if (path.ends_with(".json.gz") || path.ends_with(".sqlite")) out.push_back(path);
+        }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+Result<Run> run_of(const std::string& path) {
+    const auto timeline = read_timeline(std::span(&path, 1));
+    if (!timeline) return tl::unexpected(timeline.error());
+    auto run = to_run(*timeline);
+    if (run) return run;
+    // A trace that names no GPU is judged by any: the classes do not depend on it.
+    TraceOptions options;
+    options.machine = *find_in_catalogue("v100-sxm2-16gb");
+    return to_run(*timeline, options);
+}
+
+TEST(Classes, every_nanosecond_of_every_real_trace_is_in_one_class) {
+    const auto files = real_traces();
+    if (files.empty()) GTEST_SKIP() << "no shared data";
+    for (const auto& path : files) {
+        const auto timeline = read_timeline(std::span(&path, 1));
+        ASSERT_TRUE(timeline) << path << ": " << to_text(timeline.error());
+        std::uint64_t all = 0;
+        for (const Activity& a : timeline->activities) all += static_cast<std::uint64_t>(a.duration_ns);
+        const auto run = run_of(path);
+        if (timeline->activities.empty()) continue;  // CUPTI ranges only
+        ASSERT_TRUE(run) << path << ": " << to_text(run.error());
+        const TimelineSummary& t = *run->timeline;
+        std::uint64_t sum = 0, events = 0;
+        for (const auto& c : t.classes) sum += c.ns, events += c.events;
+        EXPECT_EQ(t.gpu_ns, all) << path;
+        EXPECT_EQ(sum, all) << path;
+        EXPECT_EQ(events, timeline->activities.size()) << path;
+        EXPECT_LE(t.idle_ns, t.wall_ns) << path;
+        EXPECT_LE(t.exposed_communication_ns, t.of(TimeClass::communication).ns) << path;
+    }
+}
+
+const std::string kHead =
+    R"({"deviceProperties":[{"id":0,"name":"NVIDIA H100 80GB HBM3","computeMajor":9,"computeMinor":0}],"traceEvents":[)";
+std::string gpu_event(const char* cat, const char* name, int stream, int ts, int dur, int correlation) {
+    return std::string(R"({"ph":"X","cat":")") + cat + R"(","name":")" + name + R"(","pid":0,"tid":)" +
+           std::to_string(stream) + R"(,"ts":)" + std::to_string(ts) + R"(,"dur":)" + std::to_string(dur) +
+           R"(,"args":{"device":0,"stream":)" + std::to_string(stream) + R"(,"correlation":)" +
+           std::to_string(correlation) + "}}";
+}
+std::string call(const char* name, int ts, int correlation) {
+    return std::string(R"({"ph":"X","cat":"cuda_runtime","name":")") + name + R"(","pid":1,"tid":1,"ts":)" +
+           std::to_string(ts) + R"(,"dur":1,"args":{"correlation":)" + std::to_string(correlation) + "}}";
+}
+
+TEST(Classes, communication_that_no_kernel_hides_is_exposed) {
+    const auto timeline = read_timeline(kHead + call("cudaLaunchKernel", 1, 1) + "," +
+                                            gpu_event("kernel", "ncclDevKernel_AllReduce", 8, 100, 100, 1) + "," +
+                                            gpu_event("kernel", "work", 7, 150, 20, 2) + "," +
+                                            gpu_event("gpu_memcpy", "Memcpy DtoH", 9, 240, 10, 3) + "]}",
+                                        "t");
+    ASSERT_TRUE(timeline) << to_text(timeline.error());
+    const auto run = to_run(*timeline);
+    ASSERT_TRUE(run) << to_text(run.error());
+    const TimelineSummary& t = *run->timeline;
+    EXPECT_EQ(t.of(TimeClass::communication).ns, 100000u);
+    EXPECT_EQ(t.exposed_communication_ns, 80000u);
+    EXPECT_EQ(t.of(TimeClass::before_capture).ns, 20000u);
+    EXPECT_EQ(t.of(TimeClass::copy).ns, 10000u);
+    EXPECT_EQ(t.wall_ns, 150000u);
+    EXPECT_EQ(t.idle_ns, 40000u);
+}
+
+TEST(Classes, a_kernel_of_a_graph_is_of_the_graph) {
+    const auto timeline = read_timeline(
+        kHead + call("cudaGraphLaunch", 1, 1) + "," + gpu_event("kernel", "gemm", 7, 100, 100, 1) + "]}", "t");
+    const auto run = to_run(*timeline);
+    ASSERT_TRUE(run) << to_text(run.error());
+    EXPECT_EQ(run->timeline->of(TimeClass::graph).ns, 100000u);
+    ASSERT_FALSE(run->kernels.at(0).reasons.empty());
+    EXPECT_THAT(run->kernels[0].reasons[0].str(), HasSubstr("CUDA graph"));
+}
+
+TEST(Classes, a_gpu_that_the_trace_does_not_name_is_asked_for) {
+    const auto unnamed = read_timeline("[" + gpu_event("kernel", "gemm", 7, 100, 100, 1) + "]", "t");
+    const auto refused = to_run(*unnamed);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().front().what, HasSubstr("--machine"));
+    const auto described = read_timeline(
+        R"({"deviceProperties":[{"id":0,"name":"NVIDIA XX999","computeMajor":8,"computeMinor":0,"totalGlobalMem":85174583296}],"traceEvents":[)" +
+            gpu_event("kernel", "gemm", 7, 100, 100, 1) + "]}",
+        "t");
+    const auto candidates = to_run(*described);
+    ASSERT_FALSE(candidates);
+    EXPECT_THAT(candidates.error().front().what, HasSubstr("a100-sxm4-80gb"));
+}
+
+TEST(Classes, a_board_number_is_the_gpu_with_that_much_memory) {
+    for (const auto& [memory, expected] :
+         {std::pair{"42505273344", "a100-sxm4-40gb"}, std::pair{"85174583296", "a100-sxm4-80gb"}}) {
+        const auto t = read_timeline(
+            std::string(
+                R"({"deviceProperties":[{"id":0,"name":"NVIDIA PG509-210","computeMajor":8,"computeMinor":0,"totalGlobalMem":)") +
+                memory + R"(}],"traceEvents":[)" + gpu_event("kernel", "gemm", 7, 100, 100, 1) + "]}",
+            "t");
+        const auto run = to_run(*t);
+        ASSERT_TRUE(run) << to_text(run.error());
+        EXPECT_EQ(run->machines.at(0).id, expected);
+    }
+}
+
+}  // namespace
+}  // namespace gambrel
