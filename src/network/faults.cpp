@@ -71,7 +71,9 @@ std::vector<std::string> faults(const Layer& layer) {
     const bool multiplies = std::holds_alternative<Convolution>(layer.op) || std::holds_alternative<Gemm>(layer.op);
     if (layer.bias && (gradient || !multiplies))
         check.fault(fmt::format("a bias in {}: expected one only where a convolution or GEMM runs forward",
-                                gradient ? name(layer.pass) : "a layer that is neither"));
+                                gradient                                      ? name(layer.pass)
+                                : std::holds_alternative<Streaming>(layer.op) ? "a streaming layer"
+                                                                              : "a layer that is neither"));
     if (const auto* s = std::get_if<Streaming>(&layer.op)) {
         if (layer.pass == Pass::wgrad) check.fault("a streaming layer has no wgrad: dgrad is all of its backward pass");
         for (const double elements : {s->read[0], s->read[1], s->read[2], s->read[3], s->parameters, s->written})

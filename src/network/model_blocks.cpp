@@ -61,6 +61,7 @@ void ModelBlocks::linear(const std::string& name, std::int64_t rows, std::int64_
         narrow.name = name + ".quantize";
         narrow.precision = precision_;
         narrow.repeat = repeat_;
+        if (o_.fused && o_.phase == Phase::decode) narrow.hints.timing = Timing::graph;
         Streaming s;
         s.kind = StreamingKind::quantization;
         s.read[0] = s.written = real(rows) * real(inputs);

@@ -175,7 +175,9 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
         layer.hints.timing = Timing::framework;
     if (!layer.hints.timing && cells.text(Column::software).find("iterations") != std::string_view::npos)
         layer.hints.timing = Timing::kernel;
-    const Provider provider = provider_of(cells.text(Column::provider));
+    // PyTorch has one kernel for the norm itself; its modules in Hugging Face's code do not use it.
+    const bool own_norm = op->name == "megatron_rms_norm" && cells.text(Column::provider) == "torch";
+    const Provider provider = own_norm ? Provider::fused : provider_of(cells.text(Column::provider));
     layer.hints.algorithm = how_it_reads(op->kind, provider, lower(cells.text(Column::provider)));
     std::vector<Layer> forward;
     if (provider == Provider::eager)
@@ -189,6 +191,8 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
     if (pass == "bwd" || pass == "fwd+bwd")
         for (Layer& each : forward) {
             each.pass = Pass::dgrad;
+            // The gradient of a product is two, each by a kernel of its own.
+            if (provider == Provider::eager) layers.push_back(each);
             layers.push_back(std::move(each));
         }
     if (!pass.empty() && pass != "fwd" && pass != "bwd" && pass != "fwd+bwd")

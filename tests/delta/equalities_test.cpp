@@ -110,7 +110,10 @@ TEST(Bounds, a_copy_is_bound_by_dram_at_its_bandwidth) {
     EXPECT_EQ(p.bound, Term::dram);
     EXPECT_EQ(p.regime, Regime::streaming);
     EXPECT_DOUBLE_EQ(p.traffic.dram.total().value(), 8e9);
-    EXPECT_NEAR(p.time.value(), (Bytes{8e9} / model_inputs(v100())->dram_bandwidth).value(), 1e-5);
+    // Reads mixed with writes do not reach all of it.
+    const double at_most = (Bytes{8e9} / model_inputs(v100())->dram_bandwidth).value();
+    EXPECT_GT(p.time.value(), at_most);
+    EXPECT_LT(p.time.value(), 1.1 * at_most);
 }
 
 TEST(Bounds, a_tiny_layer_costs_a_launch) {

@@ -63,10 +63,10 @@ TEST(LayerTable, a_row_wider_than_the_header_keeps_no_more_cells_than_that) {
 }
 
 TEST(LayerTable, reads_gemms_by_their_op_or_their_columns) {
-    const LayerTable by_op = read("op,batch,M,N,Kred\nbmm,4,3,5,7\nlinear,1,3,5,7\nrelu,1,1,1,1\n");
+    const LayerTable by_op = read("op,batch,M,N,Kred\nbmm,4,3,5,7\nlinear,1,3,5,7\nlstm,1,1,1,1\n");
     EXPECT_EQ(std::get<Gemm>(by_op.rows[0].layers[0].op), (Gemm{3, 5, 7, 4}));
     EXPECT_TRUE(std::get<Gemm>(by_op.rows[1].layers[0].op).b_shared);
-    EXPECT_THAT(by_op.rows[2].reason, HasSubstr("op \"relu\""));
+    EXPECT_THAT(by_op.rows[2].reason, HasSubstr("op \"lstm\""));
     const LayerTable lower = read("m,n,k\n3,5,7\n", {Precision::bf16});
     EXPECT_EQ(std::get<Gemm>(lower.rows[0].layers[0].op), (Gemm{3, 5, 7}));
     EXPECT_EQ(lower.rows[0].layers[0].precision, Precision::bf16);
