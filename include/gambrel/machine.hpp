@@ -132,9 +132,10 @@ struct MatrixUnits {
 
 // How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
 struct MatrixGemm {
-    Seconds start;          // from the start of the kernel to full speed, and from there to its end
-    double l2_reuse = 1;    // bytes that SMs get for each one that L2 sends: clusters share operands
-    double dram_reach = 1;  // share of the pin rate that streams of operands reach
+    Seconds start;            // from the start of the kernel to full speed, and from there to its end
+    double l2_reuse = 1;      // bytes that SMs get for each one that L2 sends: clusters share operands
+    double dram_reach = 1;    // share of the pin rate that streams of operands reach
+    double narrow_reach = 1;  // share of the peak that FP8 and narrower formats reach
     // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
     // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
     double flop_energy = 0;

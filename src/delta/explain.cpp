@@ -142,7 +142,7 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const ModelInputs& h = c.gpu;
     const MatrixGemm& library = *h.architecture->matrix_gemm;
     const double k = c.geometry.k / count(c.grid.split_k), overhead = h.calibration->tile_overhead;
-    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.mapping.pipe]);
+    const FlopPerCycle rate = matrix_rate(c);
     const Cycles of_one_k = Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate;
     const double waves = matrix_waves(c);
     out.given("waves charged", "part of the idle share of the last wave is filled by work that is split along k",

@@ -62,6 +62,8 @@ bool by_matrix_units(const TiledLaunch& c);
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
 // Waves of such a product: between the CTAs of an SM and the next whole number.
 double matrix_waves(const TiledLaunch& c);
+// FLOP of one SM in a cycle, in the precision of the layer.
+FlopPerCycle matrix_rate(const TiledLaunch& c);
 // What an uneven last wave reads again is bounded by what DRAM has time for.
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& traffic);
 // Fills terms, time, exposed, bound and regime.

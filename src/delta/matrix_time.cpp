@@ -9,6 +9,9 @@
 namespace gambrel::delta_detail {
 namespace {
 
+// The largest value, the scale, the narrow numbers.
+constexpr double kQuantizationKernels = 3;
+
 // Clock over ModelInputs::clock. Power is averaged: a kernel far shorter than the window runs on what the pauses before
 // it left.
 double held_clock(const ModelInputs& h, Seconds busy) {
@@ -31,6 +34,12 @@ bool by_matrix_units(const TiledLaunch& c) {
     return c.layer.gemm && c.mapping.a.asynchronous && c.gpu.architecture->matrix_gemm.has_value();
 }
 
+// Hopper adds up narrow products in FP32 outside of its Tensor Cores every few steps, as they keep fewer bits of a sum.
+FlopPerCycle matrix_rate(const TiledLaunch& c) {
+    const double reach = c.geometry.element <= Bytes{1} ? c.gpu.architecture->matrix_gemm->narrow_reach : 1;
+    return std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[c.mapping.pipe] * reach);
+}
+
 double matrix_waves(const TiledLaunch& c) {
     const Calibration& fit = *c.gpu.calibration;
     const double waves = static_cast<double>(c.grid.ctas()) / c.gpu.sms;
@@ -45,7 +54,7 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const MatrixGemm& library = *h.architecture->matrix_gemm;
     const Geometry& g = c.geometry;
     const double k = g.k / static_cast<double>(c.grid.split_k), waves = matrix_waves(c);
-    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.mapping.pipe]);
+    const FlopPerCycle rate = matrix_rate(c);
     const Seconds of_one_k = waves * (Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate / h.clock);
     const Seconds unheld = of_one_k * (k + h.calibration->tile_overhead);
     const double held = held_clock(h, unheld / h.matrix_clock);
@@ -57,7 +66,8 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
     Seconds quantization;
     if (c.layer.quantized > Bytes{})
-        quantization = library.start + c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
+        quantization = kQuantizationKernels * library.start +
+                       c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
     t[Term::launch] = library.start + gaps + quantization;
     t.waves = static_cast<double>(c.grid.ctas()) / (std::max(1, c.occupancy.ctas_per_sm) * h.sms);
     const double even = static_cast<double>(c.grid.ctas()) / h.sms;

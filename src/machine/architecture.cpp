@@ -176,6 +176,7 @@ MatrixGemm matrix_gemm(Section s) {
     m.start = s.quantity<Seconds>("start");
     m.l2_reuse = s.number("l2_reuse", 0.01, 64);
     m.dram_reach = s.number("dram_reach", 0.01, 1);
+    m.narrow_reach = s.number("narrow_reach", 0.01, 1);
     m.flop_energy = s.number("flop_energy_pj", 0, 1000);
     m.tiles = s.tiles("tiles");
     s.finish();

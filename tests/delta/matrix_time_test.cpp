@@ -129,6 +129,14 @@ TEST(MatrixTime, of_narrow_formats_includes_quantization_where_the_row_says_so) 
     EXPECT_GT(h100.seconds(layer) - alone, 16384.0 * 16384 * 3 / 3.4e12);
 }
 
+TEST(MatrixTime, in_fp8_is_more_than_half_of_that_in_bf16_on_hopper) {
+    const Board h100("h100-sxm");
+    const double part = h100(product(8192, 8192, 8192, Precision::fp8)).terms[Term::compute] /
+                        h100(product(8192, 8192, 8192)).terms[Term::compute];
+    EXPECT_GT(part, 0.53);
+    EXPECT_LT(part, 0.65);
+}
+
 TEST(MatrixTime, is_what_its_exposed_parts_add_up_to) {
     const Board b200("b200");
     for (const std::int64_t m : {1, 64, 1000, 30000}) {
