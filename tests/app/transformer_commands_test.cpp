@@ -60,8 +60,8 @@ TEST_F(TransformerCommands, flags_of_transformers_are_refused_elsewhere) {
     const Outcome r = run("predict resnet50 --phase decode --gpu v100");
     EXPECT_EQ(r.status, 2);
     EXPECT_THAT(r.err, HasSubstr("--phase: is for transformers"));
-    EXPECT_THAT(run("simulate llama-3-8b --gpu v100 --precision fp16 --sequence 16").err,
-                HasSubstr("is not simulated"));
+    std::ofstream(path("t.csv")) << "op,precision,batch,q_len,kv_len,heads,head_dim\nattention,fp16,1,64,64,4,64\n";
+    EXPECT_THAT(run("simulate --layers " + path("t.csv") + " --gpu v100").err, HasSubstr("is not simulated"));
 }
 
 }  // namespace
