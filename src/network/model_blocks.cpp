@@ -48,7 +48,6 @@ void ModelBlocks::linear(const std::string& name, std::int64_t rows, std::int64_
     Gemm gemm;
     gemm.m = rows, gemm.n = outputs, gemm.k = inputs, gemm.b_transposed = true;
     layer.op = gemm;
-    layer.hints.timing.reset();  // replayed or not, its weights were not used since the last token
     layer.bias = c_.biases;
     const bool multiplies = quantized && (*c_.weights == Precision::fp8 || *c_.weights == Precision::int8);
     if (multiplies)

@@ -1,0 +1,67 @@
+// Does predict answer for transformers what docs/cli says: a summary, memory, several GPUs, refusals?
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/command_folder.hpp"
+
+namespace {
+
+using gambrel::test::Outcome;
+using nlohmann::json;
+using testing::HasSubstr;
+
+class TransformerCommands : public gambrel::test::CommandFolder {};
+
+TEST_F(TransformerCommands, predict_of_a_model_has_the_summary_of_the_contract) {
+    const Outcome r = run("predict llama-3-8b --phase decode --batch 8 --context 1000 --gpu h100-sxm -q --json -");
+    ASSERT_EQ(r.status, 0) << r.err;
+    const json summary = json::parse(r.out).at("summary");
+    EXPECT_GT(summary.at("time_s").get<double>(), 0);
+    EXPECT_NEAR(summary.at("tokens_per_s").get<double>() * summary.at("time_s").get<double>(), 8, 1e-6);
+    EXPECT_NEAR(summary.at("memory_bytes").get<double>() / 17.1e9, 1, 0.03);
+    EXPECT_TRUE(summary.at("fits").get<bool>());
+}
+
+TEST_F(TransformerCommands, predict_says_what_does_not_fit_and_what_would) {
+    EXPECT_THAT(run("predict llama-3-70b --phase decode --gpu h100-sxm -q --no-chart").out,
+                HasSubstr("does not fit: 141.8 of 85.9 GB, at any batch"));
+    const Outcome large =
+        run("predict llama-3-8b --phase decode --batch 4096 --context 2048 --gpu h100-sxm -q --no-chart");
+    EXPECT_THAT(large.out, HasSubstr("does not fit"));
+    EXPECT_THAT(large.out, HasSubstr("fits at batch "));
+}
+
+TEST_F(TransformerCommands, predict_puts_several_gpus_side_by_side) {
+    const Outcome r = run("predict gpt2 --sequence 512 --gpu v100,a100-sxm4-80gb -q --csv -");
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr("gpu,time_s,tokens_per_s,memory_bytes,fits,largest_batch,bound\n"));
+    EXPECT_THAT(r.out, HasSubstr("A100"));
+    EXPECT_EQ(run("predict gpt2 --gpu v100,nothing").status, 2);
+}
+
+TEST_F(TransformerCommands, predict_reads_a_configuration_file_or_its_folder) {
+    std::ofstream(path("config.json"))
+        << R"({"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+               "intermediate_size": 512, "vocab_size": 1000, "torch_dtype": "float16"})";
+    const Outcome file = run("predict " + path("config.json") + " --gpu a100 -q --no-chart");
+    EXPECT_EQ(file.status, 0) << file.err;
+    EXPECT_THAT(file.out, HasSubstr("time to first token"));
+    std::ofstream(path("broken.json")) << R"({"model_type": "llama"})";
+    const Outcome broken = run("predict " + path("broken.json") + " --gpu a100");
+    EXPECT_EQ(broken.status, 2);
+    EXPECT_THAT(broken.err, HasSubstr("num_hidden_layers: is missing"));
+}
+
+TEST_F(TransformerCommands, flags_of_transformers_are_refused_elsewhere) {
+    const Outcome r = run("predict resnet50 --phase decode --gpu v100");
+    EXPECT_EQ(r.status, 2);
+    EXPECT_THAT(r.err, HasSubstr("--phase: is for transformers"));
+    std::ofstream(path("t.csv")) << "op,precision,batch,q_len,kv_len,heads,head_dim\nattention,fp16,1,64,64,4,64\n";
+    EXPECT_THAT(run("simulate --layers " + path("t.csv") + " --gpu v100").err, HasSubstr("is not simulated"));
+}
+
+}  // namespace
