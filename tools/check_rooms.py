@@ -16,8 +16,10 @@ ROOMS = ["base", "units", "machine", "kernel", "network", "mapping", "ingest", "
 OPEN_ROOMS = {"base"}
 # The drawing tools of `chart` (canvas, SVG writer, palette) are open to `report`, whose Roofline is its own drawing.
 OPEN_TOOLBOXES = {("report", "chart")}
-# A second public header of a room: `layer.hpp` has the nouns that network.hpp's readers give.
+# A second public header of a room, for a noun of its own: `layer.hpp` has what network.hpp's readers give, `architecture.hpp` what
+# all machines of one generation share.
 EXTRA_HEADERS = {
+    "architecture.hpp": "machine",
     "layer.hpp": "network",
     "version.hpp": "base",
 }

@@ -166,8 +166,8 @@ struct Hints {
     std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
     std::optional<bool> tensor_core;  // whether the matrix units were used
     std::optional<Timing> timing;
-    double fma = 0;           // multiply-adds that ran, as a profiler counted them; 0: not given
-    bool overwrites = false;  // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
+    double fma = 0;                // multiply-adds that ran, as a profiler counted them; 0: not given
+    bool overwrites = false;       // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
     bool cold = false;             // caches were flushed before it, as a profiler does that counts one kernel
     bool quantizes_input = false;  // the time includes the kernels that make FP8 or FP4 of a wider input
     bool operator==(const Hints&) const = default;

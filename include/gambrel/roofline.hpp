@@ -112,9 +112,9 @@ struct Answer {
         Seconds headroom;         // of the row
         double step_speedup = 1;  // of the whole, were this row at its roof and all else as it is
     };
-    Seconds time;      // of all rows whose time is known
-    Seconds at_roofs;  // of the same rows, were each that could be judged at its roof
-    Seconds unjudged;  // the part of `time` of rows that no roof could be found for
+    Seconds time;             // of all rows whose time is known
+    Seconds at_roofs;         // of the same rows, were each that could be judged at its roof
+    Seconds unjudged;         // the part of `time` of rows that no roof could be found for
     std::vector<Item> first;  // by falling headroom; only what would save at least 1 % of the time
 };
 Answer answer(const Analysis& analysis);

@@ -1,0 +1,198 @@
+// What all GPUs of one compute capability share, and the words that machines, kernels and networks share. The catalogue
+// of architectures is compiled into the library.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gambrel/base.hpp>
+#include <gambrel/units.hpp>
+
+namespace gambrel {
+
+// The words that machines, kernels and networks share: where a number comes from, which memory level it belongs to,
+// and which arithmetic pipe does the work. Enumerations and their names, nothing else.
+
+// Of hardware: datasheet, measured, derived, assumed, or simulated (a sim: device). Of what a kernel did: measured,
+// modelled or simulated; its work may be derived from the layer, its clock assumed. Never mixed silently.
+enum class Origin : std::uint8_t { datasheet, measured, derived, assumed, modelled, simulated };
+inline constexpr std::size_t kOrigins = 6;
+
+// From the arithmetic outwards. `shared` is beside L1, not between L1 and the pipes; l3 exists on hosts.
+enum class Level : std::uint8_t { shared, l1, l2, l3, dram };
+inline constexpr std::size_t kLevels = 5;
+
+// The ordinary pipes, then the matrix units (Tensor Cores) by the type of their inputs. FP16 and FP8 inputs accumulate
+// in FP32 unless the name says acc16: consumer GPUs run the two at different rates.
+enum class Pipe : std::uint8_t {
+    fp64,
+    fp32,
+    fp16,
+    bf16,
+    int32,
+    tensor_fp64,
+    tensor_tf32,
+    tensor_bf16,
+    tensor_fp16,
+    tensor_fp16_acc16,
+    tensor_fp8,
+    tensor_fp8_acc16,
+    tensor_fp6,
+    tensor_fp4,
+    tensor_int8,
+    tensor_int4,
+    tensor_int1,
+};
+inline constexpr std::size_t kPipes = 17;
+
+template <class T>
+struct PerLevel : std::array<T, kLevels> {
+    constexpr T& operator[](Level l) { return std::array<T, kLevels>::operator[](static_cast<std::size_t>(l)); }
+    constexpr const T& operator[](Level l) const {
+        return std::array<T, kLevels>::operator[](static_cast<std::size_t>(l));
+    }
+};
+template <class T>
+struct PerPipe : std::array<T, kPipes> {
+    constexpr T& operator[](Pipe p) { return std::array<T, kPipes>::operator[](static_cast<std::size_t>(p)); }
+    constexpr const T& operator[](Pipe p) const {
+        return std::array<T, kPipes>::operator[](static_cast<std::size_t>(p));
+    }
+};
+
+constexpr std::array<Level, kLevels> all_levels() {
+    return {Level::shared, Level::l1, Level::l2, Level::l3, Level::dram};
+}
+constexpr std::array<Pipe, kPipes> all_pipes() {
+    std::array<Pipe, kPipes> pipes{};
+    for (std::size_t i = 0; i < kPipes; ++i) pipes[i] = static_cast<Pipe>(i);
+    return pipes;
+}
+constexpr bool is_tensor(Pipe p) { return p >= Pipe::tensor_fp64; }
+// Integer work is work, but not FLOP: it is kept apart from FLOP totals.
+constexpr bool is_integer(Pipe p) {
+    return p == Pipe::int32 || p == Pipe::tensor_int8 || p == Pipe::tensor_int4 || p == Pipe::tensor_int1;
+}
+
+std::string_view name(Origin origin);  // "datasheet"
+std::string_view name(Level level);    // "L1", "DRAM"
+std::string_view name(Pipe pipe);      // "fp32", "tensor_fp16"
+std::string_view title(Pipe pipe);     // for people: "FP32", "Tensor FP16"
+
+std::optional<Origin> origin_from(std::string_view name);
+std::optional<Level> level_from(std::string_view name);
+std::optional<Pipe> pipe_from(std::string_view name);
+
+// A number that never travels without its source. An absent std::optional<Sourced<T>> is an unknown.
+template <class T>
+struct Sourced {
+    T value{};
+    Origin origin = Origin::assumed;
+    std::string cite;
+};
+template <class T>
+using Fact = std::optional<Sourced<T>>;
+
+struct ComputeCapability {
+    int major = 0;
+    int minor = 0;
+    auto operator<=>(const ComputeCapability&) const = default;
+};
+std::string to_text(ComputeCapability cc);  // "8.6"
+std::optional<ComputeCapability> parse_compute_capability(std::string_view text);
+
+// Sides of a GEMM tile in elements: m x n outputs, k of the reduction at a time.
+struct Tile {
+    std::int32_t m = 0, n = 0, k = 0;
+    bool operator==(const Tile&) const = default;
+};
+
+// How libraries use the Tensor Cores of one architecture.
+struct MatrixUnits {
+    double reach = 1;                          // share of the peak that the instruction reaches; fitted
+    bool asynchronous_copies = false;          // operands go to shared memory past registers and L1: cp.async, TMA
+    bool operands_from_shared_memory = false;  // the instruction reads them there (wgmma): warps load no fragments
+    std::int32_t stages = 2;                   // tiles of k in shared memory at a time
+    Bytes k_step;                              // of one row of a tile in one k-step
+    std::int32_t outputs_per_thread = 64;
+    std::int32_t threads = 0;           // of a CTA; 0: by outputs_per_thread
+    std::int32_t producer_threads = 0;  // of these, those that only load
+    std::int32_t registers = 0;         // of a thread; 0: by its outputs
+    std::vector<Tile> tiles;            // that libraries have kernels of
+};
+
+// How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
+struct MatrixGemm {
+    Seconds start;            // from the start of the kernel to full speed, and from there to its end
+    double l2_reuse = 1;      // bytes that SMs get for each one that L2 sends: clusters share operands
+    double dram_reach = 1;    // share of the pin rate that streams of operands reach
+    double narrow_reach = 1;  // share of the peak that FP8 and narrower formats reach
+    // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
+    // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
+    double flop_energy = 0;
+    std::vector<Tile> tiles;  // the library's choice, without those that differ little
+};
+
+// cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it
+// has nothing better. The wide tile is taken from so many filters, k and CTAs on.
+struct EngineChoice {
+    Tile narrow, wide;  // narrow.m is 0 where there is no such engine
+    std::int64_t from_filters = 0, from_k = 0, from_ctas = 0;
+};
+struct EngineKernels {
+    EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 33, 0, 0}, precomputed;
+    std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does
+    bool filters_through_l1 = false;              // their lines stay in L1 for other CTAs
+    // Multiplier slots that an element of a tile costs: it is loaded alone, with its address and bounds; fitted. 0: the
+    // engines' times are those of other kernels.
+    double load_slots = 0;
+};
+
+// What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
+// that libraries ship. Data (data/architectures), not branches in code; every section of a file cites its source.
+struct Architecture {
+    std::string id, name;  // "volta", "Volta"
+    std::vector<ComputeCapability> covers;
+    // Of an SM, for machine files that do not say.
+    double schedulers = 0, max_warps = 0, max_ctas = 0;
+    Bytes registers, shared_memory, shared_memory_per_cta, l1_capacity;
+    BytesPerCycle shared_width, l1_width;
+    // What a CTA takes is rounded up: registers of a thread, bytes of shared memory. The driver reserves some more.
+    std::int32_t registers_per_thread = 0, register_granularity = 1;
+    Bytes shared_memory_granularity, shared_memory_reserved;
+    bool l1_holds_shared_memory = false;  // one array; shared memory is carved out of it in these steps
+    std::vector<Bytes> carve_outs;
+    bool l1_keeps_global_loads = false;      // lines stay for later loads; false: L1 only merges concurrent ones
+    bool l2_partitions_keep_copies = false;  // each partition caches what its own SMs read
+    // What a profiler's counter of L2 adds for a sector whose home is in the other partition: lookups beyond the first
+    // one, of a read that misses, of a write, and of a write to a line that the kernel has read. 0: not seen.
+    std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
+    Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
+    bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
+    double issue_slots = 1;         // of an instruction on the CUDA cores; fitted
+    std::vector<Tile> gemm_tiles;   // on CUDA cores
+    Tile convolution_tile, narrow_convolution_tile, filter_gradient_tile;
+    std::int64_t narrow_up_to_filters = 0;
+    EngineKernels engines;
+    // CTAs of an SM that do the same steps on CUDA cores stay near each other; false: the oldest takes what slots it
+    // can.
+    bool ctas_keep_step = true;
+    std::optional<MatrixUnits> matrix;
+    std::optional<MatrixGemm> matrix_gemm;  // absent: no times of such products were seen
+    Seconds gemm_call, convolution_call;    // host time of a framework's call; fitted
+};
+
+// docs/formats.md has the fields. All faults are reported at once.
+Result<Architecture> parse_architecture(std::string_view json, std::string_view source_name);
+// The built-in ones, by rising compute capability.
+std::span<const Architecture> architectures();
+
+}  // namespace gambrel
