@@ -78,8 +78,8 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
     e.bound = to_text(verdict.bound);
     // As a profiler counts: docs/model.md, "What a counter counts".
     const Architecture& a = architecture_of(e.on->machine);
-    k.bytes[Level::l2] = bytes(total.l2() + a.l2_counts_read_crossing * total.l2_fabric +
-                               a.l2_counts_launch * e.mapping.launches);
+    k.bytes[Level::l2] =
+        bytes(total.l2() + a.l2_counts_read_crossing * total.l2_fabric + a.l2_counts_launch * e.mapping.launches);
     if (a.l2_keeps_written)
         k.bytes[Level::dram] = bytes(total.dram() - std::min(total.dram_written, e.on->inputs.usable_l2()));
     if (s.partial)

@@ -69,13 +69,14 @@ TEST(KernelNames, the_older_engines_carry_logarithms) {
 
 TEST(KernelNames, the_older_engines_are_read_as_ncu_spells_them) {
     const KernelName name = parse_kernel_name(
-        "void implicit_convolve_sgemm<float, float, (int)128, (int)6, (int)7, (int)3, (int)3, (int)5, (int)1, (bool)0>(int)");
+        "void implicit_convolve_sgemm<float, float, (int)128, (int)6, (int)7, (int)3, (int)3, (int)5, (int)1, "
+        "(bool)0>(int)");
     EXPECT_EQ(name.tile, (Tile{64, 128, 8}));
     EXPECT_FALSE(name.precomputed);
     EXPECT_TRUE(parse_kernel_name("void precomputed_convolve_sgemm<float, (int)1024, (int)5, (int)5, (int)4>(int)")
                     .precomputed);
-    EXPECT_TRUE(
-        parse_kernel_name("void explicit_convolve_sgemm<float, int, (int)128, (int)6, (int)7, (int)3>(int)").explicit_matrix);
+    EXPECT_TRUE(parse_kernel_name("void explicit_convolve_sgemm<float, int, (int)128, (int)6, (int)7, (int)3>(int)")
+                    .explicit_matrix);
 }
 
 TEST(KernelNames, a_name_cut_short_that_says_f32f32_is_not_of_tensor_cores) {

@@ -72,8 +72,8 @@ TEST(Mapping, the_engine_of_wgrad_splits_by_512_pixels_of_an_image) {
     EXPECT_EQ(m.split_k, 2 * 5);  // 2304 pixels in 5 chunks, 2 images
 }
 
-// 384 tiles of 128 x 64 and k = 256: three parts of 86, 86 and 84, each in whole steps of 8, and an addition for each of
-// the second and third.
+// 384 tiles of 128 x 64 and k = 256: three parts of 86, 86 and 84, each in whole steps of 8, and an addition for each
+// of the second and third.
 TEST(Mapping, the_multiply_adds_that_ran_tell_a_split_inside_the_kernel) {
     Layer layer = layer_of(Gemm{.m = 3072, .n = 1024, .k = 256, .b_transposed = true});
     layer.hints.kernel = "ampere_sgemm_128x64_tn";

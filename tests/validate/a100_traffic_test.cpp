@@ -73,8 +73,8 @@ TEST_F(A100Traffic, of_winograds_algorithm_is_that_of_its_tiles_and_workspaces) 
     expect(kConvolutions, {"set", "algorithm"}, {"real", "WINOGRAD"}, 630, {16, 8.5, 17});
 }
 
-// Half of the lines of a tensor are looked up once more as they are written over, and twice as they are read; up to half
-// of L2 is not written back before the kernel ends.
+// Half of the lines of a tensor are looked up once more as they are written over, and twice as they are read; up to
+// half of L2 is not written back before the kernel ends.
 TEST_F(A100Traffic, of_relu_in_place_is_one_and_three_quarters_at_l2_and_leaves_half_of_it_there) {
     expect("elementwise_traffic_a100.csv.gz", {"op"}, {"relu"}, 500, {1, 3, 5});
 }
