@@ -52,6 +52,8 @@ private:
     const Launch& l_;
 };
 
+constexpr std::int64_t kLargest = 1 << 16;  // stride, padding, dilation
+
 // Height and width; of one dimension the height is 1.
 std::array<std::int64_t, 2> sides(const Dims& dims) {
     return dims.size() == 3 ? std::array<std::int64_t, 2>{1, dims[2]} : std::array<std::int64_t, 2>{dims[2], dims[3]};
@@ -97,6 +99,9 @@ Found convolution_of(const Launch& l) {
     const auto stride = pair_of(shapes.value("stride"), 1, flat), pad = pair_of(shapes.value("padding"), 0, flat),
                dilation = pair_of(shapes.value("dilation"), 1, flat),
                extra = pair_of(shapes.value("output_padding"), 0, flat);
+    for (const auto& value : {stride, pad, dilation, extra})
+        if (std::max(value[0], value[1]) > kLargest || std::min(value[0], value[1]) < 0)
+            return {{}, false, "its stride, padding or dilation is not valid"};
     std::tie(c.stride_h, c.stride_w) = std::pair{stride[0], stride[1]};
     std::tie(c.dilation_h, c.dilation_w) = std::pair{dilation[0], dilation[1]};
     c.pad_top = c.pad_bottom = pad[0];

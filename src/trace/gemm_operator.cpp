@@ -31,6 +31,8 @@ std::optional<Gemm> gemm_of(const Dims& a, const Dims& b, bool b_transposed) {
     if (a.empty() || b.empty()) return std::nullopt;
     g.k = a.back();
     const Dims rows(a.begin(), a.end() - 1);
+    constexpr double kMost = 0x1p53;  // beyond, products of sizes are not counted one by one
+    if (elements(a) > kMost || elements(b) > kMost) return std::nullopt;
     if (b.size() <= 2) {  // one matrix or vector for all rows
         g.m = static_cast<std::int64_t>(elements(rows));
         const bool vector = b.size() == 1;
@@ -43,6 +45,7 @@ std::optional<Gemm> gemm_of(const Dims& a, const Dims& b, bool b_transposed) {
     g.n = b.back();
     if (b[b.size() - 2] != g.k) return std::nullopt;
     const Dims batch = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+    if (elements(batch) > kMost) return std::nullopt;
     g.batch = static_cast<std::int64_t>(elements(batch));
     return g;
 }

@@ -17,7 +17,8 @@ void append_utf8(std::string& out, std::uint32_t c) {
     }
 }
 
-constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000;  // in nanoseconds still an int64
+// The year 2065; sums and differences of two such times in nanoseconds are still int64.
+constexpr std::int64_t kMostMicroseconds = 3'000'000'000'000'000;
 
 }  // namespace
 

@@ -178,6 +178,7 @@ void LaunchModel::State::amounts(const Launch& l, const Described& d, Answer& ou
         out.work[p] = Amount<Flops>{Flops{}, Origin::derived, kWork};
     Flops flop = d.flop.value_or(Flops{});
     if (d.layer) {
+        if (const auto wrong = faults(*d.layer); !wrong.empty()) return void(out.fault = "not valid: " + wrong.front());
         auto estimate = estimators[l.activity->device](*d.layer);
         if (!estimate) return void(out.fault = estimate.error().front().what);
         if (!d.flop)

@@ -58,9 +58,10 @@ const Machine* by_board(const Timeline::Device& device, Errors& notes) {
 
 Result<Machine> machine_of(const Timeline::Device& device, Errors& notes) {
     const bool described = device.compute_capability || device.memory;
-    if (!device.name.empty())
-        if (const Machine* known = find_in_catalogue(device.name)) return *known;
+    const Machine* known = device.name.empty() ? nullptr : find_in_catalogue(device.name);
+    if (known && fits(*known, device)) return *known;
     if (const Machine* board = by_board(device, notes)) return *board;
+    if (known) return *known;  // a part of it: MIG, or memory that the driver keeps
     const auto candidates = described ? fitting(device) : std::vector<const Machine*>{};
     const std::string who =
         device.name.empty() ? "the trace names no GPU" : "\"" + device.name + "\" is not in the catalogue";

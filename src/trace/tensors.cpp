@@ -9,6 +9,8 @@ namespace {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+constexpr std::int64_t kMostValue = std::int64_t{1} << 50;  // of an argument: more is not a size
+
 struct TypeFacts {
     std::string_view name;
     double size;
@@ -131,7 +133,7 @@ OperatorInput::Dims numbers_in(std::string_view value) {
         std::int64_t number = 0;
         const auto [stop, fault] = std::from_chars(at, end, number);
         if (fault != std::errc{}) return {};
-        out.push_back(number);
+        out.push_back(std::clamp(number, -kMostValue, kMostValue));
         at = stop;
     }
     return out;

@@ -26,15 +26,13 @@ std::vector<std::string> real_traces() {
     return out;
 }
 
-Result<Run> run_of(const std::string& path) {
-    const auto timeline = read_timeline(std::span(&path, 1));
-    if (!timeline) return tl::unexpected(timeline.error());
-    auto run = to_run(*timeline);
+Result<Run> run_of(const Timeline& timeline) {
+    auto run = to_run(timeline);
     if (run) return run;
     // A trace that names no GPU is judged by any: the classes do not depend on it.
     TraceOptions options;
     options.machine = *find_in_catalogue("v100-sxm2-16gb");
-    return to_run(*timeline, options);
+    return to_run(timeline, options);
 }
 
 TEST(Classes, every_nanosecond_of_every_real_trace_is_in_one_class) {
@@ -45,7 +43,7 @@ TEST(Classes, every_nanosecond_of_every_real_trace_is_in_one_class) {
         ASSERT_TRUE(timeline) << path << ": " << to_text(timeline.error());
         std::uint64_t all = 0;
         for (const Activity& a : timeline->activities) all += static_cast<std::uint64_t>(a.duration_ns);
-        const auto run = run_of(path);
+        const auto run = run_of(*timeline);
         if (timeline->activities.empty()) continue;  // CUPTI ranges only
         ASSERT_TRUE(run) << path << ": " << to_text(run.error());
         const TimelineSummary& t = *run->timeline;
