@@ -86,8 +86,6 @@ constexpr Mutant kMutants[] = {
      "#define DEPTH_BIT 0u"},
     {103, "sm_103a", "TCGEN05_FP4_K96", "rows of 32 bytes", "#define ROW_BYTES 48", "#define ROW_BYTES 32"},
     {90, "sm_90a", "MMA_FP64_M16N8K16", "A is not negated", "? minus : plus", "? plus : plus"},
-    {80, "sm_80", "MMA_FP16_ACC16_M16N8K16", "random operands that the accumulator cannot hold",
-     "#define NARROW_ACCUMULATOR", "", true},
     // Nothing changed: the harness itself must find these right.
     {80, "sm_80", "MMA_FP16_M16N8K16", "", "", ""},
     {90, "sm_90a", "WGMMA_FP16", "", "", ""},
