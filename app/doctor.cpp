@@ -14,6 +14,7 @@
 #include "app/mpi_world.hpp"
 #include "app/ncu_tool.hpp"
 #include "app/output.hpp"
+#include "app/self_test.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -163,7 +164,32 @@ HealthCheck clocks(std::size_t gpu, const GpuClocks& c) {
     return check;
 }
 
-int run(bool strict) {
+struct Flags {
+    bool strict = false, self_test = false;
+    std::string device;
+    std::vector<std::string> files;
+};
+
+// The first GPU, or the host where there is none.
+std::string first_device() {
+    for (const DeviceFound& d : find_devices())
+        if (d.argument.starts_with("cuda:")) return d.argument;
+    return "cpu";
+}
+
+int self_test(const Flags& flags) {
+    Errors wrong;
+    for (const std::string& path : flags.files)
+        if (!path.ends_with(".json")) wrong.push_back({path, "expected .json, the one file that --self-test writes"});
+    if (!wrong.empty()) return bad_input(wrong);
+    return run_self_test(flags.device.empty() ? first_device() : flags.device, flags.files, false);
+}
+
+int run(const Flags& flags) {
+    if (flags.self_test) return self_test(flags);
+    if (!flags.files.empty() || !flags.device.empty())
+        return bad_input({{flags.files.empty() ? "--device" : "-o", "has a meaning only with --self-test"}});
+
     const GpuSoftware software = find_gpu_software();
     std::vector<HealthCheck> checks{driver(software), nvrtc(software), nvml(software), ncu(),  counters(),
                                     opencl(software), governor(),      huge_pages(),   load(), mpi()};
@@ -172,15 +198,18 @@ int run(bool strict) {
         checks.push_back({Health::good, "device " + d.argument, d.name, "gambrel measure --device " + d.argument, ""});
     if (!print_result(health_text(checks, terminal_style()))) return kBadInput;
     const bool sound = std::all_of(checks.begin(), checks.end(), [](auto& c) { return c.health == Health::good; });
-    return strict && !sound ? kNo : kDone;
+    return flags.strict && !sound ? kNo : kDone;
 }
 
 }  // namespace
 
 Action setup_doctor(Parser& command) {
-    auto strict = std::make_shared<bool>(false);
-    command.add_flag("--strict", *strict);
-    return [strict] { return run(*strict); };
+    auto flags = std::make_shared<Flags>();
+    command.add_flag("--strict", flags->strict);
+    command.add_flag("--self-test", flags->self_test);
+    command.add_option("--device,-d", flags->device);
+    command.add_option("-o,--output", flags->files).one_value();
+    return [flags] { return run(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -12,6 +12,7 @@
 #include "app/mpi_world.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/self_test.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 struct Flags {
     std::string device = "cpu", sustained, budget, csv, sweep_chart, ert, import;
     std::vector<std::string> files;
-    bool quick = false, list = false, self_test = false, quiet = false;
+    bool quick = false, list = false, self_test = false, prove = false, quiet = false;
     std::string theme = "light";
 };
 
@@ -102,6 +103,7 @@ int list_devices() {
 Result<MeasureOptions> options_of(const Flags& flags) {
     MeasureOptions options;
     options.quick = flags.quick;
+    options.prove = flags.prove;
     Errors errors;
     const auto time = [&](const std::string& text, const char* flag, Seconds& into) {
         if (text.empty()) return;
@@ -123,22 +125,6 @@ Result<Measurement> measured(const std::string& device, MeasureOptions options, 
     options.stop = InterruptGuard::asked;
     options.progress = [&](double fraction, std::string_view doing) { bar.show(fraction, doing); };
     return measure(device, options);
-}
-
-int run_self_test(const std::string& device, const Flags& flags) {
-    MeasureOptions options;
-    const auto result = [&] {
-        const InterruptGuard guard;
-        ProgressBar bar(flags.quiet);
-        options.stop = InterruptGuard::asked;
-        options.progress = [&](double fraction, std::string_view doing) { bar.show(fraction, doing); };
-        return self_test(device, options);
-    }();
-    if (!result) return bad_input(result.error());
-    if (!flags.quiet && !print_result(self_test_text(*result, terminal_style()))) return kBadInput;
-    for (const std::string& path : flags.files)
-        if (!written(path, self_test_json(*result), flags.quiet)) return kBadInput;
-    return has_failures(*result) ? kNo : kDone;
 }
 
 bool write_all(const Measurement& m, const Flags& flags) {
@@ -182,7 +168,7 @@ int run(const Flags& flags) {
     if (!options) return bad_input(options.error());
     MpiWorld ranks;
     if (const Errors different = disagreement(ranks, "measure"); !different.empty()) return bad_input(different);
-    if (flags.self_test) return run_self_test(ranks.filled(flags.device), flags);
+    if (flags.self_test) return run_self_test(ranks.filled(flags.device), flags.files, flags.quiet);
     if (ranks.size() > 1) return run_ranks(ranks, flags, *options);
     const auto result = measured(ranks.filled(flags.device), *options, flags.quiet);
     if (!result) return bad_input(result.error());
@@ -200,6 +186,7 @@ Action setup_measure(Parser& command) {
     command.add_flag("--list", flags->list);
     command.add_flag("--quick", flags->quick);
     command.add_flag("--self-test", flags->self_test);
+    command.add_flag("--prove", flags->prove);
     command.add_option("--budget", flags->budget);
     command.add_option("--sustained", flags->sustained);
     command.add_option("-o,--output", flags->files).one_value();

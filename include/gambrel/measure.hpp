@@ -113,6 +113,9 @@ struct MeasuredCeiling {
     Statistics samples;      // all samples that proved themselves
     bool disturbed = false;  // too few samples agree, or too few ran undisturbed: the hardware may give more
     std::optional<Statistics> sustained;  // held for MeasureOptions::sustained
+    // Tensor Cores: the same instruction on operands with random signs and mantissas, which draw the power of real
+    // data.
+    std::optional<Statistics> realistic;
     std::optional<Frequency> clock;
     std::optional<double> theoretical;  // same unit
     std::string theoretical_cite;
@@ -165,6 +168,7 @@ struct MeasureOptions {
     bool quick = false;
     Seconds budget{0};     // 0: 45 s, quick 6 s
     Seconds sustained{0};  // 0: burst only
+    bool prove = false;    // read hardware counters: do the bytes of each memory ceiling come from its level?
     // Called between samples from the calling thread. `stop` true ends the run and keeps what is done.
     std::function<void(double fraction, std::string_view doing)> progress;
     std::function<bool()> stop;

@@ -7,6 +7,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "measure/follow_up.hpp"
 #include "measure/plan.hpp"
 #include "measure/roofs.hpp"
 #include "measure/runner.hpp"
@@ -38,7 +39,10 @@ public:
     }
 
     Measurement run() {
-        for (const CeilingStep& step : plan_.first) ceiling(step, nullptr);
+        for (const CeilingStep& step : plan_.first) {
+            ceiling(step, nullptr);
+            if (&step == plan_.first.data()) expect_rest();  // not before: it could slow launches down
+        }
         for (const SweepStep& step : plan_.sweeps) sweep(step);
         for (const CeilingStep& step : plan_.last) {
             const auto windows = windows_of(step.probe);
@@ -49,7 +53,11 @@ public:
         revisit();
         check_level_order(out_.ceilings);
         choose_roofs(out_);
-        if (session_.options().sustained.value() > 0) sustain(session_.options().sustained);
+        taken_.resize(out_.ceilings.size());
+        const Standing standing{session_, taken_, out_};
+        try_realistic_operands(standing);
+        if (session_.options().prove) prove_by_counters(standing);
+        if (session_.options().sustained.value() > 0) sustain(standing, session_.options().sustained);
         std::stable_sort(out_.ceilings.begin(), out_.ceilings.end(),
                          [](const auto& a, const auto& b) { return place_in_report(a) < place_in_report(b); });
         out_.interrupted = session_.stopped();
@@ -63,6 +71,15 @@ private:
         if (c.pipe && (is_tensor(*c.pipe) || c.action == ProbeAction::gemm))
             return 1 + static_cast<std::size_t>(*c.pipe);
         return c.kind == CeilingKind::compute || c.kind == CeilingKind::launch ? 0 : 1 + kPipes;
+    }
+
+    void expect_rest() {
+        std::vector<Device::Expected> coming;
+        for (const CeilingStep& step : plan_.first) coming.push_back({step.probe, step.working_set});
+        for (const SweepStep& step : plan_.sweeps)
+            for (const Bytes set : step.working_sets) coming.push_back({step.probe, set});
+        for (const CeilingStep& step : plan_.last) coming.push_back({step.probe, step.working_set});
+        session_.device().expect(coming);
     }
 
     [[nodiscard]] std::vector<LevelWindow> windows_of(const Probe& probe) const {
@@ -121,12 +138,14 @@ private:
     }
 
     void measure_ceiling(PreparedProbe& probe, const CeilingStep& step, const LevelWindow* window, Seconds until,
-                         const Repeater* known = nullptr) {
+                         const Repeater* known = nullptr, const std::vector<std::string>& remarks = {}) {
         MeasuredCeiling c = described(step.probe, title(step.probe));
         if (step.working_set.value() > 0) c.working_set = step.working_set;
         Repeated result = repeated(probe, step.probe, step.working_set, until, session_, known);
         c.clock = result.clock;
         c.fault = std::move(result.fault);
+        for (const auto& more : {remarks, group_remarks(result.groups)})
+            result.notes.insert(result.notes.end(), more.begin(), more.end());
         estimate(c, result.samples, result.notes);
         if (!c.fault && window)
             if (std::string why = misfit(step.working_set, *window); !why.empty()) c.fault = std::move(why);
@@ -192,23 +211,6 @@ private:
         estimate(c, before.samples, before.notes);
     }
 
-    // The roofs alone, after it is known which they are: each takes this long.
-    void sustain(Seconds time) {
-        for (std::size_t i = 0; i < out_.ceilings.size(); ++i) {
-            MeasuredCeiling& c = out_.ceilings[i];
-            if (!c.primary || session_.stopped() || session_.device().lost()) continue;
-            const CeilingStep& step = taken_[i].step;
-            const auto again = session_.device().prepare(step.probe, step.working_set);
-            if (!again || !again->probe) continue;
-            Repeated held = sustained(*again->probe, step.probe, step.working_set, time, session_);
-            if (held.fault)
-                c.notes.push_back("sustained: " + *held.fault);
-            else
-                c.sustained = held.samples.all();
-            for (std::string& note : held.notes) c.notes.push_back("sustained: " + note);
-        }
-    }
-
     void sweep(const SweepStep& step) {
         if (session_.stopped() || is_lost(step.probe, step.title)) return;
         const Seconds until = deadline(kSweepShare);
@@ -232,7 +234,7 @@ private:
                                           [&](const Plateau& p) { return p.level == window.level; });
         CeilingStep at{step.probe, {}};
         at.probe.level = window.level;
-        const auto set = plateau == sweep.plateaus.end() ? std::nullopt : best_set(sweep, *plateau);
+        const auto set = plateau == sweep.plateaus.end() ? std::nullopt : best_set(sweep, *plateau, step.least_set);
         if (!set) {
             out_.skipped.push_back(
                 {fmt::format("{} ({})", title(at.probe), step.title), "the sweep shows no such level", "", ""});
@@ -242,7 +244,8 @@ private:
         // The sweep ran the same probe on the same set: what it saw is evidence too.
         const auto known = run.samples.find(*set);
         measure_ceiling(probe, at, &window, session_.device().now() + time,
-                        known == run.samples.end() ? nullptr : &known->second);
+                        known == run.samples.end() ? nullptr : &known->second,
+                        plateau_remarks(sweep, *plateau, *set, step.least_set));
     }
 
     // The sweep must enter the level far enough to be able to show it.
@@ -255,11 +258,6 @@ private:
     Session session_;
     Plan plan_;
     Measurement out_;
-    struct MeasuredStep {
-        CeilingStep step;
-        Repeater samples;
-        std::vector<std::string> notes;  // of the driver
-    };
     std::vector<MeasuredStep> taken_;  // of each ceiling, to run it again
     double shares_ = 0;
 };

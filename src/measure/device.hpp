@@ -34,15 +34,20 @@ enum class MatrixPath : std::uint8_t {
     library,        // cuBLASLt
 };
 
+// Of several instructions, or ways of a library, for the same type and path.
+enum class MatrixVariant : std::uint8_t { usual, k4, k16, k96, nvfp4, fast_accumulation };
+
 // A declarative description of one micro-kernel. Two probes that compare equal are the same kernel.
 struct Probe {
     ProbeAction action = ProbeAction::empty;
-    Pipe pipe = Pipe::fp32;                     // element type of arithmetic; of triad's too
-    MatrixPath matrix = MatrixPath::automatic;  // mma, gemm
-    int shape_m = 0, shape_n = 0, shape_k = 0;  // mma: the instruction's shape; 0: the device's best for the pipe
-    int chains = 0;                             // independent chains of each thread; 0: the device's choice
-    int extent = 0;                             // gemm: n of an n x n x n product
-    std::optional<Level> level{};               // what the working set is meant for; `shared` needs its own kernel
+    Pipe pipe = Pipe::fp32;                        // element type of arithmetic; of triad's too
+    MatrixPath matrix = MatrixPath::automatic;     // mma, gemm
+    MatrixVariant variant = MatrixVariant::usual;  // mma, gemm
+    bool random = false;                           // mma: operands with random signs and mantissas
+    int shape_m = 0, shape_n = 0, shape_k = 0;     // mma: the instruction's shape; 0: the device's best for the pipe
+    int chains = 0;                                // independent chains of each thread; 0: the device's choice
+    int extent = 0;                                // gemm: n of an n x n x n product
+    std::optional<Level> level{};                  // what the working set is meant for; `shared` needs its own kernel
     WorkingSetSharing sharing = WorkingSetSharing::own;  // memory actions
     int vector_bytes = 0;                                // width of one access; 0: the device's widest
     int units = 0;                                       // compute units that take part; 0: all
@@ -67,6 +72,15 @@ struct Sample {
     std::optional<std::string> fault;
 };
 
+// What hardware counters say that one kernel moved. Absent: the GPU does not count it.
+struct LevelBytes {
+    std::optional<Bytes> l1, l2, dram;
+};
+struct CountedRun {
+    Sample sample;  // its time is that of a profiled kernel and means nothing
+    LevelBytes bytes;
+};
+
 class PreparedProbe {
 public:
     virtual ~PreparedProbe() = default;
@@ -88,6 +102,16 @@ public:
     [[nodiscard]] virtual const DeviceInfo& info() const = 0;
     // Allocates for working sets up to `largest` and compiles.
     virtual Result<Preparation> prepare(const Probe& probe, Bytes largest) = 0;
+    // What will be prepared, so that it can be compiled meanwhile.
+    struct Expected {
+        Probe probe;
+        Bytes working_set{};
+    };
+    virtual void expect(const std::vector<Expected>&) {}
+    // Runs the probe once while counters count its own kernel and not those that prepare or check. A failure says why
+    // there are no counters.
+    virtual Result<CountedRun> counted(const Probe& probe, PreparedProbe& prepared, Bytes working_set,
+                                       std::int64_t repetitions);
     // What budgets are counted in: wall time, unless the device has a time of its own.
     [[nodiscard]] virtual Seconds now() const;
     // Why nothing can run on the device any more, if so: on a GPU a faulty kernel takes its whole context with it.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "measure/gpu/tensor_kernels.hpp"
+#include "measure/gpu/walk.hpp"
 
 namespace gambrel::measure_detail {
 namespace {
@@ -64,6 +65,11 @@ public:
     void matrix(MatrixPath path, std::vector<CeilingStep>& to) const {
         for (const Pipe pipe : all_pipes())
             if (is_tensor(pipe)) to.push_back({Probe{.action = ProbeAction::mma, .pipe = pipe, .matrix = path}, {}});
+        if (info_.kind != DeviceKind::cuda || !info_.compute_capability) return;
+        const int cc = info_.compute_capability->major * 10 + info_.compute_capability->minor;
+        for (const TensorKernel& row : tensor_kernels())
+            if (row.variant != MatrixVariant::usual && row.path == path && cc >= row.first_cc && cc <= row.last_cc)
+                to.push_back({probe_of(row), {}});
     }
     void warp_matrix() { matrix(MatrixPath::warp, plan_.first); }
     // Asynchronous matrix instructions and a foreign library: a fault of theirs would take the GPU's context, and all
@@ -78,8 +84,17 @@ public:
         for (const Pipe pipe : {tensor_fp64 ? Pipe::tensor_fp64 : Pipe::fp64, Pipe::fp32, Pipe::tensor_tf32,
                                 Pipe::tensor_fp16, Pipe::tensor_bf16, Pipe::tensor_fp8, Pipe::tensor_int8})
             for (const int n : quick_ ? std::vector<int>{4096} : std::vector<int>{1024, 2048, 4096, 8192, 16384})
-                if (product_time(pipe, n) < kLongestProduct)
-                    last({.action = ProbeAction::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n}, {});
+                if (product_time(pipe, n) < kLongestProduct) {
+                    Probe probe{.action = ProbeAction::gemm, .pipe = pipe, .matrix = MatrixPath::library, .extent = n};
+                    last(probe, {});
+                    probe.variant = MatrixVariant::fast_accumulation;
+                    if (pipe == Pipe::tensor_fp8 && adds_fp8_fast()) last(probe, {});
+                }
+    }
+    // Before cc 10 the library adds FP8 products twice over for precision, unless it is asked not to.
+    [[nodiscard]] bool adds_fp8_fast() const {
+        return info_.kind == DeviceKind::cuda && info_.compute_capability &&
+               *info_.compute_capability >= ComputeCapability{8, 9} && info_.compute_capability->major < 10;
     }
     // One product must be short beside the time for all of its samples.
     [[nodiscard]] double product_time(Pipe pipe, int n) const {
@@ -89,11 +104,11 @@ public:
     void first(const Probe& probe) { plan_.first.push_back({probe, {}}); }
 
     // `from` and `to` are the ends of the sweep in bytes.
-    void sweep(Probe probe, std::string title, double from, double to) {
+    void sweep(Probe probe, std::string title, double from, double to, Bytes least = {}) {
         const int units = probe.units == 0 ? info_.units : probe.units;
         if (!(from > 0) || to < 2 * from) return;
-        plan_.sweeps.push_back(
-            {probe, std::move(title), geometric(from, to, quick_ ? 3 : 4), level_windows(info_, probe.sharing, units)});
+        plan_.sweeps.push_back({probe, std::move(title), geometric(from, to, quick_ ? 3 : 4),
+                                level_windows(info_, probe.sharing, units), least});
     }
     void at_level(ProbeAction action, Level level, WorkingSetSharing sharing, int units = 0) {
         const auto windows = level_windows(info_, sharing, units == 0 ? info_.units : units);
@@ -143,6 +158,15 @@ Plan host_plan(const DeviceInfo& info, bool quick) {
     return p.take();
 }
 
+// A smaller set has fewer tiles than groups walk at a time.
+Bytes a_tile_for_each_group(const DeviceInfo& info) {
+    Target target;
+    target.vec_words = info.compute_capability && info.compute_capability->major >= 10 ? 8 : 4;
+    const Shape shape = memory_shape(target, std::int64_t{1} << 30);
+    const auto groups = memory_groups(target, WorkingSetSharing::whole, shape, info.units);
+    return Bytes(static_cast<double>(groups) * static_cast<double>(tile_bytes(target, shape)));
+}
+
 Plan gpu_plan(const DeviceInfo& info, bool quick) {
     Planner p(info, quick);
     p.first({.action = ProbeAction::empty});
@@ -152,7 +176,7 @@ Plan gpu_plan(const DeviceInfo& info, bool quick) {
     const double l1 = p.capacity(Level::l1), l2 = p.capacity(Level::l2);
     p.sweep({.action = ProbeAction::load}, "load, each SM a set of its own", l1 / 16, l1 * 4);
     p.sweep({.action = ProbeAction::load, .sharing = WorkingSetSharing::whole}, "load, all SMs the same set", l1 / 4,
-            l2);
+            l2, a_tile_for_each_group(info));
     p.sweep({.action = ProbeAction::load, .sharing = WorkingSetSharing::split}, "load, one set divided among the SMs",
             l2 / 8, dram_set(info, WorkingSetSharing::split, info.units) * 2);
     if (p.capacity(Level::shared) > 0)

@@ -18,6 +18,7 @@ struct SweepStep {
     std::string title;
     std::vector<Bytes> working_sets;
     std::vector<LevelWindow> windows;
+    Bytes least_set{};  // below it units ask for the same lines at a time, and a cache can serve several at once
 };
 struct Plan {
     std::vector<CeilingStep> first;  // launch overhead, arithmetic

@@ -31,9 +31,14 @@ std::optional<DeviceKind> device_kind_from(std::string_view name) { return posit
 namespace gambrel::measure_detail {
 
 std::string matrix_way(const Probe& probe) {
-    if (probe.action == ProbeAction::gemm) return "GEMM by library";
+    constexpr std::array<std::string_view, 6> kVariants{"",        " m16n8k4", " m16n8k16",
+                                                        " K = 96", " NVFP4",   " with fast accumulation"};
+    const std::string_view variant = kVariants.at(static_cast<std::size_t>(probe.variant));
+    if (probe.action == ProbeAction::gemm) return fmt::format("GEMM by library{}", variant);
     constexpr std::array<std::string_view, 5> kPaths{"", "mma", "wgmma", "tcgen05", "library"};
-    return probe.action == ProbeAction::mma ? std::string(kPaths.at(static_cast<std::size_t>(probe.matrix))) : "";
+    if (probe.action != ProbeAction::mma) return "";
+    return fmt::format("{}{}{}", kPaths.at(static_cast<std::size_t>(probe.matrix)), variant,
+                       probe.random ? ", random operands" : "");
 }
 
 namespace {

@@ -24,7 +24,7 @@ void note_once(std::vector<std::string>& notes, std::string note) {
 
 // What samples of one probe add up to.
 struct Gathered {
-    explicit Gathered(Disturbance disturbance) : result{Repeater(disturbance), {}, {}, {}} {}
+    explicit Gathered(Disturbance disturbance) : result{Repeater(disturbance), {}, {}, {}, {}, 0} {}
     Repeated result;
     std::vector<double> clocks;
 
@@ -34,6 +34,7 @@ struct Gathered {
         if (sample->fault) return result.fault = sample->fault, false;
         if (!(sample->time.value() > 0)) return result.fault = "the timer did not move", false;
         result.samples.add(value_of(probe, *sample), sample->disturbed);
+        result.groups = sample->groups;
         if (sample->clock) clocks.push_back(sample->clock->value());
         if (sample->throttled) note_once(result.notes, "throttled: " + *sample->throttled);
         return true;
@@ -130,6 +131,28 @@ Calibration calibrated(PreparedProbe& probe, Bytes working_set, Session& session
     return found;
 }
 
+namespace {
+
+bool writes_to_memory(const Probe& probe) {
+    return probe.level == Level::dram && (probe.action == ProbeAction::store || probe.action == ProbeAction::copy ||
+                                          probe.action == ProbeAction::triad);
+}
+
+}  // namespace
+
+std::int64_t enough_for_stores(const DeviceInfo& device, const Probe& probe, const Sample& sample,
+                               std::int64_t repetitions) {
+    if (!writes_to_memory(probe) || device.kind == DeviceKind::host) return repetitions;
+    double cached = 0;
+    for (const DeviceLevel& l : device.levels)
+        if (l.level == Level::l2 || l.level == Level::l3) cached = std::max(cached, l.capacity.value());
+    constexpr double kLeft = 0.01, kLongest = 0.05;  // s
+    const double moved = sample.bytes.value(), time = sample.time.value();
+    if (!(moved > 0) || !(time > 0) || cached <= kLeft * moved) return repetitions;
+    const double factor = std::min(cached / (kLeft * moved), std::max(1.0, kLongest / time));
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(repetitions) * factor));
+}
+
 bool is_rate(CeilingKind kind) { return kind != CeilingKind::latency && kind != CeilingKind::launch; }
 
 Disturbance disturbance_of(const DeviceInfo& device, const Probe& probe) {
@@ -149,8 +172,12 @@ Repeated repeated(PreparedProbe& prepared, const Probe& probe, Bytes set, Second
         slice = least;
         deadline = session.device().now() + least;
     }
+    std::int64_t repetitions = calibration.repetitions;
+    if (writes_to_memory(probe))
+        if (const auto sample = prepared.run(set, repetitions); sample && !sample->fault)
+            repetitions = enough_for_stores(session.device().info(), probe, *sample, repetitions);
     while (!session.stopped()) {
-        if (!all.take(probe, prepared.run(set, calibration.repetitions))) break;
+        if (!all.take(probe, prepared.run(set, repetitions))) break;
         if (all.result.samples.settled()) break;
         if (session.device().now() >= deadline + slice) break;
         if (all.result.samples.count() >= kLeastSamples && session.device().now() >= deadline) break;
@@ -165,16 +192,23 @@ Repeated sustained(PreparedProbe& prepared, const Probe& probe, Bytes set, Secon
     const Calibration calibration = calibrated(prepared, set, session);
     if (calibration.fault) return all.result.fault = calibration.fault, all.finished();
     const Seconds start = session.device().now();
+    Seconds busy{0}, gone{0};
     while (!session.stopped()) {
-        const Seconds gone = session.device().now() - start;
+        gone = session.device().now() - start;
         if (gone >= duration) break;
         const auto sample = prepared.run(set, calibration.repetitions);
+        if (sample) busy += sample->time;
         if (gone * 2.0 < duration && sample && !sample->fault) continue;
         if (!all.take(probe, sample)) break;
         session.tell(title(probe) + ", sustained");
     }
+    all.result.busy = gone.value() > 0 ? std::min(busy / gone, 1.0) : 0;
     if (!all.result.fault && all.result.samples.count() == 0) all.result.fault = "stopped before the second half";
     return all.finished();
+}
+
+Result<CountedRun> Device::counted(const Probe&, PreparedProbe&, Bytes, std::int64_t) {
+    return failure("counters", "this device has none that gambrel can read");
 }
 
 Seconds Device::now() const {

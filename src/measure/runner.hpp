@@ -35,6 +35,11 @@ bool is_rate(CeilingKind kind);  // more is better; else a time, of which less i
 // How other programs can move samples of the probe on this device.
 Disturbance disturbance_of(const DeviceInfo& device, const Probe& probe);
 
+// Where stores end in a cache, what of them is still there when a run ends was not timed: such runs must be longer.
+// Repetitions that make it no more than a hundredth of `sample`, which has `repetitions`.
+std::int64_t enough_for_stores(const DeviceInfo& device, const Probe& probe, const Sample& sample,
+                               std::int64_t repetitions);
+
 // Repetitions for which one run takes about the session's sample time, or the error or fault of the first runs.
 struct Calibration {
     std::int64_t repetitions = 1;
@@ -48,6 +53,8 @@ struct Repeated {
     std::optional<Frequency> clock;  // median
     std::optional<std::string> fault;
     std::vector<std::string> notes;
+    std::vector<GroupTime> groups;  // of the last sample
+    double busy = 0;                // part of the time in which the device ran what was timed
 };
 // Until settled or `deadline` (in Device::now) has passed; at least six samples unless stopped or long overdue. Samples
 // of the same probe and working set that are there already are `known`.

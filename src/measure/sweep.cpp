@@ -66,7 +66,7 @@ SweepRun run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadl
     return run;
 }
 
-std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau) {
+std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau, Bytes least) {
     const auto window = std::find_if(sweep.windows.begin(), sweep.windows.end(),
                                      [&](const LevelWindow& w) { return plateau.level == w.level; });
     if (window == sweep.windows.end()) return std::nullopt;
@@ -79,12 +79,34 @@ std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau
         const double at = std::log(p.working_set.value());
         const bool well_inside =
             at >= from + 0.4 * (to - from) && at <= to - 0.15 * (to - from) && misfit(p.working_set, *window).empty();
-        if (well_inside && (!best || p.rate.median > best->rate.median)) best = &p;
+        if (!well_inside) continue;
+        const bool large = p.working_set >= least, had_large = best && best->working_set >= least;
+        if (!best || (large && !had_large) || (large == had_large && p.rate.median > best->rate.median)) best = &p;
     }
     if (best) return best->working_set;
     const Bytes middle{std::floor(std::exp((from + to) / 2) / 1024) * 1024};  // the sweep is coarser than the level
     if (from < to && misfit(middle, *window).empty()) return middle;
     return std::nullopt;
+}
+
+std::vector<std::string> plateau_remarks(const MeasuredSweep& sweep, const Plateau& plateau, Bytes set, Bytes least) {
+    std::vector<std::string> remarks;
+    if (set < least)
+        remarks.push_back(fmt::format(
+            "below {} several SMs ask for the same lines at a time, and may be served at once", binary_text(least)));
+    if (least.value() == 0) return remarks;
+    const SweepPoint *first = nullptr, *last = nullptr;
+    for (const SweepPoint& p : sweep.points) {
+        if (p.working_set < plateau.from || p.working_set > plateau.to) continue;
+        if (first == nullptr) first = &p;
+        last = &p;
+    }
+    constexpr double kSlope = 0.05;
+    if (first != nullptr && std::abs(last->rate.median / first->rate.median - 1) > kSlope)
+        remarks.push_back(fmt::format("from {} at {} to {} at {}", to_text(Bandwidth{first->rate.median}, 3),
+                                      binary_text(first->working_set), to_text(Bandwidth{last->rate.median}, 3),
+                                      binary_text(last->working_set)));
+    return remarks;
 }
 
 }  // namespace gambrel::measure_detail

@@ -15,8 +15,11 @@ struct SweepRun {
 };
 SweepRun run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadline, Session& session);
 
-// Where on a named plateau to measure its ceiling: the fastest point well inside the level's window; nullopt if the
-// plateau has none.
-std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau);
+// Where on a named plateau to measure its ceiling: the fastest point well inside the level's window, of those not below
+// `least` where there are any; nullopt if the plateau has none.
+std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau, Bytes least = {});
+
+// What a reader should know of a level's plateau: that its ends differ, that SMs shared lines on the set measured.
+std::vector<std::string> plateau_remarks(const MeasuredSweep& sweep, const Plateau& plateau, Bytes set, Bytes least);
 
 }  // namespace gambrel::measure_detail

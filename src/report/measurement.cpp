@@ -157,7 +157,7 @@ std::string measurement_text(const Measurement& m, const TextStyle& wanted) {
 std::string measurement_csv(const Measurement& m) {
     std::string out =
         "title,kind,action,pipe,level,units,working_set_bytes,ceiling,median,low,high,minimum,maximum,samples,unit,"
-        "theoretical,sustained,clock_hz,roof,fault,disturbed,partial\n";
+        "theoretical,sustained,realistic,clock_hz,roof,fault,disturbed,partial\n";
     constexpr std::string_view kKinds[] = {"compute", "bandwidth", "latency", "launch", "link"};
     constexpr std::string_view kUnits[] = {"FLOP/s", "B/s", "s", "s", "B/s"};
     for (const MeasuredCeiling& c : m.ceilings) {
@@ -179,6 +179,7 @@ std::string measurement_csv(const Measurement& m) {
                                        std::string(kUnits[kind]),
                                        c.theoretical ? exact(*c.theoretical) : "",
                                        c.sustained ? exact(c.sustained->median) : "",
+                                       c.realistic ? exact(c.realistic->median) : "",
                                        c.clock ? exact(c.clock->value()) : "",
                                        c.primary ? "1" : "0",
                                        c.fault.value_or(""),

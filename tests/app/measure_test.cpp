@@ -84,6 +84,21 @@ TEST_F(Measure, the_self_test_runs_every_kernel_once_and_writes_one_file) {
     EXPECT_EQ(run("measure --self-test -d sim:v100 -o t.svg").status, 2);
 }
 
+TEST_F(Measure, the_doctor_runs_the_same_self_test) {
+    const Outcome o = run("doctor --self-test -d sim:h100-sxm -o d.json");
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_EQ(o.out, run("measure --self-test -d sim:h100-sxm").out);
+    EXPECT_EQ(nlohmann::json::parse(text_of(path("d.json")))["schema"], "gambrel-self-test-1");
+    EXPECT_EQ(run("doctor --self-test -d sim:v100 -o t.svg").status, 2);
+    EXPECT_EQ(run("doctor -d sim:v100").status, 2);
+}
+
+TEST_F(Measure, proof_by_counters_that_a_device_lacks_is_named_and_the_run_goes_on) {
+    const Outcome o = run("measure --prove --quick -d sim:v100");
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_THAT(o.out, HasSubstr("proof by counters"));
+}
+
 TEST_F(Measure, four_ranks_name_the_one_with_slow_memory) {
     if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun not found";
     ASSERT_EQ(run("machines v100 --json node0.json").status, 0);

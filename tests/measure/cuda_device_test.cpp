@@ -301,6 +301,38 @@ TEST_F(CudaDevice, library_products_of_every_type_keep_the_librarys_rules) {
     EXPECT_TRUE(bad->fault);
 }
 
+TEST_F(CudaDevice, the_proof_of_a_product_moves_a_few_entries_of_it_and_not_the_matrix) {
+    auto device = open_device("cuda:0");
+    ASSERT_TRUE(device) << to_text(device.error());
+    const auto made = (*device)->prepare({.action = ProbeAction::gemm, .pipe = Pipe::fp32, .extent = 64}, Bytes(0));
+    ASSERT_TRUE(made && made->probe);
+    std::filesystem::remove(log_);
+    ASSERT_TRUE(made->probe->run(Bytes(0), 1));
+    std::size_t moved = 0;
+    for (const std::string& call : calls())
+        if (std::size_t bytes = 0; std::sscanf(call.c_str(), "read %zu B", &bytes) == 1 ||
+                                   std::sscanf(call.c_str(), "wrote %zu B", &bytes) == 1)
+            moved += bytes;
+    EXPECT_GT(moved, 0U);
+    EXPECT_LE(moved, 16 * 2 * sizeof(float)) << "C has " << 64 * 64 * sizeof(float) << " B";
+}
+
+TEST_F(CudaDevice, fast_accumulation_of_fp8_is_asked_for_and_judged_as_what_it_is) {
+    set("FAKE_CC", "90");
+    auto device = open_device("cuda:0");
+    ASSERT_TRUE(device) << to_text(device.error());
+    Probe probe{.action = ProbeAction::gemm, .pipe = Pipe::tensor_fp8, .extent = 32};
+    const auto usual = run(**device, probe, 0, 1);
+    ASSERT_TRUE(usual) << to_text(usual.error());
+    EXPECT_EQ(counts()["fast accumulation"], 0);
+    probe.variant = MatrixVariant::fast_accumulation;
+    const auto fast = run(**device, probe, 0, 1);
+    ASSERT_TRUE(fast) << to_text(fast.error());
+    EXPECT_FALSE(fast->fault) << *fast->fault << ": the library loses one part in a hundred then";
+    EXPECT_EQ(counts()["fast accumulation"], 1);
+    EXPECT_THAT(title(probe), HasSubstr("with fast accumulation"));
+}
+
 TEST_F(CudaDevice, of_the_algorithms_that_the_library_offers_the_fastest_is_timed) {
     set("FAKE_LT_ALGORITHMS", "4");
     auto device = open_device("cuda:0");

@@ -192,7 +192,8 @@ TEST_F(OtherCompilers, fp8_that_an_older_nvrtc_lacks_is_not_measured_instead_of_
         const char* version;
         bool fp8, acc16;
     };
-    for (const Expectation& e : {Expectation{"11.8", false, false}, {"12.4", true, false}, {"12.9", true, true}}) {
+    for (const Expectation& e :
+         {Expectation{"11.8", false, false}, {"12.4", true, false}, {"12.9", true, true}, {"13.0", true, true}}) {
         SCOPED_TRACE(e.version);
         if (nvrtc_library(e.version).empty()) continue;
         use_compiler(e.version);

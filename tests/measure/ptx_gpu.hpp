@@ -14,11 +14,12 @@
 
 namespace gambrel::measure_detail {
 
-// NVRTC "12.9", as tools/fetch_nvidia.sh brings it; other versions by tools/fetch_nvrtc.sh. "" if it is not there.
+// NVRTC "12.9", as tools/fetch_nvidia.sh brings it or tools/fetch_nvrtc.sh, which brings the others. "" if it is not
+// there.
 inline std::string nvrtc_library(const std::string& version) {
     namespace fs = std::filesystem;
-    const fs::path folder =
-        version == "12.9" ? fs::path(GAMBREL_NVIDIA_TOOLS) : fs::path(GAMBREL_NVRTC_VERSIONS) / version;
+    fs::path folder = fs::path(GAMBREL_NVRTC_VERSIONS) / version;
+    if (version == "12.9" && !fs::exists(folder)) folder = GAMBREL_NVIDIA_TOOLS;
     for (const char* name : {"nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2",
                              "nvidia/cu13/lib/libnvrtc.so.13"})
         if (fs::exists(folder / name)) return (folder / name).string();

@@ -1,22 +1,46 @@
 // Does every CUDA kernel compute what its proof expects? Each is compiled by NVRTC and executed by a model of the PTX
 // instruction set, through the real driver calls and the real probe.
+#include <unistd.h>
+
+#include <fstream>
 #include <iostream>
 #include <map>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "measure/gpu/tensor_kernels.hpp"
+#include "measure/cuda/nvrtc.hpp"
+#include "measure/gpu/kernel_source.hpp"
 #include "measure/runner.hpp"
 #include "ptx_gpu.hpp"
 
 namespace gambrel::measure_detail {
 namespace {
 
-constexpr int kArchitectures[] = {70, 75, 80, 86, 89, 90, 100, 103, 120};
+constexpr int kArchitectures[] = {70, 75, 80, 86, 89, 90, 100, 103, 110, 120};
+int pairs = 0;  // of Tensor row and architecture, executed by all tests
 
 class PtxKernels : public PtxGpu {
 protected:
+    // NVRTC 13 is the first that calls the architecture of Thor 110.
+    void use_gpu(int cc) {
+        if (cc == 110) use_compiler("13.0");
+        set("PTX_CC", cc);
+    }
+    // The PTX of every kernel that the probe compiles.
+    std::string ptx_of(int cc, const Probe& probe, double bytes) {
+        const std::string dump = testing::TempDir() + "/ptx_" + std::to_string(getpid()) + ".ptx";
+        set("PTX_CC", cc);
+        set("PTX_DUMP", dump);
+        const auto device = open();
+        if (device == nullptr) return "";
+        EXPECT_TRUE(run(*device, probe, bytes, 1));
+        unsetenv("PTX_DUMP");
+        std::ifstream in(dump);
+        std::string text(std::istreambuf_iterator<char>(in), {});
+        std::filesystem::remove(dump);
+        return text;
+    }
     static std::unique_ptr<Device> open() {
         auto device = open_device("cuda:0");
         EXPECT_TRUE(device) << to_text(device.error());
@@ -29,27 +53,35 @@ class PtxArchitecture : public PtxKernels, public testing::WithParamInterface<in
 TEST_P(PtxArchitecture, every_tensor_row_gives_its_expected_sum) {
     if (IsSkipped()) return;
     const int cc = GetParam();
-    set("PTX_CC", cc);
+    use_gpu(cc);
+    if (IsSkipped()) return;
     set("PTX_SMS", 1);
     const auto device = open();
     ASSERT_NE(device, nullptr);
     int executed = 0;
     for (const TensorKernel& row : tensor_kernels()) {
         if (cc < row.first_cc || cc > row.last_cc) continue;
-        const Probe probe{.action = ProbeAction::mma, .pipe = row.pipe, .matrix = row.path};
-        const auto sample = run(*device, probe, 0, 1);
-        ASSERT_TRUE(sample) << title(probe) << ": " << to_text(sample.error());
-        EXPECT_FALSE(sample->fault) << title(probe) << ": " << *sample->fault;
-        EXPECT_DOUBLE_EQ(sample->flop, flop_per_trip(row) * row.groups_per_unit) << title(probe);
+        Probe probe = probe_of(row);
+        for (const bool random : {false, true}) {  // what the loop adds it takes away again, whatever the operands
+            probe.random = random;
+            const auto sample = run(*device, probe, 0, 1);
+            ASSERT_TRUE(sample) << title(probe) << ": " << to_text(sample.error());
+            EXPECT_FALSE(sample->fault) << title(probe) << ": " << *sample->fault;
+            EXPECT_DOUBLE_EQ(sample->flop, flop_per_trip(row) * row.groups_per_unit) << title(probe);
+        }
         ++executed;
     }
-    std::cout << fmt::format("compute capability {}.{}: {} Tensor rows executed\n", cc / 10, cc % 10, executed);
+    pairs += executed;
+    std::cout << fmt::format(
+        "compute capability {}.{}: {} Tensor rows executed; {} pairs of row and architecture so far\n", cc / 10,
+        cc % 10, executed, pairs);
     EXPECT_GE(executed, 2);
 }
 
 TEST_P(PtxArchitecture, every_other_kernel_proves_its_result) {
     if (IsSkipped()) return;
-    set("PTX_CC", GetParam());
+    use_gpu(GetParam());
+    if (IsSkipped()) return;
     const auto device = open();
     ASSERT_NE(device, nullptr);
     std::vector<std::pair<Probe, double>> probes;
@@ -96,6 +128,42 @@ TEST_F(PtxKernels, an_fp8_unit_with_13_bits_still_gives_the_expected_sum) {
         const auto sample = run(*device, {.action = ProbeAction::mma, .pipe = Pipe::tensor_fp8, .matrix = path}, 0, 1);
         ASSERT_TRUE(sample) << to_text(sample.error());
         EXPECT_FALSE(sample->fault) << *sample->fault;
+    }
+}
+
+int count_of(const std::string& text, const std::string& what) {
+    int count = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+}
+
+TEST_F(PtxKernels, sums_of_products_are_not_added_in_fp64_of_which_some_gpus_have_two_lanes) {
+    if (IsSkipped()) return;
+    const auto compiler = Nvrtc::open();
+    ASSERT_TRUE(compiler) << to_text(compiler.error());
+    for (const TensorKernel& row : tensor_kernels()) {
+        if (row.operand == "OPERAND_FP64") continue;
+        const bool seen = row.define == "TCGEN05_FP16" || row.define == "TCGEN05_INT8" ||
+                          row.define == "MMA_FP16_M16N8K16" || row.define == "MMA_FP16_ACC16_M16N8K16";
+        if (!seen) continue;
+        const auto made =
+            (*compiler)->compile(tensor_source(row), row.path == MatrixPath::tensor_memory ? "sm_100a" : "sm_89");
+        ASSERT_TRUE(made) << to_text(made.error());
+        const std::string& ptx = made->image;  // by nvrtc_as_ptx
+        ASSERT_GE(count_of(ptx, "mma"), 1) << row.define;
+        EXPECT_EQ(count_of(ptx, "add.f64") + count_of(ptx, "add.rn.f64"), 0) << row.define;
+        EXPECT_LE(count_of(ptx, "cvt.rn.f64") + count_of(ptx, "cvt.f64"), 1) << row.define;
+    }
+}
+
+TEST_F(PtxKernels, move_256_bits_at_a_time_from_sm_100_on_and_128_before) {
+    if (IsSkipped()) return;
+    for (const ProbeAction action : {ProbeAction::load, ProbeAction::copy}) {
+        const Probe probe{.action = action, .sharing = WorkingSetSharing::split};
+        const std::string wide = ptx_of(100, probe, 300'000), narrow = ptx_of(90, probe, 300'000);
+        EXPECT_GE(count_of(wide, ".v8.u32"), 4) << name(action);
+        EXPECT_EQ(count_of(narrow, ".v8.u32"), 0) << name(action);
+        EXPECT_GE(count_of(narrow, ".v4.u32"), 4) << name(action);
     }
 }
 

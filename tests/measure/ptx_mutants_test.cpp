@@ -20,6 +20,7 @@ struct Mutant {
     const char* what;
     const char* old_text;
     const char* new_text;
+    bool random = false;  // with random operands
 };
 
 constexpr Mutant kMutants[] = {
@@ -33,20 +34,21 @@ constexpr Mutant kMutants[] = {
     {90, "sm_90a", "WGMMA_FP16", "a wait that leaves one group", "wait_group.sync.aligned 0",
      "wait_group.sync.aligned 1"},
     {90, "sm_90a", "WGMMA_FP16", "A is not negated", "\", p, -1, 1, 0, 0;}\"", "\", p, 1, 1, 0, 0;}\""},
-    {90, "sm_90a", "WGMMA_FP16", "B half as large", "#define B_BYTES (256 * 32)", "#define B_BYTES (128 * 32)"},
+    {90, "sm_90a", "WGMMA_FP16", "B half as large", "#define B_BYTES (256 * ROW_BYTES)",
+     "#define B_BYTES (128 * ROW_BYTES)"},
     {90, "sm_90a", "WGMMA_FP16", "offsets along k and along the rows swapped",
-     "(ulong64)(128 >> 4) << 16) | ((ulong64)(256 >> 4) << 32)",
-     "(ulong64)(256 >> 4) << 16) | ((ulong64)(128 >> 4) << 32)"},
+     "(ulong64)(128 >> 4) << 16) | ((ulong64)(8 * ROW_BYTES >> 4) << 32)",
+     "(ulong64)(8 * ROW_BYTES >> 4) << 16) | ((ulong64)(128 >> 4) << 32)"},
     {90, "sm_90a", "WGMMA_TF32", "another constant", "#define PACKED_1_5 0x3fc00000u",
      "#define PACKED_1_5 0x3fe00000u"},
     {90, "sm_90a", "WGMMA_INT8", "wrong INT8 constant", "PACKED_1_5 0x03030303u", "PACKED_1_5 0x02020202u"},
-    {90, "sm_90a", "WGMMA_INT8", "the second A is not the negative", "a_set[1][i] = negated(a_set[0][i]);",
+    {90, "sm_90a", "WGMMA_INT8", "the second A is not the negative", "a_set[1][i] = negated(a_set[0][i], i);",
      "a_set[1][i] = a_set[0][i];"},
     {100, "sm_100a", "TCGEN05_FP16", "descriptor version 0", "operand_descriptor(a_set[2], 1)",
      "operand_descriptor(a_set[2], 0)"},
     {100, "sm_100a", "TCGEN05_FP16", "offsets along k and along the rows swapped",
-     "(ulong64)(128 >> 4) << 16) | ((ulong64)(256 >> 4) << 32)",
-     "(ulong64)(256 >> 4) << 16) | ((ulong64)(128 >> 4) << 32)"},
+     "(ulong64)(128 >> 4) << 16) | ((ulong64)(8 * ROW_BYTES >> 4) << 32)",
+     "(ulong64)(8 * ROW_BYTES >> 4) << 16) | ((ulong64)(128 >> 4) << 32)"},
     {100, "sm_100a", "TCGEN05_BF16", "BF16 described as FP16",
      "#define TYPES ((1u << 7) | (1u << 10))\n#elif defined(TCGEN05_TF32)",
      "#define TYPES 0u\n#elif defined(TCGEN05_TF32)"},
@@ -75,10 +77,21 @@ constexpr Mutant kMutants[] = {
     {120, "sm_120a", "MMA_FP6_M16N8K32", "E3M2 in the upper six bits", "#define PACKED_1 0x0c0c0c0cu",
      "#define PACKED_1 0x30303030u"},
     {120, "sm_120a", "MMA_FP4_M16N8K64", "scales of 2", "\"r\"(0x7f7f7f7fu)", "\"r\"(0x80808080u)"},
+    {100, "sm_100a", "TCGEN05_FP6", "words that begin within other numbers", "((i & 3u) * 2u)", "((i & 3u) * 4u)"},
+    {100, "sm_100a", "TCGEN05_FP6", "described as FP8", "#define TYPES ((4u << 7) | (4u << 10))", "#define TYPES 0u"},
+    {100, "sm_100a", "TCGEN05_NVFP4", "scales of 2", "0x38383838u", "0x40404040u"},
+    {100, "sm_100a", "TCGEN05_NVFP4", "scales described as UE8M0", "#define SCALE_TYPE 0u",
+     "#define SCALE_TYPE (1u << 23)"},
+    {103, "sm_103a", "TCGEN05_FP4_K96", "described with depth 64", "#define DEPTH_BIT (1u << 31)",
+     "#define DEPTH_BIT 0u"},
+    {103, "sm_103a", "TCGEN05_FP4_K96", "rows of 32 bytes", "#define ROW_BYTES 48", "#define ROW_BYTES 32"},
+    {90, "sm_90a", "MMA_FP64_M16N8K16", "A is not negated", "? minus : plus", "? plus : plus"},
     // Nothing changed: the harness itself must find these right.
     {80, "sm_80", "MMA_FP16_M16N8K16", "", "", ""},
     {90, "sm_90a", "WGMMA_FP16", "", "", ""},
     {100, "sm_100a", "TCGEN05_FP4", "", "", ""},
+    {103, "sm_103a", "TCGEN05_FP4_K96", "", "", ""},
+    {80, "sm_80", "MMA_FP16_ACC16_M16N8K16", "", "", "", true},
 };
 
 class PtxMutants : public PtxGpu {
@@ -123,7 +136,7 @@ TEST_F(PtxMutants, all_are_caught_and_what_was_not_changed_is_right) {
         for (const TensorKernel& r : tensor_kernels())
             if (r.define == mutant.kernel && mutant.cc >= r.first_cc && mutant.cc <= r.last_cc) row = &r;
         ASSERT_NE(row, nullptr) << mutant.kernel;
-        KernelSource source = tensor_source(*row);
+        KernelSource source = tensor_source(*row, mutant.random);
         const std::string what = mutant.what;
         if (!what.empty()) {
             const std::string old_text = mutant.old_text, new_text = mutant.new_text;

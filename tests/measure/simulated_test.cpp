@@ -204,6 +204,7 @@ TEST(Session, sustained_is_measured_beside_the_burst) {
         if (c.sustained) {
             ++held;
             EXPECT_NEAR(c.sustained->median / c.value.median, 1, 0.02) << c.title;
+            EXPECT_THAT(c.notes, testing::Contains(testing::HasSubstr("busy 100 % of the time"))) << c.title;
         }
     EXPECT_GE(held, 5U);
 }

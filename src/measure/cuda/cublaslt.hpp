@@ -29,7 +29,8 @@ struct LtHeuristic {
     int reserved[4];
 };
 
-inline constexpr int kLtTransposeA = 3, kLtTransposeB = 4;       // cublasLtMatmulDescAttributes_t
+// cublasLtMatmulDescAttributes_t
+inline constexpr int kLtTransposeA = 3, kLtTransposeB = 4, kLtFastAccumulation = 25;
 inline constexpr int kLtMaxWorkspace = 1;                        // cublasLtMatmulPreferenceAttributes_t
 inline constexpr int kLtTranspose = 1;                           // CUBLAS_OP_T
 inline constexpr int kLtInvalidValue = 7, kLtNotSupported = 15;  // cublasStatus_t

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "measure/cuda/compile_ahead.hpp"
+#include "measure/cuda/cuda_objects.hpp"
+#include "measure/cuda/cupti.hpp"
 #include "measure/cuda/gemm.hpp"
 #include "measure/gpu/probes.hpp"
 
@@ -14,65 +17,17 @@ namespace {
 
 using Api = std::shared_ptr<const CudaApi>;
 
-// What buffers and programs share with the backend.
-struct Context {
-    Api api;
-    // A kernel did not end. Calls that free something would wait for it for ever; the end of the process frees it all.
-    bool hung = false;
-};
-
-class CudaBuffer final : public Buffer {
-public:
-    CudaBuffer(std::shared_ptr<Context> context, CuPointer address, std::size_t size)
-        : context_(std::move(context)), address_(address), size_(size) {}
-    ~CudaBuffer() override {
-        if (!context_->hung) context_->api->cuMemFree(address_);
-    }
-    CudaBuffer(const CudaBuffer&) = delete;
-    CudaBuffer& operator=(const CudaBuffer&) = delete;
-    [[nodiscard]] std::size_t size() const override { return size_; }
-    [[nodiscard]] CuPointer address() const { return address_; }
-
-private:
-    std::shared_ptr<Context> context_;
-    CuPointer address_;
-    std::size_t size_;
-};
-
-class CudaProgram final : public Program {
-public:
-    CudaProgram(std::shared_ptr<Context> context, CuModule module, std::string entry, std::uint64_t hash)
-        : name(std::move(entry)), code(hash), context_(std::move(context)), module_(module) {}
-    ~CudaProgram() override {
-        if (!context_->hung) context_->api->cuModuleUnload(module_);
-    }
-    CudaProgram(const CudaProgram&) = delete;
-    CudaProgram& operator=(const CudaProgram&) = delete;
-    std::string name;
-    std::uint64_t code;
-    CuFunction function = nullptr;
-
-private:
-    std::shared_ptr<Context> context_;
-    CuModule module_;
-};
-
-// FNV-1a: two runs of the same code on two machines can be compared by it.
-std::uint64_t hash_of(std::string_view bytes) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    return hash;
-}
-
-const CudaProgram& program_of(const Launch& launch) { return *static_cast<const CudaProgram*>(launch.program); }
-
 class CudaBackend final : public Backend, public std::enable_shared_from_this<CudaBackend> {
 public:
     explicit CudaBackend(CudaParts parts)
-        : parts_(std::move(parts)), api_(parts_.api), context_(std::make_shared<Context>(Context{api_})) {}
+        : parts_(std::move(parts)),
+          api_(parts_.api),
+          context_(std::make_shared<Context>(Context{api_})),
+          kernels_(parts_.compiler, parts_.architecture) {}
     ~CudaBackend() override {
         if (context_->hung) return;
         library_.reset();  // before the context it belongs to
+        counters_.reset();
         if (pinned_ != nullptr) api_->cuMemFreeHost(pinned_);
         if (start_ != nullptr) api_->cuEventDestroy(start_);
         if (end_ != nullptr) api_->cuEventDestroy(end_);
@@ -101,7 +56,7 @@ public:
     }
 
     Result<std::unique_ptr<Program>> compile(const KernelSource& source) override {
-        const auto binary = parts_.compiler->compile(source, parts_.architecture);
+        const auto binary = kernels_.get(source);
         if (!binary) return tl::unexpected(binary.error());
         CuModule module = nullptr;
         if (const CuResult code = api_->cuModuleLoadData(&module, binary->image.c_str()); code != kCuSuccess)
@@ -113,6 +68,23 @@ public:
         // Older GPUs without the choice refuse the attribute, which does not matter.
         api_->cuFuncSetAttribute(program->function, kCuSharedCarveout, 0);
         return program;
+    }
+
+    void expect(std::vector<KernelSource> sources) override { kernels_.expect(std::move(sources)); }
+
+    Result<void> start_counting(const std::string& entry) override {
+        if (counters_ == nullptr) {
+            auto opened = Counters::open(parts_.driver, parts_.device, primary_);
+            if (!opened) return tl::unexpected(opened.error());
+            counters_ = std::move(*opened);
+        }
+        counted_entry_ = entry;
+        counted_ = LevelBytes{};
+        return {};
+    }
+    Result<LevelBytes> stop_counting() override {
+        counted_entry_.clear();
+        return counted_;
     }
 
     Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
@@ -134,7 +106,8 @@ public:
     }
 
     Result<Seconds> launch(const Launch& launch) override {
-        auto time = timed("kernel " + program_of(launch).name, [&] { return enqueue(launch); });
+        const auto run = [&] { return timed("kernel " + program_of(launch).name, [&] { return enqueue(launch); }); };
+        auto time = program_of(launch).name == counted_entry_ ? counted(run) : run();
         condition_.code = program_of(launch).code;
         return time;
     }
@@ -186,6 +159,26 @@ public:
     }
 
 private:
+    // Adds what one launch moves to the sum of this run.
+    template <class Run>
+    Result<Seconds> counted(Run run) {
+        Result<Seconds> time{Seconds{0}};
+        const auto bytes = counters_->count([&]() -> Result<void> {
+            time = run();
+            if (!time) return tl::unexpected(time.error());
+            return {};
+        });
+        if (!bytes) counted_ = tl::unexpected(bytes.error());
+        if (!bytes || !counted_) return time;
+        const auto add = [](std::optional<Bytes>& sum, const std::optional<Bytes>& more) {
+            if (more) sum = sum.value_or(Bytes{0}) + *more;
+        };
+        add(counted_->l1, bytes->l1);
+        add(counted_->l2, bytes->l2);
+        add(counted_->dram, bytes->dram);
+        return time;
+    }
+
     // The failure of a call; remembers whether the context is lost with it.
     tl::unexpected<Errors> broken(const std::string& what, CuResult code) {
         if (code == kCuNotReady && context_->hung) {
@@ -267,7 +260,11 @@ private:
     Condition condition_;
     std::optional<std::string> lost_;
     std::shared_ptr<const CublasLt> library_;  // opened when first asked for: it is large
-    std::string library_problem_;              // why it cannot be opened; asked for once
+    std::unique_ptr<Counters> counters_;       // opened when first asked for
+    std::string counted_entry_;                // kernels that are counted; "" if none
+    Result<LevelBytes> counted_;
+    CompileAhead kernels_;
+    std::string library_problem_;  // why it cannot be opened; asked for once
 };
 
 }  // namespace

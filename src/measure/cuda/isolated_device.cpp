@@ -11,6 +11,7 @@
 
 #include "measure/cuda/cuda_device.hpp"
 #include "measure/cuda/wire.hpp"
+#include "measure/gpu/tensor_kernels.hpp"
 
 namespace gambrel::measure_detail {
 
@@ -62,6 +63,7 @@ private:
             auto opened = open_(rest_);
             if (!opened) return reply(Reply::unopened, one_line(opened.error()));
             device_ = std::move(*opened);
+            expect_all();
         }
         auto made = device_->prepare(probe, largest);
         if (!made) return reply(Reply::failed, one_line(made.error()));
@@ -76,6 +78,14 @@ private:
         Message m = reply(Reply::sample);
         m.put(*sample);
         return m;
+    }
+
+    // What a run asks of a worker, so that it is compiled while the first of them are measured.
+    void expect_all() {
+        std::vector<Device::Expected> all;
+        for (const TensorKernel& row : tensor_kernels())
+            if (row.path != MatrixPath::warp) all.push_back({probe_of(row), {}});
+        device_->expect(all);
     }
 
     int socket_;
@@ -188,6 +198,16 @@ public:
     [[nodiscard]] Seconds now() const override { return device_->now(); }
     [[nodiscard]] std::optional<std::string> lost() const override { return device_->lost(); }
 
+    void expect(const std::vector<Expected>& coming) override {
+        std::vector<Expected> here;
+        for (const Expected& e : coming)
+            if (!process_ || !is_risky(e.probe)) here.push_back(e);
+        device_->expect(here);
+    }
+    Result<CountedRun> counted(const Probe& probe, PreparedProbe& prepared, Bytes set,
+                               std::int64_t repetitions) override {
+        return device_->counted(probe, prepared, set, repetitions);
+    }
     Result<Preparation> prepare(const Probe& probe, Bytes largest) override {
         if (!process_ || !is_risky(probe)) return device_->prepare(probe, largest);
         Message request;

@@ -71,6 +71,11 @@ public:
     [[nodiscard]] virtual Condition condition() const { return {}; }
     // Why every further call would fail, if so.
     [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
+    // What will be compiled, most urgent first.
+    virtual void expect(std::vector<KernelSource>) {}
+    // From now on counters count every launch of the kernel `entry`, until stop_counting returns the sum.
+    virtual Result<void> start_counting(const std::string& entry);
+    virtual Result<LevelBytes> stop_counting() { return LevelBytes{}; }
     // ProbeAction::gemm; a backend without a library says so.
     virtual Result<Preparation> prepare_gemm(const Probe& probe);
 };

@@ -124,12 +124,59 @@ public:
         return refusal("unknown action");
     }
 
+    void expect(const std::vector<Expected>& coming) override {
+        std::vector<KernelSource> sources;
+        for (const Expected& e : coming)
+            if (auto source = source_of(e.probe, e.working_set)) sources.push_back(std::move(*source));
+        gpu_.backend->expect(std::move(sources));
+    }
+
+    Result<CountedRun> counted(const Probe& probe, PreparedProbe& prepared, Bytes set,
+                               std::int64_t repetitions) override {
+        const std::string entry = probe.level == Level::shared ? "shared_load" : std::string(name(probe.action));
+        if (auto started = gpu_.backend->start_counting(entry); !started) return tl::unexpected(started.error());
+        auto sample = prepared.run(set, repetitions);
+        const auto bytes = gpu_.backend->stop_counting();
+        if (!sample) return tl::unexpected(sample.error());
+        if (!bytes) return tl::unexpected(bytes.error());
+        return CountedRun{std::move(*sample), *bytes};
+    }
+
 private:
+    // The kernel that a probe will compile, where it takes long enough to be worth knowing before.
+    [[nodiscard]] std::optional<KernelSource> source_of(const Probe& probe, Bytes set) const {
+        const Target& target = gpu_.backend->target();
+        switch (probe.action) {
+            case ProbeAction::fma:
+            case ProbeAction::add:
+            case ProbeAction::multiply:
+                if (!arithmetic_refusal(target, probe.action, probe.pipe).empty()) return std::nullopt;
+                return arithmetic_source(target, probe.action, probe.pipe, arithmetic_shape(target, probe.chains));
+            case ProbeAction::mma: {
+                const TensorKernel* row = find_tensor_kernel(probe, target.cc, target.accelerated);
+                if (row == nullptr || row->least_compiler > target.compiler) return std::nullopt;
+                return tensor_source(*row, probe.random);
+            }
+            case ProbeAction::load:
+            case ProbeAction::store:
+            case ProbeAction::copy:
+            case ProbeAction::triad:
+                if (probe.level == Level::shared) return std::nullopt;
+                return memory_kernel_source(target, probe, set);
+            default:
+                return std::nullopt;
+        }
+    }
+
     DeviceInfo info_;
     Gpu gpu_;
 };
 
 }  // namespace
+
+Result<void> Backend::start_counting(const std::string&) {
+    return failure("counters", "this device has none that gambrel can read");
+}
 
 Result<Preparation> Backend::prepare_gemm(const Probe&) { return refusal("no matrix library for this device"); }
 

@@ -166,10 +166,12 @@ KernelSource empty_source(const Target& target, const Shape& shape) {
     return text.finish({"latency"}, "nothing");
 }
 
-KernelSource tensor_source(const TensorKernel& kernel) {
+KernelSource tensor_source(const TensorKernel& kernel, bool random) {
     Text text(Dialect::cuda, {kernel.threads, kernel.unroll, kernel.chains, 0});
     text.define(kernel.define);
     text.define(kernel.operand);
+    if (random) text.define("RANDOM_OPERANDS");
+    if (kernel.define.find("ACC16") != std::string_view::npos) text.define("NARROW_ACCUMULATOR");
     switch (kernel.path) {
         case MatrixPath::warpgroup:
             return text.finish({"tensor_operands", "tensor_wgmma"}, "tensor_wgmma");

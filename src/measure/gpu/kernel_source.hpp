@@ -67,7 +67,8 @@ inline constexpr int kLinkWords = 32;
 KernelSource chase_source(const Target& target, Level level, const Shape& shape);
 KernelSource empty_source(const Target& target, const Shape& shape);
 
-KernelSource tensor_source(const TensorKernel& kernel);
+// `random`: operands with random signs and mantissas in the loop, which draw the power that real data does.
+KernelSource tensor_source(const TensorKernel& kernel, bool random = false);
 KernelSource matrix_fill_source(std::string_view operand, const Shape& shape);  // "OPERAND_FP16"
 
 }  // namespace gambrel::measure_detail

@@ -14,6 +14,11 @@ constexpr double kTriadScale = 3;
 
 int arrays_of(ProbeAction action) { return action == ProbeAction::triad ? 3 : action == ProbeAction::copy ? 2 : 1; }
 
+// Through all caches, or past the L1.
+bool is_near(const Probe& probe) {
+    return probe.level ? *probe.level == Level::l1 : probe.sharing == WorkingSetSharing::own;
+}
+
 class MemoryProbe final : public PreparedProbe {
 public:
     MemoryProbe(const Gpu& gpu, const Probe& probe, const Target& target)
@@ -21,7 +26,7 @@ public:
           probe_(probe),
           target_(target),
           units_(probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units),
-          near_(probe.level ? *probe.level == Level::l1 : probe.sharing == WorkingSetSharing::own),
+          near_(is_near(probe)),
           programs_(*gpu.backend) {}
 
     Result<void> build(Bytes largest) {
@@ -175,6 +180,11 @@ private:
 };
 
 }  // namespace
+
+KernelSource memory_kernel_source(const Target& target, const Probe& probe, Bytes set) {
+    const std::int64_t each = static_cast<std::int64_t>(set.value()) / arrays_of(probe.action);
+    return memory_source(target, {probe.action, probe.pipe, is_near(probe)}, memory_shape(target, each));
+}
 
 Result<Preparation> prepare_memory(const Gpu& gpu, const Probe& probe, Bytes largest) {
     Target target = gpu.backend->target();

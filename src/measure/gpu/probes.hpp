@@ -22,6 +22,9 @@ Result<Preparation> prepare_chase(const Gpu& gpu, const Probe& probe, Bytes larg
 Result<Preparation> prepare_empty(const Gpu& gpu);
 Result<Preparation> prepare_link(const Gpu& gpu, const Probe& probe, Bytes largest);
 
+// The kernel that a memory probe runs on sets of this size.
+KernelSource memory_kernel_source(const Target& target, const Probe& probe, Bytes set);
+
 // A device over a backend: the probes above, picked by action.
 std::unique_ptr<Device> make_gpu_device(DeviceInfo info, Gpu gpu);
 

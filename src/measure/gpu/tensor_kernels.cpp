@@ -55,6 +55,14 @@ constexpr TensorKernel tcgen05_row(Pipe pipe, int last_cc, int k, std::string_vi
     return row;
 }
 
+constexpr TensorKernel variant(MatrixVariant which, TensorKernel row) {
+    row.variant = which;
+    return row;
+}
+constexpr TensorKernel since_cc(int first_cc, TensorKernel row) {
+    row.first_cc = first_cc;
+    return row;
+}
 constexpr TensorKernel since_compiler(int version, TensorKernel row) {
     row.least_compiler = version;
     return row;
@@ -74,6 +82,8 @@ constexpr std::array kRows{
     warp_row(Pipe::tensor_int8, 80, kLatest, 16, 8, 32, "MMA_INT8_M16N8K32", "OPERAND_INT8"),
     warp_row(Pipe::tensor_fp64, 80, 80, 8, 8, 4, "MMA_FP64_M8N8K4", "OPERAND_FP64"),
     warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 8, "MMA_FP64_M16N8K8", "OPERAND_FP64"),
+    variant(MatrixVariant::k4, warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 4, "MMA_FP64_M16N8K4", "OPERAND_FP64")),
+    variant(MatrixVariant::k16, warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 16, "MMA_FP64_M16N8K16", "OPERAND_FP64")),
     warp_row(Pipe::tensor_fp64, 100, 100, 8, 8, 4, "MMA_FP64_M8N8K4", "OPERAND_FP64"),
     since_compiler(1204, warp_row(Pipe::tensor_fp8, 89, 89, 16, 8, 32, "MMA_FP8_M16N8K32", "OPERAND_FP8")),
     since_compiler(1208, warp_row(Pipe::tensor_fp8_acc16, 89, 89, 16, 8, 32, "MMA_FP8_ACC16_M16N8K32", "OPERAND_FP8")),
@@ -90,21 +100,31 @@ constexpr std::array kRows{
     tcgen05_row(Pipe::tensor_bf16, 119, 16, "TCGEN05_BF16", "OPERAND_BF16"),
     tcgen05_row(Pipe::tensor_tf32, 119, 8, "TCGEN05_TF32", "OPERAND_TF32"),
     tcgen05_row(Pipe::tensor_fp8, 119, 32, "TCGEN05_FP8", "OPERAND_FP8"),
-    // cc 10.3 dropped INT8 from tcgen05; scales of FP4 need the tensor memory of the second accumulator.
-    tcgen05_row(Pipe::tensor_int8, 100, 32, "TCGEN05_INT8", "OPERAND_INT8"),
+    // cc 10.3 dropped INT8 from tcgen05, 11.0 has it.
+    tcgen05_row(Pipe::tensor_int8, 102, 32, "TCGEN05_INT8", "OPERAND_INT8"),
+    since_cc(110, tcgen05_row(Pipe::tensor_int8, 110, 32, "TCGEN05_INT8", "OPERAND_INT8")),
+    tcgen05_row(Pipe::tensor_fp6, 119, 32, "TCGEN05_FP6", "OPERAND_FP6_PACKED"),
+    // Scales of FP4 need the tensor memory of the second accumulator. Only depth 96 reaches the peak of cc 10.3.
     tcgen05_row(Pipe::tensor_fp4, 119, 64, "TCGEN05_FP4", "OPERAND_FP4", 1),
+    variant(MatrixVariant::nvfp4, tcgen05_row(Pipe::tensor_fp4, 119, 64, "TCGEN05_NVFP4", "OPERAND_FP4", 1)),
+    since_cc(103,
+             variant(MatrixVariant::k96, tcgen05_row(Pipe::tensor_fp4, 103, 96, "TCGEN05_FP4_K96", "OPERAND_FP4", 1))),
 };
 
 bool fits(const TensorKernel& row, const Probe& probe, int cc) {
     const bool shape =
         probe.shape_m == 0 || (probe.shape_m == row.m && probe.shape_n == row.n && probe.shape_k == row.k);
-    return row.pipe == probe.pipe && cc >= row.first_cc && cc <= row.last_cc && shape &&
+    return row.pipe == probe.pipe && row.variant == probe.variant && cc >= row.first_cc && cc <= row.last_cc && shape &&
            (probe.matrix == automatic || probe.matrix == row.path);
 }
 
 }  // namespace
 
 std::span<const TensorKernel> tensor_kernels() { return kRows; }
+
+Probe probe_of(const TensorKernel& row) {
+    return {.action = ProbeAction::mma, .pipe = row.pipe, .matrix = row.path, .variant = row.variant};
+}
 
 const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc, bool with_accelerated) {
     const TensorKernel* best = nullptr;

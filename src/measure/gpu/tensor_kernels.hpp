@@ -24,13 +24,15 @@ struct TensorKernel {
     std::string_view operand;  // picks the packed constants
     int threads = 256, groups_per_unit = 2;
     int chains = 4, unroll = 8;
+    MatrixVariant variant = MatrixVariant::usual;
     bool accelerated = false;  // needs the architecture with an "a": no other GPU runs it
     int least_compiler = 0;    // 100 * major + minor of the first NVRTC that has it; 0: all that have the architecture
 };
 
 std::span<const TensorKernel> tensor_kernels();
+Probe probe_of(const TensorKernel& row);  // by which find_tensor_kernel finds it
 
-// The row for the pipe on this architecture by `path`; `automatic` takes the strongest path there is.
+// The row for the pipe and variant on this architecture by `path`; `automatic` takes the strongest path there is.
 // A shape other than zeros must be that of the row. Without `accelerated`, rows that need the "a" are skipped.
 const TensorKernel* find_tensor_kernel(const Probe& probe, ComputeCapability cc, bool accelerated);
 std::string tensor_refusal(const Probe& probe, ComputeCapability cc);  // why find_tensor_kernel found none

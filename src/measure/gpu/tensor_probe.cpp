@@ -10,11 +10,14 @@ namespace {
 
 class TensorProbe final : public PreparedProbe {
 public:
-    TensorProbe(const Gpu& gpu, const TensorKernel& kernel, int units)
-        : backend_(gpu.backend), kernel_(kernel), groups_(static_cast<std::uint32_t>(units * kernel.groups_per_unit)) {}
+    TensorProbe(const Gpu& gpu, const TensorKernel& kernel, int units, bool random)
+        : backend_(gpu.backend),
+          kernel_(kernel),
+          random_(random),
+          groups_(static_cast<std::uint32_t>(units * kernel.groups_per_unit)) {}
 
     Result<void> build() {
-        auto program = backend_->compile(tensor_source(kernel_));
+        auto program = backend_->compile(tensor_source(kernel_, random_));
         if (!program) return tl::unexpected(program.error());
         program_ = std::move(*program);
         return allocate_all(*backend_, {{&out_, numbers() * sizeof(double)}, {&times_, groups_ * kGroupTimeBytes}});
@@ -67,6 +70,7 @@ private:
 
     std::shared_ptr<Backend> backend_;
     TensorKernel kernel_;
+    bool random_;
     std::uint32_t groups_;
     std::unique_ptr<Program> program_;
     std::unique_ptr<Buffer> out_, times_;
@@ -85,8 +89,8 @@ Result<Preparation> prepare_tensor(const Gpu& gpu, const Probe& probe) {
     TensorKernel kernel = *row;
     // Tensor memory, and the registers of wgmma, hold just the accumulators of the row.
     if (probe.chains > 0 && kernel.path == MatrixPath::warp) kernel.chains = probe.chains;
-    auto made =
-        std::make_unique<TensorProbe>(gpu, kernel, probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units);
+    auto made = std::make_unique<TensorProbe>(
+        gpu, kernel, probe.units > 0 ? std::min(probe.units, gpu.units) : gpu.units, probe.random);
     if (auto built = made->build(); !built) return tl::unexpected(built.error());
     return prepared(std::move(made));
 }

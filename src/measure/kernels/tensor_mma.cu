@@ -132,6 +132,28 @@ MMA_FUNCTION {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
         : "+d"(d[0]), "+d"(d[1]) : "d"(a[0]), "d"(b[0]));
 }
+#elif defined(MMA_FP64_M16N8K4)
+typedef double ACC;
+#define A_REGISTERS 2
+#define B_REGISTERS 1
+#define D_REGISTERS 4
+#define DEPTH 4
+MMA_FUNCTION {
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 " D4 ", {%4,%5}, {%6}, " D4 ";"
+        : OUT4(OUT_D) : "d"(a[0]), "d"(a[1]), "d"(b[0]));
+}
+#elif defined(MMA_FP64_M16N8K16)
+typedef double ACC;
+#define A_REGISTERS 8
+#define B_REGISTERS 4
+#define D_REGISTERS 4
+#define DEPTH 16
+MMA_FUNCTION {
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 " D4 ", {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, " D4 ";"
+        : OUT4(OUT_D)
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
+          "d"(b[2]), "d"(b[3]));
+}
 #elif defined(MMA_FP64_M16N8K8)
 typedef double ACC;
 #define A_REGISTERS 4
@@ -168,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_mma(double* out, ul
     const uint lane = threadIdx.x & 31u;
     OPERAND plus[A_REGISTERS], minus[A_REGISTERS], b[B_REGISTERS];
     UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) plus[i] = varied(lane, i, zero);
-    UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) minus[i] = negated(plus[i]);
+    UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) minus[i] = negated(plus[i], 0u);
     UNROLLED for (uint i = 0; i < B_REGISTERS; ++i) b[i] = varied(lane, i + 8, zero);
     ACC d[CHAINS][D_REGISTERS];
     UNROLLED for (uint c = 0; c < CHAINS; ++c) {
@@ -181,8 +203,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_mma(double* out, ul
         }
     }
     TIMED_END
-    UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) plus[i] = constant_a(ROW_OF_LANE, zero);
-    UNROLLED for (uint i = 0; i < B_REGISTERS; ++i) b[i] = constant_b(zero);
+    UNROLLED for (uint i = 0; i < A_REGISTERS; ++i) plus[i] = constant_a(ROW_OF_LANE, 0u, zero);
+    UNROLLED for (uint i = 0; i < B_REGISTERS; ++i) b[i] = constant_b(0u, zero);
     decltype(value_of(d[0][0])) sum = 0;  // not in FP64, which some GPUs have two lanes of: it would take longer than the loop
     UNROLLED for (uint c = 0; c < CHAINS; ++c) {
         mma(d[c], plus, b);

@@ -24,16 +24,37 @@
 #define DEPTH 32
 #define TYPES ((1u << 7) | (1u << 10))
 #define INTEGER
+#elif defined(TCGEN05_FP6)  // E3M2
+#define KIND "f8f6f4"
+#define DEPTH 32
+#define TYPES ((4u << 7) | (4u << 10))
 #elif defined(TCGEN05_FP4)
 #define DEPTH 64
-#define SCALED
+#define SCALED "mxf4.block_scale.scale_vec::2X"
+#define DEPTH_BIT 0u
+#elif defined(TCGEN05_FP4_K96)  // cc 10.3
+#define DEPTH 96
+#define SCALED "mxf4.block_scale.scale_vec::2X"
+#define DEPTH_BIT (1u << 31)
+#elif defined(TCGEN05_NVFP4)
+#define DEPTH 64
+#define SCALED "mxf4nvf4.block_scale.scale_vec::4X"
+#define DEPTH_BIT 0u
+#endif
+// Scales of 1 in every byte, and how the descriptor names their type.
+#ifdef TCGEN05_NVFP4
+#define SCALE_WORD 0x38383838u  // UE4M3
+#define SCALE_TYPE 0u
+#else
+#define SCALE_WORD 0x7f7f7f7fu  // UE8M0
+#define SCALE_TYPE (1u << 23)
 #endif
 
 // The instruction descriptor (PTX ISA, tcgen05): types, size of D, and whether A is negated.
 // INT8 cannot, and for FP4 no manual says that it can: there a second A holds the negatives.
 #ifdef SCALED
-// E2M1 by E2M1, scales UE8M0.
-#define SHAPE ((1u << 7) | (1u << 10) | ((COLUMNS / 8u) << 17) | (1u << 23) | ((ROWS / 128u) << 27))
+// E2M1 by E2M1.
+#define SHAPE ((1u << 7) | (1u << 10) | ((COLUMNS / 8u) << 17) | SCALE_TYPE | ((ROWS / 128u) << 27) | DEPTH_BIT)
 #elif defined(INTEGER)
 #define SHAPE ((2u << 4) | TYPES | ((COLUMNS / 8u) << 17) | ((ROWS / 16u) << 24))
 #else
@@ -51,13 +72,13 @@ typedef int SUM;
 typedef float SUM;
 #endif
 
-#define A_BYTES (ROWS * 32)
-#define B_BYTES (COLUMNS * 32)
+#define A_BYTES (ROWS * ROW_BYTES)
+#define B_BYTES (COLUMNS * ROW_BYTES)
 
 __device__ __forceinline__ void product(uint d, ulong64 a, ulong64 b, uint shape, uint scales, uint add) {
 #ifdef SCALED
     asm volatile("{.reg .pred p; setp.ne.b32 p, %5, 0;\n"
-                 "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%0], %1, %2, %3, [%4], [%4], p;}"
+                 "tcgen05.mma.cta_group::1.kind::" SCALED " [%0], %1, %2, %3, [%4], [%4], p;}"
                  ::"r"(d), "l"(a), "l"(b), "r"(shape), "r"(scales), "r"(add) : "memory");
 #else
     asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\ntcgen05.mma.cta_group::1.kind::" KIND " [%0], %1, %2, %3, p;}"
@@ -76,6 +97,10 @@ __device__ __forceinline__ bool wait_for_products(uint barrier, uint parity) {
     return done != 0;
 }
 
+#define WORD_LIST "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}"
+#define W4(i) "=r"(words[i]), "=r"(words[i + 1]), "=r"(words[i + 2]), "=r"(words[i + 3])
+#define W16(i) W4(i), W4(i + 4), W4(i + 8), W4(i + 12)
+
 extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out, ulong64* times, uint zero, uint rounds) {
     __shared__ __align__(128) uint a_set[3][A_BYTES / 4];  // varied, its negative, constant
     __shared__ __align__(128) uint b_set[2][B_BYTES / 4];  // varied, constant
@@ -91,12 +116,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
     if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
     for (uint i = threadIdx.x; i < A_BYTES / 4; i += THREADS) {
         a_set[0][i] = varied(i, 0, zero);
-        a_set[1][i] = negated(a_set[0][i]);
-        a_set[2][i] = constant_a(row_block(i), zero);
+        a_set[1][i] = negated(a_set[0][i], i);
+        a_set[2][i] = constant_a(row_block(i), i, zero);
     }
     for (uint i = threadIdx.x; i < B_BYTES / 4; i += THREADS) {
         b_set[0][i] = varied(i, 8, zero);
-        b_set[1][i] = constant_b(zero);
+        b_set[1][i] = constant_b(i, zero);
     }
     asm volatile("fence.proxy.async;\ntcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads();
@@ -107,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
 #ifdef SCALED
     // All scales are 2^0, so it does not matter which of them belongs where.
     for (uint column = 0; column < 32; ++column) {
-        asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};" ::"r"(lanes + 256u + column), "r"(0x7f7f7f7fu) : "memory");
+        asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};" ::"r"(lanes + 256u + column), "r"(SCALE_WORD) : "memory");
     }
     asm volatile("tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads();
@@ -142,15 +167,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_tcgen05(double* out
     __syncthreads();
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
     SUM sum = 0;  // not in FP64, which some GPUs have two lanes of: it would take longer than the loop
-    for (uint column = 0; column < 256 * CHAINS && ended != 0; ++column) {
-        uint word;
-        asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\ntcgen05.wait::ld.sync.aligned;"
-                     : "=r"(word) : "r"(lanes + column) : "memory");
+    for (uint column = 0; column < 256 * CHAINS && ended != 0; column += 32) {
+        uint words[32];  // at once: a load and a wait for each would take longer than some loops
+        asm volatile("tcgen05.ld.sync.aligned.32x32b.x32.b32 " WORD_LIST ", [%32];\ntcgen05.wait::ld.sync.aligned;"
+                     : W16(0), W16(16) : "r"(lanes + column) : "memory");
+        UNROLLED for (uint i = 0; i < 32; ++i) {
 #ifdef INTEGER
-        sum += (int)word;
+            sum += (int)words[i];
 #else
-        sum += __uint_as_float(word);
+            sum += __uint_as_float(words[i]);
 #endif
+        }
     }
     out[blockIdx.x * THREADS + threadIdx.x] = ended != 0 ? (double)sum : -2.0;
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");

@@ -53,8 +53,8 @@ typedef float ACC;
 #define WGMMA(SIGN, A, B) \
     asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n" INSTRUCTION D_LIST ", %128, %129" SIGN : E64(0), E64(64) : "l"(A), "l"(B))
 
-#define A_BYTES (64 * 32)
-#define B_BYTES (256 * 32)
+#define A_BYTES (64 * ROW_BYTES)
+#define B_BYTES (256 * ROW_BYTES)
 
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void end_products() {
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_wgmma(double* out, 
     __shared__ __align__(128) uint b_set[B_BYTES / 4];
     for (uint i = threadIdx.x; i < A_BYTES / 4; i += THREADS) {
         a_set[0][i] = varied(i, 0, zero);
-        a_set[1][i] = negated(a_set[0][i]);
+        a_set[1][i] = negated(a_set[0][i], i);
     }
     for (uint i = threadIdx.x; i < B_BYTES / 4; i += THREADS) b_set[i] = varied(i, 8, zero);
     asm volatile("fence.proxy.async;" ::: "memory");
@@ -93,8 +93,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) tensor_wgmma(double* out, 
     }
     TIMED_END
     __syncthreads();
-    for (uint i = threadIdx.x; i < A_BYTES / 4; i += THREADS) a_set[0][i] = constant_a(row_block(i), zero);
-    for (uint i = threadIdx.x; i < B_BYTES / 4; i += THREADS) b_set[i] = constant_b(zero);
+    for (uint i = threadIdx.x; i < A_BYTES / 4; i += THREADS) a_set[0][i] = constant_a(row_block(i), i, zero);
+    for (uint i = threadIdx.x; i < B_BYTES / 4; i += THREADS) b_set[i] = constant_b(i, zero);
     asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
     begin_products();

@@ -278,11 +278,13 @@ int cuMemFreeHost(void* at) {
 }
 int cuMemcpyHtoD_v2(Pointer to, const void* from, std::size_t bytes) {
     CALLED(cuMemcpyHtoD_v2);
+    called(("wrote " + std::to_string(bytes) + " B").c_str());
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
     return 0;
 }
 int cuMemcpyDtoH_v2(void* to, Pointer from, std::size_t bytes) {
     CALLED(cuMemcpyDtoH_v2);
+    called(("read " + std::to_string(bytes) + " B").c_str());
     std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     return 0;
 }

@@ -70,6 +70,8 @@ int copied(void* to, const void* from, std::size_t bytes, bool timed) {
 
 }  // namespace
 
+ptx::Gpu* ptx::current_gpu() { return state().gpu.get(); }
+
 extern "C" {
 
 int cuInit(unsigned) {

@@ -99,6 +99,8 @@ double Gpu::launch(const Kernel& kernel, unsigned groups, unsigned threads, void
         if (b.tensor.columns != 0) fail("tensor memory was not given back by the end of the kernel");
     const double seconds = cycles() / is.clock + is.launch_seconds;
     elapsed_ += seconds;
+    for (const Usage& u : usage_) moved.l1 += u.l1 * is.l1_bytes_per_cycle;
+    moved.l2 += l2_moved_, moved.dram += dram_moved_, ++moved.launches;
     usage_.clear();
     l2_moved_ = dram_moved_ = 0;
     return seconds;

@@ -64,6 +64,12 @@ public:
     struct Usage {
         double issue = 0, l1 = 0, shared = 0, tensor = 0, latency = 0;
     };
+    // What launches moved since someone set it to zero.
+    struct Moved {
+        double l1 = 0, l2 = 0, dram = 0;
+        int launches = 0;
+    };
+    Moved moved;
     Usage& usage(int sm) { return usage_[static_cast<std::size_t>(sm)]; }
     void access(int sm, std::uint64_t line, bool near, double& latency);
     [[nodiscard]] double cycles() const;  // since the launch
@@ -80,5 +86,7 @@ private:
     std::vector<Usage> usage_;
     double l2_moved_ = 0, dram_moved_ = 0, elapsed_ = 0;
 };
+
+Gpu* current_gpu();  // that cuInit made
 
 }  // namespace ptx

@@ -1,6 +1,7 @@
 #include "matrix.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace ptx {
 namespace {
@@ -18,8 +19,10 @@ double cut_sum(const double* a, const double* b, int k, double factor, double c)
 
 }  // namespace
 
-void multiply_add(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& c,
-                  const ProductShape& s) {
+namespace {
+
+void add_product(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& c,
+                 const ProductShape& s) {
     for (int row = 0; row < s.m; ++row)
         for (int column = 0; column < s.n; ++column) {
             const double* const x = a.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(s.k);
@@ -36,6 +39,30 @@ void multiply_add(const std::vector<double>& a, const std::vector<double>& b, st
         }
 }
 
+// The last products: a loop multiplies the same matrices over and over.
+struct Known {
+    std::vector<double> a, b, product;
+};
+
+}  // namespace
+
+void multiply_add(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& c,
+                  const ProductShape& s) {
+    constexpr int kWorthKeeping = 64 * 256;
+    if (s.cut || s.m * s.n < kWorthKeeping) return add_product(a, b, c, s);
+    static std::array<Known, 4> known;
+    static std::size_t next = 0;
+    auto it = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.a == a && k.b == b; });
+    if (it == known.end()) {
+        it = known.begin() + static_cast<std::ptrdiff_t>(next++ % known.size());
+        *it = {a, b, std::vector<double>(c.size(), 0.0)};
+        ProductShape plain = s;
+        plain.factor = 1;
+        add_product(a, b, it->product, plain);
+    }
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] += s.factor * it->product[i];
+}
+
 SharedMatrix::SharedMatrix(Block& block, std::uint64_t d, bool tcgen05, const Instruction& by)
     : block_(block),
       by_(by),
@@ -50,12 +77,16 @@ SharedMatrix::SharedMatrix(Block& block, std::uint64_t d, bool tcgen05, const In
 }
 
 double SharedMatrix::element(Element type, int row, int k) const {
-    const int bits = bits_of(type), bytes = std::max(1, bits / 8);
-    const auto byte = static_cast<std::uint64_t>(k * bits / 8), r = static_cast<std::uint64_t>(row);
+    // Six-bit numbers: sixteen in twelve bytes, then four bytes of padding.
+    const bool six = type == Element::e3m2 || type == Element::e2m3;
+    const int bits = bits_of(type), bytes = six ? 2 : std::max(1, bits / 8);
+    const int from_bit = six ? k / 16 * 128 + k % 16 * 6 : k * bits;
+    const auto byte = static_cast<std::uint64_t>(from_bit / 8), r = static_cast<std::uint64_t>(row);
     const std::uint64_t at = start_ + r / 8 * stride_ + r % 8 * 16 + byte / 16 * lead_ + byte % 16;
     const std::uint8_t* const from = block_.shared_at(at, static_cast<std::size_t>(bytes), by_);
     std::uint64_t word = 0;
     for (int i = 0; i < bytes; ++i) word |= static_cast<std::uint64_t>(from[i]) << (8 * i);
+    if (six) return value_of(type, word >> (from_bit % 8) & mask_of(6));
     if (bits < 8) word = word >> (k * bits % 8) & mask_of(bits);
     return value_of(type, word);
 }

@@ -1,6 +1,7 @@
 // The real NVRTC (NVRTC_LIBRARY names it), except that a caller who asks for machine code gets the PTX that it is made
-// from, which is what the model runs.
+// from, which is what the model runs. PTX_DUMP names a file that gets all of it.
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 
 #include <dlfcn.h>
@@ -35,7 +36,15 @@ int nvrtcGetProgramLog(void* program, char* log) { return real<int(void*, char*)
 int nvrtcGetPTXSize(void* program, std::size_t* size) {
     return real<int(void*, std::size_t*)>("nvrtcGetPTXSize")(program, size);
 }
-int nvrtcGetPTX(void* program, char* ptx) { return real<int(void*, char*)>("nvrtcGetPTX")(program, ptx); }
+int nvrtcGetPTX(void* program, char* ptx) {
+    const int code = real<int(void*, char*)>("nvrtcGetPTX")(program, ptx);
+    if (const char* path = std::getenv("PTX_DUMP"); path != nullptr && code == 0)
+        if (std::FILE* file = std::fopen(path, "a")) {
+            std::fputs(ptx, file);
+            std::fclose(file);
+        }
+    return code;
+}
 int nvrtcGetCUBINSize(void* program, std::size_t* size) { return nvrtcGetPTXSize(program, size); }
 int nvrtcGetCUBIN(void* program, char* image) { return nvrtcGetPTX(program, image); }
 int nvrtcGetNumSupportedArchs(int* count) { return real<int(int*)>("nvrtcGetNumSupportedArchs")(count); }

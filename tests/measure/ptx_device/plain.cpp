@@ -112,6 +112,8 @@ void integer(Block& b, const Instruction& in, Mask mask) {
             return is_signed ? static_cast<std::uint64_t>(sign_extended(x, width) * sign_extended(y, width))
                              : (x & all) * (y & all);
         });
+    else if (name == "mul" && in.has("hi") && in.type == 'u' && width <= 32)
+        two([=](auto x, auto y) { return (x & all) * (y & all) >> width; });
     else if (name == "mul" && in.has("lo"))
         two([](auto x, auto y) { return x * y; });
     else if (name == "mad" && in.has("lo"))

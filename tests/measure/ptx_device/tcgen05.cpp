@@ -22,6 +22,7 @@ Element plain_type(const std::string& kind, std::uint32_t code) {
     if (kind == "f16") return f16_type(code);
     if (kind == "tf32" && code == 2) return Element::tf32;
     if (kind == "f8f6f4" && code <= 1) return code == 0 ? Element::e4m3 : Element::e5m2;
+    if (kind == "f8f6f4" && (code == 3 || code == 4)) return code == 3 ? Element::e2m3 : Element::e3m2;
     if (kind == "i8" && code <= 1) return code == 0 ? Element::u8 : Element::s8;
     fail("instruction descriptor: type of kind::" + kind);
 }
@@ -45,22 +46,26 @@ InstructionDescriptor plain_descriptor(std::uint32_t id, const std::string& kind
     return d;
 }
 
-InstructionDescriptor scaled_descriptor(std::uint32_t id, const Instruction& in) {
+InstructionDescriptor scaled_descriptor(std::uint32_t id, const Instruction& in, int cc) {
     const auto bits = [id](int low, int count) { return id >> low & static_cast<std::uint32_t>(mask_of(count)); };
-    if (!in.has("kind::mxf4") || !in.has("scale_vec::2X")) fail("the model does not know " + in.text);
+    const bool plain = in.has("kind::mxf4") && in.has("scale_vec::2X");
+    if (!plain && !(in.has("kind::mxf4nvf4") && in.has("scale_vec::4X"))) fail("the model does not know " + in.text);
     if (bits(4, 3) != 0 || bits(24, 3) != 0 || bits(29, 2) != 0) fail("instruction descriptor: reserved bits");
     if (bits(7, 3) != 1 || bits(10, 3) != 1) fail("instruction descriptor: types of kind::mxf4");
-    if (bits(23, 1) == 0) fail("instruction descriptor: kind::mxf4 takes scales of UE8M0");
+    if ((bits(23, 1) != 0) != plain) fail("instruction descriptor: scales are UE8M0 for kind::mxf4, UE4M3 for nvf4");
     if (bits(13, 2) != 0) fail("instruction descriptor: whether kind::mxf4 can negate is not documented");
     InstructionDescriptor d;
     d.m = static_cast<int>(bits(27, 2)) * 128;
     d.a = d.b = Element::e2m1;
     d.k = bits(31, 1) != 0 ? 96 : 64;
+    if (d.k == 96 && cc != 103) fail("instruction descriptor: only compute capability 10.3 has K = 96");
     return d;
 }
 
-// Scales lie in tensor memory, a byte for every 32 elements along k, repeated in the four parts of the lanes.
-void apply_scales(Block& b, std::vector<double>& matrix, int rows, int k, std::uint32_t at, std::uint32_t d, int n) {
+// Scales lie in tensor memory, a byte for every 32 (UE8M0) or 16 (UE4M3) elements along k, repeated in the four parts
+// of the lanes.
+void apply_scales(Block& b, std::vector<double>& matrix, int rows, int k, bool ue4m3, std::uint32_t at, std::uint32_t d,
+                  int n) {
     if (at >> 16 != 0) fail("scales: lanes");
     for (int row = 0; row < rows; ++row) {
         const std::uint32_t column = (at & 0xffff) + static_cast<std::uint32_t>(row) / 32;
@@ -70,9 +75,11 @@ void apply_scales(Block& b, std::vector<double>& matrix, int rows, int k, std::u
         const std::uint32_t word = b.tensor.at(lane, column);
         for (std::uint32_t part = 1; part < 4; ++part)
             if (b.tensor.at(lane + 32 * part, column) != word) fail("scales are not repeated in the four parts");
-        for (int i = 0; i < k; ++i)
+        for (int i = 0; i < k; ++i) {
+            const std::uint32_t scale = word >> (8 * (i / (ue4m3 ? 16 : 32))) & 255;
             matrix[static_cast<std::size_t>(row * k + i)] *=
-                std::ldexp(1.0, static_cast<int>(word >> (8 * (i / 32)) & 255) - 127);
+                ue4m3 ? small_float(scale, 4, 3, 7) : std::ldexp(1.0, static_cast<int>(scale) - 127);
+        }
     }
 }
 
@@ -86,7 +93,8 @@ void multiply(Block& b, const Instruction& in, unsigned thread) {
     if ((id & 15) != 0) fail("instruction descriptor: sparsity or saturation");
     if ((id >> 15 & 3) != 0) fail("the model does not have transposed operands");
     const bool scaled = in.has("block_scale");
-    InstructionDescriptor is = scaled ? scaled_descriptor(id, in) : plain_descriptor(id, kind, b.gpu.is.cc);
+    InstructionDescriptor is =
+        scaled ? scaled_descriptor(id, in, b.gpu.is.cc) : plain_descriptor(id, kind, b.gpu.is.cc);
     is.n = static_cast<int>(id >> 17 & 63) * 8;
     if (is.m != 128 || is.n % 16 != 0 || is.n < 16 || is.n > 256) fail("tcgen05.mma: shape");
     const auto d = static_cast<std::uint32_t>(b.address(in.operands[0], thread));
@@ -97,8 +105,8 @@ void multiply(Block& b, const Instruction& in, unsigned thread) {
         const auto scales = [&](std::size_t i) {
             return static_cast<std::uint32_t>(b.address(in.operands[i], thread));
         };
-        apply_scales(b, a_matrix, is.m, is.k, scales(4), d, is.n);
-        apply_scales(b, b_matrix, is.n, is.k, scales(5), d, is.n);
+        apply_scales(b, a_matrix, is.m, is.k, kind == "mxf4nvf4", scales(4), d, is.n);
+        apply_scales(b, b_matrix, is.n, is.k, kind == "mxf4nvf4", scales(5), d, is.n);
     }
     const bool adds = b.reg(in.operands.back().reg)[thread] != 0;
     std::vector<double> c(static_cast<std::size_t>(is.m * is.n), 0.0);
@@ -112,7 +120,8 @@ void multiply(Block& b, const Instruction& in, unsigned thread) {
     multiply_add(a_matrix, b_matrix, c, {is.m, is.n, is.k, is.sign, false});
     each_cell([&](double& x, std::uint32_t& cell) { cell = static_cast<std::uint32_t>(element_bits(is.d, x)); });
     ++b.tensor.uncommitted;
-    b.gpu.usage(b.sm).tensor += is.m * is.n * is.k * element_cost(is.a) / b.gpu.is.products_per_cycle;
+    const double faster = is.k == 96 ? 1.5 : 1;  // what the depth of 96 is for
+    b.gpu.usage(b.sm).tensor += is.m * is.n * is.k * element_cost(is.a) / b.gpu.is.products_per_cycle / faster;
 }
 
 void allocate(Block& b, const Instruction& in, const std::uint8_t* mask) {
@@ -132,19 +141,22 @@ void transfer(Block& b, const Instruction& in, const std::uint8_t* mask) {
     check_whole_warps(b, in, mask);
     if (b.tensor.uncommitted != 0 || b.tensor.unwaited != 0)
         fail("tensor memory is read or written before the products are done");
-    if (!in.has("32x32b") || !in.has("x1")) fail("the model does not know " + in.text);
     const bool load = in.words[1] == "ld";
-    const Operand &memory = in.operands[load ? 1 : 0], &value = in.operands[load ? 0 : 1].parts.front();
+    const Operand& memory = in.operands[load ? 1 : 0];
+    const std::vector<Operand>& values = in.operands[load ? 0 : 1].parts;
+    if (!in.has("32x32b") || !in.has("x" + std::to_string(values.size()))) fail("the model does not know " + in.text);
     each_thread(b, mask, [&](unsigned t) {
         const auto at = static_cast<std::uint32_t>(b.address(memory, t));
-        const std::uint32_t lane = at >> 16, column = at & 0xffff;
+        const std::uint32_t lane = at >> 16, first = at & 0xffff;
         if (lane != t / 32 % 4 * 32) fail("a warp reaches for lanes of tensor memory that belong to another");
-        if (column >= b.tensor.columns) fail("a column of tensor memory beyond those allocated");
-        std::uint32_t& cell = b.tensor.at(lane + t % 32, column);
-        if (load)
-            b.reg(value.reg)[t] = cell;
-        else
-            cell = static_cast<std::uint32_t>(value_at(b, value, 32, t));
+        if (first + values.size() > b.tensor.columns) fail("a column of tensor memory beyond those allocated");
+        for (std::uint32_t i = 0; i < values.size(); ++i) {
+            std::uint32_t& cell = b.tensor.at(lane + t % 32, first + i);
+            if (load)
+                b.reg(values[i].reg)[t] = cell;
+            else
+                cell = static_cast<std::uint32_t>(value_at(b, values[i], 32, t));
+        }
     });
 }
 
