@@ -75,7 +75,8 @@ TEST_F(Intervals, of_products_on_tensor_cores_are_learned_by_architecture) {
         const Machine& machine = *find_in_catalogue(gpu);
         const std::vector<Weighted> all = ratios(Regime::tensor_gemm, architecture_of(machine).id);
         ASSERT_GT(all.size(), 200U) << gpu;
-        const TimeInterval table = time_intervals(architecture_of(machine))[static_cast<std::size_t>(Regime::tensor_gemm)];
+        const TimeInterval table =
+            time_intervals(architecture_of(machine))[static_cast<std::size_t>(Regime::tensor_gemm)];
         EXPECT_NEAR(table.low / percentile(all, 0.1), 1, 0.02) << gpu;
         EXPECT_NEAR(table.high / percentile(all, 0.9), 1, 0.02) << gpu;
     }
