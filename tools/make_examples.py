@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the inputs in examples/: two Nsight Compute reports, a log of `ncu --csv`, an ONNX file and a run of ERT.
+"""Writes the inputs in examples/: two Nsight Compute reports, a log of `ncu --csv`, an ONNX file, a run of ERT and a
+trace.
 
 make_examples.py [FOLDER]          writes them (default: examples/ of this repository)
 make_examples.py --check           exit status 1 if a file there differs from what would be written
@@ -7,6 +8,7 @@ make_examples.py --check           exit status 1 if a file there differs from wh
 Nothing here was measured. The reports describe two layers of a transformer (8 sequences of 1024 tokens, 1024 channels, 16 heads, FP16)
 on an A100 at base clock; sizes follow from the shapes, times are plausible figures chosen by hand.
 """
+import json
 import struct
 import sys
 from pathlib import Path
@@ -189,6 +191,43 @@ def ert():
     return "\n".join([*lines, "META_DATA", "FLOPS          2", "GPU_BLOCKS     640", "GPU_THREADS    256"]) + "\n"
 
 
+def trace():
+    """A step of a small network as the PyTorch profiler writes it: linear, GELU, linear, and the copy of the input."""
+    half = "c10::Half"
+    events, correlation, host, gpu = [], 0, 0.0, 40.0
+
+    def event(category, name, start, duration, thread, arguments):
+        events.append({"ph": "X", "cat": category, "name": name, "pid": 0 if thread == 7 else 1, "tid": thread, "ts": round(start, 3),
+                       "dur": duration, "args": arguments})
+
+    def launch(operator, module, dims, kernel, grid, micros):
+        nonlocal correlation, host, gpu
+        correlation += 1
+        event("python_function", f"nn.Module: {module}", host, 30, 1, {"Python id": correlation})
+        event("cpu_op", operator, host + 2, 20, 1, {
+            "External id": correlation, "Input Dims": dims, "Input type": [half if d else "Scalar" for d in dims]})
+        event("cuda_runtime", "cudaLaunchKernel", host + 8, 4, 1, {"correlation": correlation, "External id": correlation})
+        event("kernel", kernel, gpu, micros, 7, {"External id": correlation, "device": 0, "stream": 7, "correlation": correlation,
+                                                 "grid": grid, "block": [128, 1, 1], "registers per thread": 128})
+        host, gpu = host + 40, gpu + micros + 2.5
+
+    tokens, hidden, inner = 8192, 1024, 4096
+    gemm_name = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn"
+    launch("aten::addmm", "Linear_0", [[inner], [tokens, hidden], [hidden, inner], [], []], gemm_name,
+           [inner // 128, tokens // 128, 1], 305.2)
+    launch("aten::gelu", "GELU_0", [[tokens, inner], []],
+           "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl>(int)", [tokens * inner // 512, 1, 1], 98.4)
+    launch("aten::addmm", "Linear_1", [[hidden], [tokens, inner], [inner, hidden], [], []], gemm_name,
+           [hidden // 128, tokens // 128, 1], 298.7)
+    event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", gpu, 640.0, 7,
+          {"device": 0, "stream": 7, "correlation": correlation + 1, "bytes": tokens * hidden * 2})
+    event("user_annotation", "ProfilerStep#1", 0, gpu + 700, 1, {})
+    document = {"schemaVersion": 1, "deviceProperties": [{
+        "id": 0, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42297786368, "computeMajor": 8, "computeMinor": 0, "numSms": 108}],
+        "traceEvents": events}
+    return json.dumps(document, indent=1) + "\n"
+
+
 def files():
     return {
         "step.ncu-rep": report(step(attention)),
@@ -196,6 +235,7 @@ def files():
         "step.csv": log(step(attention)).encode(),
         "model.onnx": onnx(),
         "ert/try.000": ert().encode(),
+        "trace.json": trace().encode(),
     }
 
 

@@ -140,7 +140,6 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
 void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const TimeTerms& t = p.terms;
     const ModelInputs& h = c.gpu;
-    const MatrixGemm& library = *h.architecture->matrix_gemm;
     const double k = c.geometry.k / count(c.grid.split_k), overhead = h.calibration->tile_overhead;
     const FlopPerCycle rate = matrix_rate(c);
     const Cycles of_one_k = Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate;
@@ -155,15 +154,13 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
                  {"k and overhead", k + overhead},
                  {"held clock", h.clock * (waves * of_one_k * k / h.clock / t[Term::compute]), true}},
                 t[Term::latency]);
-    out.product("t L2", "operands of all CTAs / (bandwidth x reuse by clusters)",
-                {{"bytes", c.layer.l1.a + c.layer.l1.b},
-                 {"bandwidth", h.l2_bandwidth, true},
-                 {"reuse", library.l2_reuse, true}},
-                t[Term::l2]);
+    out.product("t L2", "bytes that L2 sends, shared by clusters / bandwidth",
+                {{"bytes", t[Term::l2] * h.l2_bandwidth}, {"bandwidth", h.l2_bandwidth, true}}, t[Term::l2]);
+    const double reached = std::min(1.0, h.gemm_dram);
     out.product("t DRAM", "every operand once / (bandwidth x share that operands reach)",
-                {{"bytes", t[Term::dram] * (h.dram_bandwidth * h.gemm_dram)},
+                {{"bytes", t[Term::dram] * (h.dram_bandwidth * reached)},
                  {"bandwidth", h.dram_bandwidth, true},
-                 {"share", h.gemm_dram, true}},
+                 {"share", reached, true}},
                 t[Term::dram]);
     const Seconds inside = out.maximum("inside", "of the SMs", {{"busy", t[Term::latency]}, {"L2", t[Term::l2]}});
     const Seconds longer = out.maximum("longer", "of inside and DRAM", {{"inside", inside}, {"DRAM", t[Term::dram]}});

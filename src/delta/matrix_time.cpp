@@ -28,6 +28,19 @@ Seconds overlapped(Seconds a, Seconds b) {
     return longer * std::cbrt(1 + share * share * share);
 }
 
+// Clusters take from L2 once what their CTAs share. Persistent CTAs walk in an order that keeps operands in L2: what
+// the time leaves no room for was not read again.
+void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
+    const Bytes again_a = std::max(Bytes{}, t.dram.a - c.geometry.a.unique);
+    const Bytes again_b = std::max(Bytes{}, t.dram.b - c.geometry.b.unique);
+    const Bytes excess = t.dram.total() - kernel * c.gpu.dram_bandwidth;
+    if (excess <= Bytes{} || again_a + again_b <= Bytes{}) return;
+    const double dropped = std::min(1.0, excess / (again_a + again_b));
+    t.dram.a -= dropped * again_a;
+    t.dram.b -= dropped * again_b;
+    t.dram_uneven *= 1 - dropped;
+}
+
 }  // namespace
 
 bool by_matrix_units(const TiledLaunch& c) {
@@ -72,8 +85,14 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     t.waves = static_cast<double>(c.grid.ctas()) / (std::max(1, c.occupancy.ctas_per_sm) * h.sms);
     const double even = static_cast<double>(c.grid.ctas()) / h.sms;
     t.tail = even > 0 ? waves / even : 1;
+    traffic.l2.a *= 1 / std::max(1.0, library.l2_reuse);
+    traffic.l2.b *= 1 / std::max(1.0, library.l2_reuse);
+    t[Term::l2] = std::max(t[Term::l2], traffic.l2.total() / h.l2_bandwidth);
+    t[Term::dram] = std::max(t[Term::dram], once / h.dram_bandwidth);
     const Seconds kernel = overlapped(std::max(t[Term::latency], t[Term::l2]), t[Term::dram]);
-    bound_rereads(kernel, h.dram_bandwidth, traffic);
+    share_reads(c, kernel, traffic);
+    traffic.l2.a = std::max(traffic.l2.a, traffic.dram.a);  // what comes from DRAM passes L2
+    traffic.l2.b = std::max(traffic.l2.b, traffic.dram.b);
     return call_overhead(c) + t[Term::launch] + kernel;
 }
 

@@ -27,13 +27,13 @@ void limit_by_power(const Machine& machine, ModelInputs& in) {
     if (!gemm || !machine.clocks.boost) return;
     const Frequency boost = machine.clocks.boost->value;
     const double to_boost = boost / in.clock;
-    in.matrix_clock = in.matrix_clock_long = to_boost;
     const FlopPerCycle rate = std::max(in.flop_per_cycle[Pipe::tensor_fp16], in.flop_per_cycle[Pipe::tensor_bf16]);
     const double watts = (rate * in.sms * boost).value() * gemm->flop_energy * 1e-12;
     if (!machine.board_power || watts <= machine.board_power->value) return;
     const double held = std::pow(machine.board_power->value / watts, calibration().power_exponent);
-    in.matrix_clock_long = held * to_boost;
-    in.matrix_clock = (held + calibration().power_surge * (1 - held)) * to_boost;
+    // Never above the clock that everything else is judged at, which is lower on boards that their slot feeds.
+    in.matrix_clock_long = std::min(1.0, held * to_boost);
+    in.matrix_clock = std::min(1.0, (held + calibration().power_surge * (1 - held)) * to_boost);
 }
 
 // Share of `in.dram_bandwidth`. The pin rate is the better measure where the catalogue has one: what a benchmark

@@ -45,7 +45,9 @@ void expect_near_truth(const Machine& m, const Measurement& found) {
         const auto truth = truth_of(m, c);
         if (!truth) continue;
         ++compared;
-        EXPECT_NEAR(c.value.median / *truth, 1, 0.02) << m.id << ": " << c.title;
+        // Samples of stores are longer, so that what stays in L2 does not count: there are fewer of them.
+        const double tolerance = c.title.find("store") == std::string::npos ? 0.02 : 0.03;
+        EXPECT_NEAR(c.value.median / *truth, 1, tolerance) << m.id << ": " << c.title;
     }
     EXPECT_GE(compared, 10U) << m.id;
     for (const Pipe p : all_pipes()) {

@@ -86,7 +86,7 @@ TEST_F(Accuracy, of_the_time_of_gemms_with_known_tiles) {  // floor 15: missed b
     expect_error(rows, ValidatedQuantity::time, 15.3, 16329);
     expect_error(rows, ValidatedQuantity::time, 9.3, 2836, on("NVIDIA A100-PCIE-40GB"));
     expect_error(rows, ValidatedQuantity::time, 12.5, 3414, on("Tesla P100-PCIE-16GB"));
-    expect_error(rows, ValidatedQuantity::time, 25.0, 3847, on("Tesla P4"));
+    expect_error(rows, ValidatedQuantity::time, 25.3, 3847, on("Tesla P4"));
     expect_error(rows, ValidatedQuantity::time, 17.0, 3479, on("Tesla T4"));
     expect_error(rows, ValidatedQuantity::time, 10.3, 2753, on("Tesla V100-PCIE-32GB"));
 }
