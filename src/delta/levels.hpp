@@ -58,6 +58,10 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traff
 // read.
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
 // The same for products on Tensor Cores of architectures whose libraries' times are known (Architecture::matrix_gemm).
+// Busy time is named after what fills nine tenths of it; latency only where nothing does.
+inline constexpr double kFilled = 0.9;
+// What the time of such a product waits for; see overlapped() for how its terms share it.
+PerTerm matrix_exposed(const Prediction& p);
 bool by_matrix_units(const TiledLaunch& c);
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
 // Waves of such a product: between the CTAs of an SM and the next whole number.

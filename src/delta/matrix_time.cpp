@@ -96,4 +96,21 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     return call_overhead(c) + t[Term::launch] + kernel;
 }
 
+// In a sum of cubes a term has the share of its cube: were it faster, the time would fall by at most that share (the
+// mean of cubes is never below the plain mean), which is what Amdahl's law asks of a share.
+PerTerm matrix_exposed(const Prediction& p) {
+    const TimeTerms& t = p.terms;
+    PerTerm exposed{};
+    exposed[Term::launch] = std::min(t[Term::launch], p.time);
+    const Seconds kernel = p.time - exposed[Term::launch], inside = std::max(t[Term::latency], t[Term::l2]);
+    const Seconds longer = std::max(inside, t[Term::dram]);
+    if (longer <= Seconds{}) return exposed;
+    const auto cube = [&](Seconds term) { return std::pow(term / longer, 3); };
+    const double share = cube(inside) / (cube(inside) + cube(t[Term::dram]));
+    const Term busy = t[Term::compute] > kFilled * t[Term::latency] ? Term::compute : Term::latency;
+    exposed[t[Term::latency] >= t[Term::l2] ? busy : Term::l2] += share * kernel;
+    exposed[Term::dram] += (1 - share) * kernel;
+    return exposed;
+}
+
 }  // namespace gambrel::delta_detail

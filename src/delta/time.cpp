@@ -68,9 +68,6 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }
 
-// Busy time is named after what fills nine tenths of it; latency only where nothing does.
-constexpr double kFilled = 0.9;
-
 // What the time waits for, second by second: launch and call, then what nothing hides, then the longest term.
 PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
     const TimeTerms& t = p.terms;
@@ -80,11 +77,6 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
     const double per_sm = std::max(1, c.occupancy.ctas_per_sm);
     const Seconds once = (h.dram_latency + h.l2_latency) / h.clock;
     const Term memory = longest(t, {Term::l1, Term::l2, Term::dram});
-    if (by_matrix_units(c)) {
-        exposed[longest(t, {Term::latency, Term::l2, Term::dram})] += p.time - exposed[Term::launch];
-        if (t[Term::compute] > kFilled * t[Term::latency]) std::swap(exposed[Term::compute], exposed[Term::latency]);
-        return exposed;
-    }
     Seconds around = t.prologue + t.epilogue;
     Seconds waiting = std::ceil(t.waves) * (once + h.dram_latency / h.clock) / per_sm;
     const bool asynchronous = c.mapping.a.asynchronous;
@@ -208,7 +200,7 @@ void predict_time(const TiledLaunch& c, Prediction& p) {
     if (filled > kFilled * busy) named[Term::latency] = Seconds{};
     p.bound = longest(
         named, {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram, Term::launch});
-    p.exposed = exposed_time(c, p);
+    p.exposed = by_matrix_units(c) ? matrix_exposed(p) : exposed_time(c, p);
 }
 
 }  // namespace gambrel::delta_detail

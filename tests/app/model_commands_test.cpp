@@ -158,15 +158,15 @@ TEST_F(ModelCommands, validate_also_simulates_and_publishes_a_table) {
         "x,2,32,14,14,32,3,3,v100,B,,\n");
     const Outcome csv = run("validate t.csv --simulate --csv -");
     ASSERT_EQ(csv.status, 0) << csv.err;
-    EXPECT_THAT(csv.out, HasSubstr("predicted_paper,simulated\n"));
+    EXPECT_THAT(csv.out, HasSubstr("predicted_paper,simulated,fitted_roofline\n"));
     // 2 x 32 x 14 x 14 inputs and outputs and 32 x 32 filters of 4 bytes, all once.
-    EXPECT_THAT(csv.out, HasSubstr("DRAM_bytes,100352,104448,104448,104448\n"));
+    EXPECT_THAT(csv.out, HasSubstr("DRAM_bytes,100352,104448,104448,104448,\n"));
     const Outcome made = run("validate t.csv --simulate -o acc.md");
     EXPECT_THAT(made.out, HasSubstr("simulated: mean"));
     const std::string page = gambrel::test::text_of(path("acc.md"));
     EXPECT_THAT(page, HasSubstr("| all | 1 | DRAM | 4.1 | 4.1 | 4.1 |"));
     EXPECT_THAT(page, HasSubstr("| 2 | a\\|b | fp32 fwd | 0.10 | +4.1 | +4.1 | +4.1 |"));
-    EXPECT_THAT(run("validate t.csv --csv -").out, HasSubstr(",104448,\n"));  // not asked for: not there
+    EXPECT_THAT(run("validate t.csv --csv -").out, HasSubstr(",104448,,\n"));  // not asked for: not there
     EXPECT_THAT(run("validate t.csv --sample").err, HasSubstr("is for --simulate"));
 }
 

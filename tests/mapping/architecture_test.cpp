@@ -22,6 +22,8 @@ Machine of_next_generation() {
         text.replace(at, from.size(), to);
     };
     put("\"128x256x64\", \"256x128x64\", \"128x128x64\", \"128x64x64\", \"64x64x64\"", "\"256x256x128\"");
+    const std::size_t products = text.find("\"tiles\"", text.find("\"matrix_gemm\"")), end = text.find(']', products);
+    text.replace(products, end - products, "\"tiles\": [\"256x256x128\"");
     put("\"stages\": 4", "\"stages\": 3");
     put("\"threads\": 384", "\"threads\": 512");
     put("\"registers\": 168", "\"registers\": 128");

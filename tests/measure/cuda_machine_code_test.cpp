@@ -110,11 +110,11 @@ std::string tensor_instruction(const TensorKernel& row) {
                              : kind.starts_with("FP6")       ? "F32.E3M2.E3M2"
                              : kind.starts_with("INT8")      ? "S8.S8"
                                                              : "";
-    const char family = kind.starts_with("FP64")                             ? 'D'
-                        : kind.starts_with("INT8")                           ? 'I'
-                        : kind.starts_with("FP8") || kind.starts_with("FP6") ? 'Q'
-                        : kind.starts_with("FP4")                            ? 'O'
-                                                                             : 'H';
+    const char family = kind.starts_with("FP64")                               ? 'D'
+                        : kind.starts_with("INT8")                             ? 'I'
+                        : kind.starts_with("FP8") || kind.starts_with("FP6")   ? 'Q'
+                        : kind.starts_with("FP4") || kind.starts_with("NVFP4") ? 'O'
+                                                                               : 'H';
     if (row.path == MatrixPath::tensor_memory) return fmt::format("^UTC{}MMA", family);
     if (row.path == MatrixPath::warpgroup)
         return fmt::format("^{}GMMA.{}x{}x{}.{}$", family, row.m, row.n, row.k, type);
@@ -129,7 +129,9 @@ void add_tensor(const Target& target, std::vector<Expectation>& all) {
         if (cc < row.first_cc || cc > row.last_cc || (row.accelerated && !target.accelerated)) continue;
         const auto count = static_cast<std::size_t>(row.chains * row.unroll);
         // The asynchronous ones set up descriptors in uniform registers.
-        const std::size_t overhead = row.path == MatrixPath::warp ? 16 : count * 8 + 40;
+        // An FP64 product of depth 16 takes tens of cycles, and moves of its operands between chains run beside it.
+        const std::size_t moves = row.variant == MatrixVariant::k16 ? 32 : 16;
+        const std::size_t overhead = row.path == MatrixPath::warp ? moves : count * 8 + 40;
         all.push_back({std::string(row.define), tensor_source(row), tensor_instruction(row), count, overhead});
     }
     if (target.cc.major >= 7)

