@@ -61,11 +61,31 @@ TEST(Csv, has_the_columns_of_the_contract_and_one_row_per_group) {
     EXPECT_EQ(rows[0], header);
     for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
     // triad: 2e9 FLOP and 8e9 B in 1 s on 10 GB/s.
-    EXPECT_EQ(rows[1], (std::vector<std::string>{"triad",      "",           "10", "1",          "",
-                                                 "2000000000", "0",          "0",  "2000000000", "",
-                                                 "",           "8000000000", "",   "",           "0.25",
-                                                 "2000000000", "DRAM",       "80", "",           "0.19999999999999996",
-                                                 "1.129032258064516",       "",           "",   "",           "measured",
+    EXPECT_EQ(rows[1], (std::vector<std::string>{"triad",
+                                                 "",
+                                                 "10",
+                                                 "1",
+                                                 "",
+                                                 "2000000000",
+                                                 "0",
+                                                 "0",
+                                                 "2000000000",
+                                                 "",
+                                                 "",
+                                                 "8000000000",
+                                                 "",
+                                                 "",
+                                                 "0.25",
+                                                 "2000000000",
+                                                 "DRAM",
+                                                 "80",
+                                                 "",
+                                                 "0.19999999999999996",
+                                                 "1.129032258064516",
+                                                 "",
+                                                 "",
+                                                 "",
+                                                 "measured",
                                                  "measured"}));
 }
 
