@@ -37,7 +37,7 @@ GAMBREL_AXE=$(tools/fetch_axe.sh build/axe) && export GAMBREL_AXE
 echo "== ctest"
 junit=$PWD/build/ci/junit.xml
 rm -f "$junit"
-ctest --test-dir build/ci -j "$jobs" --output-on-failure --output-junit "$junit"
+ctest --test-dir build/ci -j "$jobs" --timeout 240 --output-on-failure --output-junit "$junit"
 status=$?
 if [ -s "$junit" ]; then
     total=$(count tests "$junit") broken=$(count failures "$junit") skipped=$(count skipped "$junit")

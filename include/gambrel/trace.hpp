@@ -86,7 +86,8 @@ struct Timeline {
 // Whether these are the first bytes of a trace: Chrome JSON with traceEvents, a bare list of events, or SQLite.
 bool is_trace(std::string_view bytes);
 // Files or folders of files, each a rank of one run; .gz is unpacked. What is not a trace in a folder is left out.
-// Nothing, and no error, where the first file that was named, or every file of a folder, is something else.
+// Nothing, and no error, where the first file that was named, or every file of a folder, is something else, and for a
+// pipe, which can be read only once.
 Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths);
 // The same where it must be traces.
 Result<Timeline> read_timeline(std::span<const std::string> paths);

@@ -60,6 +60,10 @@ Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths) {
     Errors failures;
     std::size_t others = 0;
     for (const auto& [path, named] : candidates(paths)) {
+        // A pipe can be read only once: it is left to the readers of profiles.
+        std::error_code none;
+        if (named && out.ranks.empty() && !std::filesystem::is_regular_file(path, none))
+            return std::optional<Timeline>{};
         const auto bytes = FileBytes::open(path);
         if (bytes && !is_trace(bytes->view())) {
             if (named && out.ranks.empty()) return std::optional<Timeline>{};

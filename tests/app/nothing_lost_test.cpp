@@ -98,8 +98,8 @@ TEST_F(NothingLost, modelled_and_simulated_tables_say_so) {
 TEST_F(NothingLost, an_interrupted_simulation_is_partial_and_ends_with_the_signal) {
     for (const auto& [signal, status] : {std::pair{"INT", 130}, {"TERM", 143}, {"HUP", 129}}) {
         const std::string command =
-            "timeout --preserve-status -s " + std::string(signal) + " 1.5 " + binary_ +
-            " simulate vgg16 --batch 256 --gpu v100 -q --csv part.csv --json part.json >/dev/null 2>err";
+            "timeout --preserve-status -s " + std::string(signal) + " 2 " + binary_ +
+            " simulate resnet152 --batch 128 --gpu v100 -q --csv part.csv --json part.json >/dev/null 2>err";
         EXPECT_EQ(shell(command), status) << text_of(path("err"));
         EXPECT_THAT(text_of(path("part.csv")), HasSubstr(", partial")) << signal;
         EXPECT_THAT(text_of(path("part.json")), HasSubstr("\"partial\": true")) << signal;
