@@ -142,7 +142,7 @@ struct MatrixGemm {
 };
 
 // cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it
-// has nothing better. The wide tile is taken from so many filters, k and CTAs on.
+// has nothing better. The wide tile is taken where filters, k and CTAs all reach these numbers.
 struct EngineChoice {
     Tile narrow, wide;  // narrow.m is 0 where there is no such engine
     std::int64_t from_filters = 0, from_k = 0, from_ctas = 0;

@@ -89,7 +89,7 @@ struct Mapping {
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile
     std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
-    std::int32_t split_grain = 0;  // parts of a split are multiples of so many k; 0: of whole k-steps
+    std::int32_t split_grain = 0;  // parts of a split are multiples of this many k; 0: of whole k-steps
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     SplitSums sums = SplitSums::atomics;
     bool overwrites = false;       // the output is read before it is written

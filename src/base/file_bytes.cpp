@@ -140,7 +140,8 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
         const auto size = static_cast<std::size_t>(status.st_size);
         // No madvise: on a report of 333 MB neither SEQUENTIAL nor WILLNEED was faster in cache, and SEQUENTIAL was 1.5
         // times slower from disk, because readers go over a file twice.
-        // Behind the file's last page lie zeros of ours, so that vector instructions may read past its end.
+        // Behind the file's last page lie zeros that are mapped here, so that vector instructions may read past its
+        // end.
         const std::size_t reserved = size + kPadding;
         void* mapped = ::mmap(nullptr, reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) return failure(path, fmt::format("cannot be mapped: {}", system_text()));

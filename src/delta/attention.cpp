@@ -21,12 +21,12 @@ struct Visits {
     double ctas = 0, tiles = 0, most = 0;
 };
 
-// FP8 backward kernels leave masks to the arithmetic: on Hopper all tiles are visited, on Blackwell those of a window.
+// FP8 backward kernels leave masks to the arithmetic: some visit all tiles, some skip those of a causal mask.
 Attention visited_masks(const Attention& a, const PreparedLayer& layer, const ModelInputs& h) {
     Attention seen = a;
     if (layer.pass != Pass::fwd && element_size(layer.precision).value() <= 1) {
         seen.window = 0;
-        if (h.architecture->matrix && h.architecture->id == "hopper") seen.causal = false;
+        if (attention_costs(*h.architecture).skips_causal_fp8 == 0) seen.causal = false;
     }
     return seen;
 }

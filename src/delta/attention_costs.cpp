@@ -32,6 +32,7 @@ constexpr Field kFields[] = {
     {"softmax_backward", &C::softmax_backward},
     {"matrix_backward_fp8", &C::matrix_backward_fp8},
     {"softmax_backward_fp8", &C::softmax_backward_fp8},
+    {"skips_causal_fp8", &C::skips_causal_fp8},
     {"start", &C::start},
     {"start_backward", &C::start_backward},
     {"first", &C::first},

@@ -7,7 +7,7 @@ namespace gambrel::delta_detail {
 
 struct AttentionCosts {
     double matrix, softmax, matrix_fp8, softmax_fp8, matrix_cache8, softmax_cache8, wide_cache8;
-    double matrix_backward, softmax_backward, matrix_backward_fp8, softmax_backward_fp8;
+    double matrix_backward, softmax_backward, matrix_backward_fp8, softmax_backward_fp8, skips_causal_fp8;
     double start, start_backward, first, chain, tail, memory, floor, floor_backward;
     double cache_write, decode_cache_write, cache_write_memory, quantize;
     double decode_first, decode_tile, decode_overlap, decode_tail, decode_memory, decode_floor, decode_blend,

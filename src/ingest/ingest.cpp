@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/file_bytes.hpp"
+#include "base/file_title.hpp"
 #include "ingest/join.hpp"
 #include "ingest/metric_eval.hpp"
 #include "ingest/readers.hpp"
@@ -184,14 +185,6 @@ private:
     std::uint64_t filtered_ = 0;
 };
 
-// "a.ncu-rep and 2 more".
-std::string title_of(std::span<const std::string> paths) {
-    if (paths.empty()) return {};
-    const fs::path first(paths.front());
-    const std::string name = first.has_filename() ? first.filename().string() : first.parent_path().filename().string();
-    return paths.size() == 1 ? name : fmt::format("{} and {} more", name, paths.size() - 1);
-}
-
 }  // namespace
 
 Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& options) {
@@ -208,7 +201,7 @@ Result<Run> ingest(std::span<const std::string> paths, const IngestOptions& opti
     builder.evaluate(profiles, rules, options);
     builder.append(std::move(read.results));
     auto run = builder.finished(std::move(notes), read);
-    if (run) run->title = title_of(paths);
+    if (run) run->title = base_detail::title_of(paths);
     return run;
 }
 

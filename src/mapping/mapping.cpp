@@ -26,7 +26,7 @@ Tile named_tile(const KernelName& name, Pass pass) {
 
 std::int32_t default_k(const Layer& layer, const Architecture& architecture, Pipe pipe) {
     if (!is_tensor(pipe)) return 8;
-    // FP4 has scales beside it, so that a step of so many bytes is not a power of two of elements.
+    // FP4 has scales beside it, so that a step of that many bytes is not a power of two of elements.
     return static_cast<std::int32_t>(
         std::bit_ceil(static_cast<std::uint32_t>(matrix_of(architecture).k_step / element_size(layer.precision))));
 }

@@ -58,8 +58,8 @@ std::string timeline_text(const TimelineSummary& t, const TextStyle& style) {
     const auto add = [&](const std::string& text) {
         for (const auto& line : wrapped(printable(text, !style.unicode), style.width, 2)) out += line + "\n";
     };
-    std::string spans = fmt::format("from first to last {}, of it idle {} ({} %)", time_text(t.wall_ns),
-                                    time_text(t.idle_ns), share_text(t.idle_ns, t.wall_ns));
+    std::string spans = fmt::format("from first to last {}, of it idle {}", time_text(t.wall_ns), time_text(t.idle_ns));
+    if (t.wall_ns > 0) spans += fmt::format(" ({} %)", share_text(t.idle_ns, t.wall_ns));
     if (t.launch_bound_ns > 0)
         spans += fmt::format(", {} of that because the launch came late", time_text(t.launch_bound_ns));
     if (t.of(TimeClass::communication).events > 0)

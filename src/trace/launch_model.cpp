@@ -117,7 +117,7 @@ Launch LaunchModel::State::launch_of(std::size_t index) const {
         if (comparable) times[other.name] += other.duration_ns;
         if (other_role != l.role) continue;
         ++l.count;
-        // Kernels that transpose are told apart by their size, the others by their order.
+        // Kernels that transpose are distinguished by their size, the others by their order.
         if (other_role == Role::to_nhwc ? ctas(other) > own || (ctas(other) == own && order[i] < index)
                                         : order[i] < index)
             ++l.nth;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/file_bytes.hpp"
+#include "base/file_title.hpp"
 #include "trace/events.hpp"
 
 namespace gambrel {
@@ -44,13 +45,6 @@ Result<Events> events_of(const std::string& path, const FileBytes& bytes) {
     return read_kineto(bytes.view(), path);
 }
 
-std::string title_of(std::span<const std::string> paths) {
-    if (paths.empty()) return {};
-    const fs::path first(paths.front());
-    const std::string name = first.has_filename() ? first.filename().string() : first.parent_path().filename().string();
-    return paths.size() == 1 ? name : fmt::format("{} and {} more", name, paths.size() - 1);
-}
-
 }  // namespace
 
 bool is_trace(std::string_view bytes) { return is_sqlite(bytes) || is_kineto(bytes); }
@@ -82,7 +76,7 @@ Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths) {
     out.partial |= !failures.empty();
     out.notes.insert(out.notes.end(), failures.begin(), failures.end());
     if (others > 0) out.notes.push_back({"", fmt::format("{} files that are not traces are left out", others)});
-    out.title = title_of(paths);
+    out.title = base_detail::title_of(paths);
     return std::optional<Timeline>(std::move(out));
 }
 

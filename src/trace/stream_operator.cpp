@@ -177,7 +177,8 @@ Described stream(const Launch& launch, double read, double written, double flop)
     Layer layer;
     layer.name = launch.call ? launch.call->name.str() : std::string(launch.kernel());
     layer.precision = Precision::fp32;
-    // Streaming layers count elements of one size; bytes of mixed types are given as so many FP32 elements.
+    // Streaming layers count elements of one size; bytes of mixed types are given as the FP32 elements of the same
+    // size.
     Streaming s;
     s.kind = StreamingKind::elementwise;
     s.read[0] = read / 4;
@@ -226,7 +227,7 @@ Described describe_triton(const Launch& l) {
         for (std::size_t i = 0; i < input.tensors.size(); ++i) {
             const double n = stored_elements(input, i);
             numel = std::max(numel, n);
-            // A kernel of so many elements touches no more of a tensor than that: the others are slices.
+            // A kernel of this many elements touches no more of a tensor: the others are slices.
             bytes += std::min(n, most > 1 ? most : n) * element_bytes(input, l.kernel(), remarks);
         }
     if (bytes <= 0) return Described::refused("the inputs of this Triton kernel were not recorded");

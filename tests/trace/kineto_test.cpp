@@ -93,6 +93,18 @@ TEST(Kineto, a_file_that_ends_inside_an_event_keeps_the_events_before) {
     }
 }
 
+TEST(Kineto, a_file_that_ends_before_anything_ran_is_an_error) {
+    const auto timeline = read_timeline(
+        R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::add","ts":1,"dur":1},{"ph":"X","ca)", "t");
+    ASSERT_TRUE(timeline) << to_text(timeline.error());
+    EXPECT_TRUE(timeline->partial);
+    TraceOptions options;
+    options.machine = *find_in_catalogue("a100-sxm4-40gb");
+    const auto run = to_run(*timeline, options);
+    ASSERT_FALSE(run);
+    EXPECT_NE(to_text(run.error()).find("holds no kernel"), std::string::npos);
+}
+
 TEST(Kineto, a_name_that_is_not_utf8_does_not_lose_the_file) {
     std::string text = kTrace;
     text.replace(text.find("aten::mm"), 8, "aten::m\xff");

@@ -1,5 +1,5 @@
 // Compiles kernels in a thread before they are asked for: some take half a second, and a short run has some fifty.
-// Invariant: `get` never waits for a kernel that has not been begun; it compiles that one itself.
+// Invariant: `get` never waits for a kernel that is still in the queue; it compiles that one itself.
 #pragma once
 
 #include <condition_variable>
