@@ -14,7 +14,7 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct CheckFlags {
     AnalysisFlags analysis;
     std::vector<std::string> files;
     std::string min_roof, min_share = "1%", max_time = "5%", max_bytes = "2%";
@@ -36,7 +36,7 @@ std::optional<double> share_of(const std::string& flag, const std::string& text,
     return std::nullopt;
 }
 
-Result<CheckLimits> limits_of(const Flags& flags) {
+Result<CheckLimits> limits_of(const CheckFlags& flags) {
     Errors errors = faults(flags.analysis);
     CheckLimits limits;
     if (!flags.min_roof.empty()) limits.min_roof = share_of("--min-roof", flags.min_roof, errors, 1);
@@ -52,7 +52,7 @@ Result<CheckLimits> limits_of(const Flags& flags) {
 }
 
 // For a baseline each FILE is a run of its own; for a check they are one run, as for analyze.
-Result<std::vector<Analysis>> runs_of(const Flags& flags) {
+Result<std::vector<Analysis>> runs_of(const CheckFlags& flags) {
     std::vector<Analysis> runs;
     Errors errors;
     const auto add = [&](const std::vector<std::string>& files) {
@@ -76,7 +76,7 @@ Error incomplete(const Analysis& a) {
             "was cut short or damaged, so the check would be incomplete; profile again, or give --allow-partial"};
 }
 
-int write_baseline(const Flags& flags, const std::vector<Analysis>& runs) {
+int write_baseline(const CheckFlags& flags, const std::vector<Analysis>& runs) {
     for (const Analysis& run : runs)
         if (run.partial && !flags.allow_partial) return bad_input({incomplete(run)});
     const auto baseline = baseline_of(runs);
@@ -92,7 +92,7 @@ bool write_summary(const std::string& where, const std::string& text, const Outp
     return where.empty() || write_output(where, text, flags);
 }
 
-int run(const Flags& flags) {
+int run_check(const CheckFlags& flags) {
     const auto limits = limits_of(flags);
     if (!limits) return bad_input(limits.error());
     const auto runs = runs_of(flags);
@@ -130,7 +130,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_check(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<CheckFlags>();
     command.add_option("FILE", flags->files).required();
     command.add_option("--min-roof", flags->min_roof);
     command.add_option("--min-share", flags->min_share);
@@ -151,7 +151,7 @@ Action setup_check(Parser& command) {
         flags->analysis.output.inputs.insert(flags->analysis.output.inputs.end(),
                                              {flags->baseline, flags->analysis.machine});
         flags->analysis.output.quiet = true;  // the summaries of a gate are not announced
-        return run(*flags);
+        return run_check(*flags);
     };
 }
 

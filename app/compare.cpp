@@ -9,7 +9,7 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct CompareFlags {
     AnalysisFlags analysis;
     NetworkFlags network;
     SimulationOptions simulation;
@@ -51,7 +51,7 @@ Result<Analysis> side_of(std::shared_ptr<const LayerSet> layers, const Estimator
     return side;
 }
 
-Result<std::vector<Analysis>> layer_sides(Flags flags) {
+Result<std::vector<Analysis>> layer_sides(CompareFlags flags) {
     if (flags.network.layers.empty() && !flags.files.empty()) flags.network.network = flags.files.front();
     auto options = estimator_of({flags.analysis.machine, flags.analysis.clock,
                                  flags.analysis.roofs == "theoretical" ? "theoretical" : "measured"});
@@ -70,7 +70,7 @@ Result<std::vector<Analysis>> layer_sides(Flags flags) {
     return sides;
 }
 
-Errors faults(const Flags& flags) {
+Errors faults(const CompareFlags& flags) {
     Errors wrong = faults(flags.analysis);
     const bool layers = flags.predict || flags.simulate;
     if (!layers && flags.network.any())
@@ -89,7 +89,7 @@ Errors faults(const Flags& flags) {
 }
 
 // The network's sides come first, so that a file is what they are judged by.
-Result<std::vector<Analysis>> sides_of(const Flags& flags) {
+Result<std::vector<Analysis>> sides_of(const CompareFlags& flags) {
     std::vector<Analysis> sides;
     Errors errors;
     const auto file = [&](const std::string& path) {
@@ -111,7 +111,7 @@ Result<std::vector<Analysis>> sides_of(const Flags& flags) {
     return sides;
 }
 
-int run(const Flags& flags) {
+int run_compare(const CompareFlags& flags) {
     if (const auto wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
     auto sides = sides_of(flags);
     if (!sides) return bad_input(sides.error());
@@ -138,7 +138,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_compare(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<CompareFlags>();
     command.add_option("FILE", flags->files);
     command.add_option("--match", flags->match).one_of({"auto", "name", "order", "layer"});
     command.add_flag("--predict", flags->predict);
@@ -148,7 +148,7 @@ Action setup_compare(Parser& command) {
     flags->analysis.add_reading_to(command);
     flags->analysis.output.add_files_to(command);
     command.add_option("--top", flags->analysis.output.top);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_compare(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -164,7 +164,7 @@ HealthCheck clocks(std::size_t gpu, const GpuClocks& c) {
     return check;
 }
 
-struct Flags {
+struct DoctorFlags {
     bool strict = false, self_test = false;
     std::string device;
     std::vector<std::string> files;
@@ -177,7 +177,7 @@ std::string first_device() {
     return "cpu";
 }
 
-int self_test(const Flags& flags) {
+int self_test(const DoctorFlags& flags) {
     Errors wrong;
     for (const std::string& path : flags.files)
         if (!path.ends_with(".json")) wrong.push_back({path, "expected .json, the one file that --self-test writes"});
@@ -185,7 +185,7 @@ int self_test(const Flags& flags) {
     return run_self_test(flags.device.empty() ? first_device() : flags.device, flags.files, false);
 }
 
-int run(const Flags& flags) {
+int run_doctor(const DoctorFlags& flags) {
     if (flags.self_test) return self_test(flags);
     if (!flags.files.empty() || !flags.device.empty())
         return bad_input({{flags.files.empty() ? "--device" : "-o", "has a meaning only with --self-test"}});
@@ -204,12 +204,12 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_doctor(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<DoctorFlags>();
     command.add_flag("--strict", flags->strict);
     command.add_flag("--self-test", flags->self_test);
     command.add_option("--device,-d", flags->device);
     command.add_option("-o,--output", flags->files).one_value();
-    return [flags] { return run(*flags); };
+    return [flags] { return run_doctor(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -15,7 +15,7 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct ExploreFlags {
     NetworkFlags network;
     MachineFlags machine;
     ExploreOutput output;
@@ -66,7 +66,7 @@ Result<std::vector<Named>> weighted(const std::string& text, const std::string& 
     return all;
 }
 
-Result<Workload> workload_of(const Flags& flags, Errors& notes) {
+Result<Workload> workload_of(const ExploreFlags& flags, Errors& notes) {
     const auto names = weighted(flags.network.network, "NETWORK");
     if (!names) return tl::unexpected(names.error());
     const auto passes = weighted(flags.pass_weights, "--pass-weights");
@@ -101,7 +101,7 @@ Result<std::vector<Resource>> map_of(const std::string& text) {
     return std::vector<Resource>{*x, *y};
 }
 
-Result<ExploreRequest> request_of(const Flags& flags, Errors& notes) {
+Result<ExploreRequest> request_of(const ExploreFlags& flags, Errors& notes) {
     const auto start = estimator_of(flags.machine);
     if (!start) return tl::unexpected(start.error());
     if (!start->machine)
@@ -142,7 +142,7 @@ Result<ExploreRequest> request_of(const Flags& flags, Errors& notes) {
     return r;
 }
 
-int run(const Flags& flags) {
+int run_explore(const ExploreFlags& flags) {
     MpiWorld world;
     Errors notes;
     auto request = request_of(flags, notes);
@@ -171,7 +171,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_explore(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<ExploreFlags>();
     flags->network.add_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
@@ -194,7 +194,7 @@ Action setup_explore(Parser& command) {
     return [flags] {
         flags->output.output.inputs = {flags->network.network, flags->network.layers, flags->machine.machine,
                                        flags->costs};
-        return run(*flags);
+        return run_explore(*flags);
     };
 }
 

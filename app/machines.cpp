@@ -7,12 +7,12 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct MachinesFlags {
     std::string name;
     OutputFlags output;
 };
 
-int run(const Flags& flags) {
+int run_machines(const MachinesFlags& flags) {
     const TextStyle style = terminal_style();
     std::string text;
     if (flags.name.empty()) {
@@ -42,12 +42,12 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_machines(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<MachinesFlags>();
     command.add_option("NAME", flags->name);
     command.add_option("--csv", flags->output.csv).optional_value("-");
     command.add_option("--json", flags->output.json).optional_value("-").excludes("--csv");
     command.add_flag("-f,--force", flags->output.force);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_machines(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -78,7 +78,7 @@ void keep_standard_streams() {
         if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", O_RDWR) == -1) return;
 }
 
-int run(int argc, char** argv) {
+int run_main(int argc, char** argv) {
     command_line() = typed(argc, argv);
     CLI::App root{"gambrel"};
     root.set_help_flag();
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
     keep_standard_streams();
     install_map_fault_handler();
     try {
-        return interrupted_status(run(argc, argv));
+        return interrupted_status(run_main(argc, argv));
     } catch (const std::bad_alloc&) {
         say("error: not enough memory for this input");
     } catch (const std::system_error& e) {  // files, folders and threads that the system refuses

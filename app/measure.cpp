@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct MeasureFlags {
     std::string device = "cpu", sustained, budget, csv, sweep_chart, ert, import;
     std::vector<std::string> files;
     bool quick = false, list = false, self_test = false, prove = false, quiet = false;
@@ -42,7 +42,7 @@ Result<std::string> rendered(const std::string& path, const Machine& machine, co
     return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
 }
 
-Errors faults(const Flags& flags) {
+Errors faults(const MeasureFlags& flags) {
     Errors wrong;
     const auto check = [&](const std::string& path, std::initializer_list<const char*> kinds, const char* expected) {
         const std::string kind = fs::path(path).extension().string();
@@ -65,7 +65,7 @@ bool written(const std::string& path, const Result<std::string>& bytes, bool qui
     return write_output(path, bytes, flags);
 }
 
-bool write_machine(const Machine& machine, const std::string& title, const Flags& flags,
+bool write_machine(const Machine& machine, const std::string& title, const MeasureFlags& flags,
                    const Measurement* measured = nullptr) {
     bool ok = true;
     for (const auto& path : flags.files)
@@ -73,7 +73,7 @@ bool write_machine(const Machine& machine, const std::string& title, const Flags
     return ok;
 }
 
-Result<std::string> sweep_chart(const Measurement& m, const Flags& flags) {
+Result<std::string> sweep_chart(const Measurement& m, const MeasureFlags& flags) {
     ChartStyle style;
     style.theme = theme_of(flags.theme);
     const std::string svg = sweep_svg(m, style);
@@ -81,7 +81,7 @@ Result<std::string> sweep_chart(const Measurement& m, const Flags& flags) {
     return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
 }
 
-int import_ert(const Flags& flags) {
+int import_ert(const MeasureFlags& flags) {
     const auto imported = load_ert(flags.import);
     if (!imported) return bad_input(imported.error());
     std::vector<SweepPoint> points;
@@ -100,7 +100,7 @@ int list_devices() {
                                                                                                      : kBadInput;
 }
 
-Result<MeasureOptions> options_of(const Flags& flags) {
+Result<MeasureOptions> options_of(const MeasureFlags& flags) {
     MeasureOptions options;
     options.quick = flags.quick;
     options.prove = flags.prove;
@@ -127,7 +127,7 @@ Result<Measurement> measured(const std::string& device, MeasureOptions options, 
     return measure(device, options);
 }
 
-bool write_all(const Measurement& m, const Flags& flags) {
+bool write_all(const Measurement& m, const MeasureFlags& flags) {
     bool ok = true;
     if (flags.csv == "-")
         ok = print_result(measurement_csv(m));
@@ -139,7 +139,7 @@ bool write_all(const Measurement& m, const Flags& flags) {
 }
 
 // Every rank sends its result; rank 0 reports them all. The machine file then has the medians over the ranks.
-int run_ranks(MpiWorld& ranks, const Flags& flags, const MeasureOptions& options) {
+int run_ranks(MpiWorld& ranks, const MeasureFlags& flags, const MeasureOptions& options) {
     const auto result = measured(ranks.filled(flags.device), options, flags.quiet || ranks.rank() != 0);
     RankResult mine{ranks.rank(), result ? "" : to_text(result.error().front()), result ? *result : Measurement{}};
     std::vector<RankResult> all;
@@ -160,7 +160,7 @@ int run_ranks(MpiWorld& ranks, const Flags& flags, const MeasureOptions& options
     return has_outliers(summary) || !summary.failed.empty() ? kNo : kDone;
 }
 
-int run(const Flags& flags) {
+int run_measure(const MeasureFlags& flags) {
     if (flags.list) return list_devices();
     if (const Errors wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
     if (!flags.import.empty()) return import_ert(flags);
@@ -181,7 +181,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_measure(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<MeasureFlags>();
     command.add_option("--device,-d", flags->device);
     command.add_flag("--list", flags->list);
     command.add_flag("--quick", flags->quick);
@@ -196,7 +196,7 @@ Action setup_measure(Parser& command) {
     command.add_option("--import-ert", flags->import);
     command.add_option("--theme", flags->theme).one_of({"light", "dark"});
     command.add_flag("--quiet,-q", flags->quiet);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_measure(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -8,7 +8,7 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct PredictFlags {
     NetworkFlags network;
     MachineFlags machine;
     OutputFlags output;
@@ -16,7 +16,7 @@ struct Flags {
     bool best_mapping = false;
 };
 
-Result<EstimatorOptions> options_of(const Flags& flags) {
+Result<EstimatorOptions> options_of(const PredictFlags& flags) {
     auto options = estimator_of(flags.machine);
     const auto tile = tile_of(flags.tile);
     if (!options) return options;
@@ -40,7 +40,7 @@ int explain(const std::string& wanted, const Estimates& estimates, const OutputF
 }
 
 // One network on several GPUs: a line for each instead of layers.
-int run_side_by_side(const Flags& flags, const std::vector<std::string>& machines) {
+int run_side_by_side(const PredictFlags& flags, const std::vector<std::string>& machines) {
     if (!flags.explain.empty()) return bad_input({{"--explain", "is for one GPU; --gpu names several"}});
     if (!flags.network.layers.empty())
         return bad_input({{"--gpu", "names several, which is for a network; rows of a table have a column gpu"}});
@@ -51,7 +51,7 @@ int run_side_by_side(const Flags& flags, const std::vector<std::string>& machine
     if (!layers) return bad_input(layers.error());
     std::vector<Estimates> each;
     for (const std::string& name : machines) {
-        Flags one = flags;
+        PredictFlags one = flags;
         one.machine.machine = name;
         const auto options = options_of(one);
         if (!options) return bad_input(options.error());
@@ -67,7 +67,7 @@ int run_side_by_side(const Flags& flags, const std::vector<std::string>& machine
     return emit(forms, output);
 }
 
-int run(const Flags& flags) {
+int run_predict(const PredictFlags& flags) {
     if (const auto machines = machine_names(flags.machine.machine); machines.size() > 1)
         return run_side_by_side(flags, machines);
     const auto options = options_of(flags);
@@ -87,7 +87,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_predict(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<PredictFlags>();
     flags->network.add_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
@@ -95,7 +95,7 @@ Action setup_predict(Parser& command) {
     command.add_option("--tile", flags->tile);
     command.add_flag("--best-mapping", flags->best_mapping);
     command.add_option("--explain", flags->explain);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_predict(*flags); };
 }
 
 }  // namespace gambrel::app

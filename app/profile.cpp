@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct ProfileFlags {
     AnalysisFlags analysis;
     NcuSettings ncu;
     std::string ncu_path, cc, tensor_by = "auto";
@@ -43,7 +43,7 @@ TensorBy tensor_by(const std::string& flag) {
 
 // All that the command line needs. A dry run may be made for another machine, so there ncu and the program need not be
 // here.
-Result<ProfileRun> prepared(Flags& flags) {
+Result<ProfileRun> prepared(ProfileFlags& flags) {
     Errors errors;
     const auto keep = [&](const Errors& more) { errors.insert(errors.end(), more.begin(), more.end()); };
     ProfileRun run;
@@ -116,7 +116,7 @@ private:
     std::string path_, aside_;
 };
 
-int profile_and_analyze(const ProfileRun& run, const Flags& flags) {
+int profile_and_analyze(const ProfileRun& run, const ProfileFlags& flags) {
     std::error_code fault;
     if (fs::exists(run.report, fault) && !flags.analysis.output.force)
         return bad_input({{run.report, "exists; --force replaces it, -o OTHER.ncu-rep keeps both"}});
@@ -133,7 +133,7 @@ int profile_and_analyze(const ProfileRun& run, const Flags& flags) {
     return run_analysis({run.report}, flags.analysis);
 }
 
-int run(Flags& flags) {
+int run_profile(ProfileFlags& flags) {
     if (!flags.misplaced.empty())
         return bad_input({{flags.misplaced.front(), fmt::format("write -- before the program: gambrel profile -- {}",
                                                                 flags.misplaced.front())}});
@@ -154,7 +154,7 @@ std::vector<std::string>& arguments_behind_dashes() {
 }
 
 Action setup_profile(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<ProfileFlags>();
     command.add_option("APP", flags->misplaced);
     command.add_option("--ncu", flags->ncu_path);
     command.add_option("--cc", flags->cc);
@@ -167,7 +167,7 @@ Action setup_profile(Parser& command) {
     command.add_option("--tensor-by", flags->tensor_by).one_of({"auto", "operations", "instructions"});
     command.add_flag("--dry-run", flags->dry_run);
     flags->analysis.add_to(command);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_profile(*flags); };
 }
 
 }  // namespace gambrel::app

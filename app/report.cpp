@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct ReportFlags {
     AnalysisFlags analysis;
     std::string title;
     std::vector<std::string> files;
@@ -53,7 +53,7 @@ struct Shown {
 };
 
 // Files are recognised by content, as everywhere: a page, a machine file, or what analyze reads.
-Result<bool> add(const Part& part, const Flags& flags, Shown& shown) {
+Result<bool> add(const Part& part, const ReportFlags& flags, Shown& shown) {
     std::error_code ignored;
     std::string text;
     if (fs::is_regular_file(part.path, ignored)) {
@@ -88,7 +88,7 @@ Result<bool> add(const Part& part, const Flags& flags, Shown& shown) {
     return true;
 }
 
-Errors faults_of(const Flags& flags) {
+Errors faults_of(const ReportFlags& flags) {
     Errors wrong = faults(flags.analysis);
     if (flags.analysis.output.files.empty()) wrong.push_back({"-o", "where to? such as -o one.html"});
     for (const std::string& file : flags.analysis.output.files)
@@ -96,7 +96,7 @@ Errors faults_of(const Flags& flags) {
     return wrong;
 }
 
-int run(const Flags& flags) {
+int run_report(const ReportFlags& flags) {
     Errors wrong = faults_of(flags);
     Shown shown;
     if (wrong.empty())
@@ -120,7 +120,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_report(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<ReportFlags>();
     command.add_option("FILE", flags->files).required();
     command.add_option("--title", flags->title);
     flags->analysis.add_reading_to(command);
@@ -128,7 +128,7 @@ Action setup_report(Parser& command) {
     command.add_option("--theme", flags->analysis.output.theme).one_of({"light", "dark"});
     command.add_flag("-f,--force", flags->analysis.output.force);
     command.add_flag("--quiet,-q", flags->analysis.output.quiet);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_report(*flags); };
 }
 
 }  // namespace gambrel::app

@@ -13,13 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Flags {
+struct ReproduceFlags {
     std::string study, folder, path, flop_rule = "paper";
     OutputFlags output;
     double min_time = 0;
 };
 
-int write_table(const Flags& flags, const std::string& csv, const std::function<std::string()>& text) {
+int write_table(const ReproduceFlags& flags, const std::string& csv, const std::function<std::string()>& text) {
     if (!flags.output.csv.empty() && !write_output(flags.output.csv, csv, flags.output)) return kBadInput;
     if (flags.output.csv == "-") return kDone;
     return print_result(text()) ? kDone : kBadInput;
@@ -58,7 +58,7 @@ StudyRun described(const fs::path& path) {
     return run;
 }
 
-int reproduce_deepcam(const Flags& flags) {
+int reproduce_deepcam(const ReproduceFlags& flags) {
     const auto folders = runs_below(flags.folder);
     if (folders.empty())
         return bad_input({{flags.folder,
@@ -100,7 +100,7 @@ int reproduce_deepcam(const Flags& flags) {
 }
 
 // The paper's scaling study: where its designs lead on the convolutions of ResNet-152.
-int reproduce_scaling(const Flags& flags) {
+int reproduce_scaling(const ReproduceFlags& flags) {
     const Machine& titan = *find_in_catalogue("titan-xp");
     const auto network = builtin_network("resnet152", {.batch = 256});
     if (!network) return bad_input(network.error());
@@ -121,7 +121,7 @@ int reproduce_scaling(const Flags& flags) {
 }
 
 // Of every table in the folder that can be read; the others are not needed.
-std::vector<GpuPair> pairs_below(const Flags& flags) {
+std::vector<GpuPair> pairs_below(const ReproduceFlags& flags) {
     std::vector<GpuPair> pairs;
     for (const auto& [file, precision] : {std::pair{"conv_time_tiles_fp32.csv.gz", Precision::fp32},
                                           {"conv_time_cudnn_fp32.csv.gz", Precision::fp32},
@@ -138,7 +138,7 @@ std::vector<GpuPair> pairs_below(const Flags& flags) {
 }
 
 // Scales one GPU by factors to another's resources, and compares the predicted speed-up with the measured one.
-int reproduce_ratios(const Flags& flags) {
+int reproduce_ratios(const ReproduceFlags& flags) {
     RatioProof all;
     for (const char* file : {"conv_time_tiles_fp32.csv.gz", "gemm_time_tiles_fp32.csv.gz"}) {
         const auto table = load_layer_table((fs::path(flags.folder) / file).string());
@@ -154,7 +154,7 @@ int reproduce_ratios(const Flags& flags) {
                        [&] { return proof_text(all, terminal_style()) + gpu_pairs_text(pairs, terminal_style()); });
 }
 
-int reproduce(const Flags& flags) {
+int reproduce(const ReproduceFlags& flags) {
     if (flags.study == "delta-scaling") {
         if (flags.folder.empty()) return reproduce_scaling(flags);
         return bad_input({{"DIR", fmt::format("\"{}\": delta-scaling needs no data", flags.folder)}});
@@ -166,7 +166,7 @@ int reproduce(const Flags& flags) {
 }  // namespace
 
 Action setup_reproduce(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<ReproduceFlags>();
     command.add_option("STUDY", flags->study).required().one_of({"deepcam", "delta-scaling", "scaling-proof"});
     command.add_option("DIR", flags->folder);
     command.add_option("--min-ms", flags->min_time).not_negative();

@@ -6,7 +6,7 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct SimulateFlags {
     NetworkFlags network;
     MachineFlags machine;
     OutputFlags output;
@@ -14,7 +14,7 @@ struct Flags {
     SimulationOptions simulation;
 };
 
-int run(const Flags& flags) {
+int run_simulate(const SimulateFlags& flags) {
     auto options = estimator_of(flags.machine);
     if (!options) return bad_input(options.error());
     const auto tile = tile_of(flags.tile);
@@ -36,7 +36,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Action setup_simulate(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<SimulateFlags>();
     flags->network.add_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
@@ -45,7 +45,7 @@ Action setup_simulate(Parser& command) {
     command.add_option("--seed", flags->simulation.seed);
     command.add_option("--threads", flags->simulation.threads).range(1, 1024);
     command.add_flag("--warm", flags->simulation.warm);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_simulate(*flags); };
 }
 
 }  // namespace gambrel::app

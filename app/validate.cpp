@@ -14,7 +14,7 @@
 namespace gambrel::app {
 namespace {
 
-struct Flags {
+struct ValidateFlags {
     std::string file, precision, min_time;
     std::vector<std::string> where;
     MachineFlags machine;
@@ -24,7 +24,7 @@ struct Flags {
     int sample = 0;
 };
 
-Result<ValidationOptions> options_of(const Flags& flags) {
+Result<ValidationOptions> options_of(const ValidateFlags& flags) {
     auto estimator = estimator_of(flags.machine);
     if (!estimator) return tl::unexpected(estimator.error());
     ValidationOptions options;
@@ -44,7 +44,7 @@ Result<ValidationOptions> options_of(const Flags& flags) {
     return options;
 }
 
-int emit(const Validation& v, const Flags& flags) {
+int emit(const Validation& v, const ValidateFlags& flags) {
     const std::string title = std::filesystem::path(flags.file).filename().string();
     const TextStyle style = flags.output.text_style();
     const Theme theme = flags.output.chart_style().theme;
@@ -62,7 +62,7 @@ int emit(const Validation& v, const Flags& flags) {
     return emit(forms, flags.output);
 }
 
-Result<Validation> judged(const LayerTable& table, ValidationOptions options, const Flags& flags) {
+Result<Validation> judged(const LayerTable& table, ValidationOptions options, const ValidateFlags& flags) {
     if (!flags.simulate) return validate(table, options);
     ProgressBar bar(flags.output.quiet);
     const InterruptGuard interrupt;
@@ -77,7 +77,7 @@ Result<Validation> judged(const LayerTable& table, ValidationOptions options, co
     return validate(table, options);
 }
 
-int run(Flags flags) {
+int run_validate(ValidateFlags flags) {
     flags.output.inputs = {flags.file, flags.machine.machine};
     if (const Errors wrong = faults(flags.output, ".md .svg .png .pdf .csv .json"); !wrong.empty())
         return bad_input(wrong);
@@ -106,7 +106,7 @@ int run(Flags flags) {
 }  // namespace
 
 Action setup_validate(Parser& command) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<ValidateFlags>();
     command.add_option("FILE", flags->file).required();
     flags->machine.add_to(command);
     command.add_option("--precision", flags->precision);
@@ -117,7 +117,7 @@ Action setup_validate(Parser& command) {
     command.add_flag("--simulate", flags->simulate);
     command.add_option("--sample", flags->sample).optional_value("5").range(2, 1000);
     flags->output.add_files_to(command);
-    return [flags] { return run(*flags); };
+    return [flags] { return run_validate(*flags); };
 }
 
 }  // namespace gambrel::app

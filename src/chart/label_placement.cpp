@@ -12,7 +12,7 @@ double cross(double ax, double ay, double bx, double by) { return ax * by - ay *
 
 constexpr std::array<double, 9> kDistances{3, 9, 18, 30, 46, 66, 92, 124, 160};
 constexpr double kLeaderFrom = 8;  // nearer than this, the eye needs no line
-constexpr double kMargin = 2;
+constexpr double kLabelMargin = 2;
 constexpr int kDirections = 24;
 
 struct Candidate {
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] double penalty(const PlacedLabel& label) const {
         constexpr double kNever = std::numeric_limits<double>::infinity();
         if (!around_.area.holds(label.box)) return kNever;
-        const auto covered = [&](const Box& b) { return label.box.overlaps(b, kMargin); };
+        const auto covered = [&](const Box& b) { return label.box.overlaps(b, kLabelMargin); };
         if (std::any_of(labels_.begin(), labels_.end(), covered)) return kNever;
         if (std::any_of(around_.obstacles.begin(), around_.obstacles.end(), covered)) return kNever;
         double cost = 0;

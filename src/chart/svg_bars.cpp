@@ -16,11 +16,11 @@ namespace {
 
 using namespace chart_detail;
 
-constexpr double kLabelSize = 12, kNoteSize = 10.5, kThick = 18, kThin = 10;
+constexpr double kBarLabelSize = 12, kNoteSize = 10.5, kThick = 18, kThin = 10;
 
 double label_room(const BarChart& chart) {
     double room = 60;
-    for (const Bar& b : chart.bars) room = std::max(room, text_width(printable(b.label), kLabelSize));
+    for (const Bar& b : chart.bars) room = std::max(room, text_width(printable(b.label), kBarLabelSize));
     return std::min(room, 220.0) + 10;
 }
 
@@ -78,7 +78,7 @@ std::string svg(const BarChart& chart, const ChartStyle& style) {
             out.text_element("text", t,
                              {{"x", at}, {"y", base}, {"font-size", size}, {"fill", color}, {"text-anchor", anchor}});
         };
-        text(fitted(printable(bar.label), kLabelSize, 220), x0 - 10, middle, kLabelSize, colors.ink, "end");
+        text(fitted(printable(bar.label), kBarLabelSize, 220), x0 - 10, middle, kBarLabelSize, colors.ink, "end");
         text(bar_text(chart, bar), end + 6, middle, 11, colors.ink, "start");
         if (!bar.note.empty())
             text(fitted(printable(bar.note), kNoteSize, width - kMargin - x0 - 4), x0 + 4,

@@ -8,7 +8,7 @@
 namespace gambrel::chart_detail {
 namespace {
 
-constexpr double kLegendSize = 11.5, kLegendLine = 18, kSwatch = 16, kGap = 18;
+constexpr double kLegendSize = 11.5, kLegendLine = 18, kSwatch = 16, kLegendGap = 18;
 
 // Calls place(entry, x, line) for each entry; returns the number of lines.
 template <class Place>
@@ -19,7 +19,7 @@ int lay_out(const Legend& legend, double x, double right, Place place) {
         const double width = kSwatch + text_width(entry.first, kLegendSize);
         if (at > x && at + width > right) at = x, ++line;
         place(entry, at, line);
-        at += width + kGap;
+        at += width + kLegendGap;
     }
     return legend.empty() ? 0 : line + 1;
 }

@@ -11,12 +11,12 @@ namespace {
 
 using namespace chart_detail;
 
-constexpr int kGap = 2;
+constexpr int kColumnGap = 2;
 
 int needed(const std::vector<int>& widths) {
     int sum = 0;
     for (const int w : widths)
-        if (w > 0) sum += w + (sum > 0 ? kGap : 0);
+        if (w > 0) sum += w + (sum > 0 ? kColumnGap : 0);
     return sum;
 }
 
@@ -68,7 +68,7 @@ std::string terminal_text(const Table& table, const TextStyle& style) {
         std::string out;
         for (std::size_t i = 0; i < width.size(); ++i) {
             if (width[i] == 0) continue;
-            if (!out.empty()) out.append(kGap, ' ');
+            if (!out.empty()) out.append(kColumnGap, ' ');
             out += aligned(truncated(printable(text(i), !style.unicode), width[i], !style.unicode), width[i],
                            table.columns[i].number);
         }

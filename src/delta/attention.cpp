@@ -14,8 +14,6 @@ namespace {
 constexpr double kExponentialsPerCycle = 16;  // of an SM, in all architectures since Volta
 constexpr double kThreadsPerSm = 2048;
 
-double real(std::int64_t n) { return static_cast<double>(n); }
-
 // Tiles of keys that all CTAs of one head visit, and those of the CTA that visits the most.
 struct Visits {
     double ctas = 0, tiles = 0, most = 0;

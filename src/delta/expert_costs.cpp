@@ -13,14 +13,13 @@
 namespace gambrel::delta_detail {
 namespace {
 
-using nlohmann::json;
 using Kinds = std::map<std::string, ExpertCosts, std::less<>>;
 
-std::map<std::string, Kinds, std::less<>> read_costs() {
+std::map<std::string, Kinds, std::less<>> read_expert_costs() {
     const auto files = embedded("model");
     const auto file = std::find_if(files.begin(), files.end(), [](const auto& f) { return f.name == "experts"; });
     if (file == files.end()) throw std::logic_error("data/model/experts.json is not in the build");
-    const json all = json::parse(file->text);
+    const nlohmann::json all = nlohmann::json::parse(file->text);
     std::map<std::string, Kinds, std::less<>> out;
     for (const auto& [id, kinds] : all.at("kernels").items())
         for (const auto& [kind, c] : kinds.items())
@@ -33,7 +32,7 @@ std::map<std::string, Kinds, std::less<>> read_costs() {
 }  // namespace
 
 const ExpertCosts& expert_costs(const Architecture& architecture, std::string_view kind) {
-    static const auto all = read_costs();
+    static const auto all = read_expert_costs();
     const auto found = all.find(architecture.id);
     const Kinds& kinds = found != all.end() ? found->second : all.at("ampere");
     const auto of_kind = kinds.find(kind);

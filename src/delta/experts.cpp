@@ -10,8 +10,6 @@
 namespace gambrel::delta_detail {
 namespace {
 
-double real(std::int64_t n) { return static_cast<double>(n); }
-
 // FP8 and narrower weights have kernels of their own; so have scales of whole tensors, which a table's row says.
 std::string_view kind_of(const PreparedLayer& layer) {
     const double weight = element_size(layer.weights).value();

@@ -11,7 +11,7 @@
 namespace gambrel::delta_detail {
 namespace {
 
-StreamingCosts read_costs() {
+StreamingCosts read_streaming_costs() {
     const auto files = embedded("model");
     const auto file = std::find_if(files.begin(), files.end(), [](const auto& f) { return f.name == "streaming"; });
     if (file == files.end()) throw std::logic_error("data/model/streaming.json is not in the build");
@@ -37,7 +37,7 @@ StreamingCosts read_costs() {
 }  // namespace
 
 const StreamingCosts& streaming_costs() {
-    static const StreamingCosts costs = read_costs();
+    static const StreamingCosts costs = read_streaming_costs();
     return costs;
 }
 

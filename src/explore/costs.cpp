@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::string_view kSchema = "gambrel-costs-1";
 
-struct Reader {
+struct CostReader {
     std::string source;
     Errors errors;
 
@@ -39,7 +39,7 @@ struct Reader {
     CostTable table(const json& root);
 };
 
-CostItem Reader::item(const json& object, const std::string& path) {
+CostItem CostReader::item(const json& object, const std::string& path) {
     CostItem item;
     if (!object.is_object()) {
         fault(path, "expected an object");
@@ -71,7 +71,7 @@ CostItem Reader::item(const json& object, const std::string& path) {
     return item;
 }
 
-CostTable Reader::table(const json& root) {
+CostTable CostReader::table(const json& root) {
     CostTable table;
     if (!root.is_object()) {
         fault("", "expected an object");
@@ -115,7 +115,7 @@ double CostTable::operator()(const Factors& factors) const {
 Result<CostTable> parse_costs(std::string_view text, const std::string& source) {
     const auto root = base_detail::parse_json(text, source);
     if (!root) return tl::unexpected(root.error());
-    Reader reader{source, {}};
+    CostReader reader{source, {}};
     CostTable table = reader.table(*root);
     if (!reader.errors.empty()) return tl::unexpected(std::move(reader.errors));
     return table;

@@ -8,7 +8,7 @@
 namespace gambrel {
 namespace {
 
-constexpr std::array<std::string_view, kResources> kNames = {
+constexpr std::array<std::string_view, kResources> kResourceNames = {
     "sms",          "macs",         "schedulers",  "clock",         "registers", "shared", "shared.bandwidth",
     "l1.bandwidth", "l2.bandwidth", "l2.capacity", "dram.bandwidth"};
 
@@ -16,12 +16,12 @@ double whole_sms(double sms, double factor) { return std::max(1.0, std::round(sm
 
 }  // namespace
 
-std::string_view name(Resource resource) { return kNames[static_cast<std::size_t>(resource)]; }
+std::string_view name(Resource resource) { return kResourceNames[static_cast<std::size_t>(resource)]; }
 
 std::optional<Resource> resource_from(std::string_view name) {
-    const auto found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) return std::nullopt;
-    return static_cast<Resource>(found - kNames.begin());
+    const auto found = std::find(kResourceNames.begin(), kResourceNames.end(), name);
+    if (found == kResourceNames.end()) return std::nullopt;
+    return static_cast<Resource>(found - kResourceNames.begin());
 }
 
 double base_value(const Machine& machine, const ModelInputs& h, Resource resource) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPart = 512;   // designs of a part: a few milliseconds, so that a kill loses little
 constexpr std::uint64_t kRounds = 12;  // of coordinate descent; it ends earlier where nothing improves
-constexpr std::array<std::string_view, 4> kNames = {"auto", "grid", "random", "guided"};
+constexpr std::array<std::string_view, 4> kSearchNames = {"auto", "grid", "random", "guided"};
 
 // SplitMix64 (Steele, Lea, Flood 2014): std::mt19937's distributions differ between libraries, and a seed must not.
 struct Random {
@@ -37,11 +37,11 @@ struct Mix {
 
 }  // namespace
 
-std::string_view name(Search search) { return kNames[static_cast<std::size_t>(search)]; }
+std::string_view name(Search search) { return kSearchNames[static_cast<std::size_t>(search)]; }
 std::optional<Search> search_from(std::string_view name) {
-    const auto found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) return std::nullopt;
-    return static_cast<Search>(found - kNames.begin());
+    const auto found = std::find(kSearchNames.begin(), kSearchNames.end(), name);
+    if (found == kSearchNames.end()) return std::nullopt;
+    return static_cast<Search>(found - kSearchNames.begin());
 }
 
 Exploration::Exploration(const DesignEvaluator& evaluator, const Space& space, const CostTable& costs,

@@ -15,7 +15,7 @@ using namespace explore_detail;
 constexpr std::size_t kMostValues = 10'000;  // of an axis: more is a mistake, and must not take all memory
 constexpr double kMostDesigns = 9e18;        // an index is 63 bits
 
-struct Reader {
+struct SpaceReader {
     const Machine& machine;
     const ModelInputs& hardware;
     std::size_t range_points;
@@ -36,7 +36,7 @@ struct Reader {
     void entry(std::string_view text, Space& space);
 };
 
-std::vector<double> Reader::list(std::string_view entry, Resource r, std::string_view text) {
+std::vector<double> SpaceReader::list(std::string_view entry, Resource r, std::string_view text) {
     std::vector<double> values;
     for (const std::string_view part : split(text, ','))
         if (const auto value = factor(entry, r, part)) values.push_back(*value);
@@ -55,7 +55,7 @@ std::vector<double> geometric(double low, double high, std::size_t points) {
     return values;
 }
 
-std::vector<double> Reader::range(std::string_view entry, Resource r, std::string_view text) {
+std::vector<double> SpaceReader::range(std::string_view entry, Resource r, std::string_view text) {
     const auto parts = split(text, ':');
     if (parts.size() > 3) {
         fault(entry, "has more than two colons; write FROM:TO or FROM:TO:STEP");
@@ -84,7 +84,7 @@ std::vector<double> Reader::range(std::string_view entry, Resource r, std::strin
     return values;
 }
 
-void Reader::entry(std::string_view text, Space& space) {
+void SpaceReader::entry(std::string_view text, Space& space) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos)
         return fault(text, "has no \"=\"; write a resource and its values, such as sms=1:4");
@@ -130,7 +130,7 @@ Factors Space::at(std::uint64_t index) const {
 
 Result<Space> parse_space(std::string_view text, const Machine& machine, const ModelInputs& hardware,
                           const std::string& where, std::size_t range_points) {
-    Reader reader{machine, hardware, range_points, where, {}};
+    SpaceReader reader{machine, hardware, range_points, where, {}};
     Space space;
     for (const std::string_view entry : split_outside_braces(text)) reader.entry(trimmed(entry), space);
     double size = 1;

@@ -15,7 +15,6 @@ namespace gambrel {
 namespace {
 
 using namespace ingest_detail;
-using Kind = QuantityId::Kind;
 
 // In order of preference: on Ada the old name is deprecated for the new one since ncu 2024.3.
 constexpr const char* kTensorInstructions[] = {"sm__inst_executed_pipe_tensor_v2.sum",
@@ -32,7 +31,7 @@ struct Target {
     }
 };
 
-bool is_tensor_work(const QuantityId& id) { return id.kind == Kind::work && is_tensor(id.pipe); }
+bool is_tensor_work(const QuantityId& id) { return id.kind == QuantityId::Kind::work && is_tensor(id.pipe); }
 
 std::vector<std::string> tensor_instructions(const Target& target) {
     for (const char* name : kTensorInstructions) {
@@ -157,8 +156,9 @@ Result<Collection> metrics_to_collect(const CollectionRequest& request) {
         if (auto error = unknown_to_tool(target.chips, *request.version))
             return tl::unexpected(Errors{std::move(*error)});
     const auto ordinary = preferred_metrics(metric_rules(), request.cc, [](const QuantityId& id) {
-        return id.kind == Kind::time || id.kind == Kind::clock || (id.kind == Kind::work && !is_tensor(id.pipe)) ||
-               (id.kind == Kind::bytes && id.level != Level::shared);
+        return id.kind == QuantityId::Kind::time || id.kind == QuantityId::Kind::clock ||
+               (id.kind == QuantityId::Kind::work && !is_tensor(id.pipe)) ||
+               (id.kind == QuantityId::Kind::bytes && id.level != Level::shared);
     });
     for (const auto& name : ordinary) {
         if (target.has(name))

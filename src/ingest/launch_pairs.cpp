@@ -9,10 +9,10 @@ namespace gambrel::ingest_detail {
 
 namespace {
 
-using Kind = std::pair<Symbol, std::optional<LaunchShape>>;  // what makes two launches of two runs alike
+using LaunchKind = std::pair<Symbol, std::optional<LaunchShape>>;  // what makes two launches of two runs alike
 
-struct KindHash {
-    std::size_t operator()(const Kind& kind) const {
+struct LaunchKindHash {
+    std::size_t operator()(const LaunchKind& kind) const {
         std::size_t h = std::hash<Symbol>{}(kind.first);
         if (!kind.second) return h;
         for (const auto* dims : {&kind.second->grid, &kind.second->block}) {
@@ -45,12 +45,12 @@ std::size_t first_difference(const Profile& a, const Profile& b) {
 std::vector<std::size_t> paired_by_occurrence(const Profile& like, const Profile& other) {
     if (like.launches.size() != other.launches.size()) return {};
     const bool shapes = has_shapes(like) && has_shapes(other);
-    const auto kind = [&](const Launch& l) { return Kind{l.name, shapes ? l.shape : std::nullopt}; };
+    const auto kind = [&](const Launch& l) { return LaunchKind{l.name, shapes ? l.shape : std::nullopt}; };
     struct Queue {
         std::vector<std::size_t> launches;
         std::size_t next = 0;
     };
-    std::unordered_map<Kind, Queue, KindHash> queues;
+    std::unordered_map<LaunchKind, Queue, LaunchKindHash> queues;
     for (std::size_t i = 0; i < other.launches.size(); ++i) queues[kind(other.launches[i])].launches.push_back(i);
     std::vector<std::size_t> pairs;
     pairs.reserve(like.launches.size());

@@ -5,10 +5,10 @@
 namespace gambrel {
 namespace {
 
-using json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 template <class Q>
-json value_of(Q value) {
+OrderedJson value_of(Q value) {
     if constexpr (std::is_same_v<Q, double>)
         return value;
     else
@@ -16,25 +16,25 @@ json value_of(Q value) {
 }
 
 template <class Q>
-json fact_of(const Sourced<Q>& s) {
+OrderedJson fact_of(const Sourced<Q>& s) {
     return {{"value", value_of(s.value)}, {"origin", name(s.origin)}, {"cite", s.cite}};
 }
 
 template <class Q>
-void put(json& object, const char* key, const Fact<Q>& fact) {
+void put(OrderedJson& object, const char* key, const Fact<Q>& fact) {
     if (fact) object[key] = fact_of(*fact);
 }
 
 template <class Q>
-void put(json& object, const std::string& key, const std::optional<AtClock<Q>>& measured) {
+void put(OrderedJson& object, const std::string& key, const std::optional<AtClock<Q>>& measured) {
     if (!measured) return;
-    json m = fact_of(measured->ceiling);
+    OrderedJson m = fact_of(measured->ceiling);
     if (measured->clock) m["clock"] = exact_text(*measured->clock);
     object[key] = std::move(m);
 }
 
-json sm_of(const Machine& m) {
-    json sm = json::object();
+OrderedJson sm_of(const Machine& m) {
+    OrderedJson sm = OrderedJson::object();
     put(sm, "count", m.sm.sms);
     put(sm, "schedulers", m.sm.schedulers);
     put(sm, "max_warps", m.sm.max_warps);
@@ -42,7 +42,7 @@ json sm_of(const Machine& m) {
     put(sm, "registers", m.sm.registers);
     put(sm, "shared_memory", m.sm.shared_memory);
     put(sm, "shared_memory_per_cta", m.sm.shared_memory_per_cta);
-    json lanes = json::object();
+    OrderedJson lanes = OrderedJson::object();
     for (const Pipe p : all_pipes())
         if (!is_tensor(p) && m.pipes[p].dense) {
             auto& rate = *m.pipes[p].dense;
@@ -53,13 +53,13 @@ json sm_of(const Machine& m) {
     return sm;
 }
 
-json memory_of(const Machine& m) {
-    json memory = json::object();
+OrderedJson memory_of(const Machine& m) {
+    OrderedJson memory = OrderedJson::object();
     put(memory, "sector", m.sm.sector);
     put(memory, "line", m.sm.line);
-    json levels = json::array();
+    OrderedJson levels = OrderedJson::array();
     for (const auto& l : m.levels) {
-        json level{{"name", name(l.level)}, {"scope", l.per_sm ? "sm" : "gpu"}};
+        OrderedJson level{{"name", name(l.level)}, {"scope", l.per_sm ? "sm" : "gpu"}};
         put(level, "capacity", l.capacity);
         put(level, "width", l.width);
         put(level, "bandwidth", l.bandwidth);
@@ -76,29 +76,29 @@ json memory_of(const Machine& m) {
 }  // namespace
 
 std::string to_json(const Machine& m) {
-    json out{{"schema", 1}, {"id", m.id}, {"name", m.name}};
+    OrderedJson out{{"schema", 1}, {"id", m.id}, {"name", m.name}};
     if (!m.aliases.empty()) out["aliases"] = m.aliases;
     if (!m.architecture.empty()) out["architecture"] = m.architecture;
     if (!m.chip.empty()) out["chip"] = m.chip;
     if (m.compute_capability) out["compute_capability"] = to_text(*m.compute_capability);
     if (!m.note.empty()) out["note"] = m.note;
     if (!m.partial.empty()) out["partial"] = m.partial;
-    json clocks = json::object();
+    OrderedJson clocks = OrderedJson::object();
     put(clocks, "base", m.clocks.base);
     put(clocks, "boost", m.clocks.boost);
     put(clocks, "memory", m.clocks.memory);
     if (!clocks.empty()) out["clocks"] = std::move(clocks);
     put(out, "board_power_w", m.board_power);
-    if (json sm = sm_of(m); !sm.empty()) {
+    if (OrderedJson sm = sm_of(m); !sm.empty()) {
         if (!m.sm.sms) sm["count"] = "unknown";
         out["sm"] = std::move(sm);
     }
-    json tensor = json::object(), stated = json::object(), measured = json::object();
+    OrderedJson tensor = OrderedJson::object(), stated = OrderedJson::object(), measured = OrderedJson::object();
     for (const Pipe p : all_pipes()) {
         const auto& a = m.pipes[p];
         const std::string key(name(p));
         if (is_tensor(p) && (a.dense || a.sparse)) {
-            json rates = json::object();
+            OrderedJson rates = OrderedJson::object();
             if (!a.dense) rates["dense"] = "unknown";
             put(rates, "dense", a.dense);
             put(rates, "sparse", a.sparse);
@@ -112,7 +112,7 @@ std::string to_json(const Machine& m) {
     out["memory"] = memory_of(m);
     if (!stated.empty()) out["stated_peaks"] = std::move(stated);
     if (!measured.empty()) out["measured_peaks"] = std::move(measured);
-    return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    return out.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gambrel

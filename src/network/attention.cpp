@@ -2,13 +2,12 @@
 
 #include <gambrel/layer.hpp>
 
+#include "base/arithmetic.hpp"
 #include "network/check.hpp"
 #include "network/transformer.hpp"
 
 namespace gambrel {
 namespace {
-
-double real(std::int64_t n) { return static_cast<double>(n); }
 
 // Sum over x = 1..n of min(x, window).
 double rising(double n, double window) {

@@ -5,13 +5,12 @@
 
 #include <gambrel/layer.hpp>
 
+#include "base/arithmetic.hpp"
 #include "network/check.hpp"
 #include "network/transformer.hpp"
 
 namespace gambrel {
 namespace {
-
-double real(std::int64_t n) { return static_cast<double>(n); }
 
 // The quantile of a load whose density falls as load^-exponent between `least` and `most`.
 double power_law(double share, double exponent, double least, double most) {

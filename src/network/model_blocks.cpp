@@ -5,11 +5,7 @@
 #include "base/arithmetic.hpp"
 
 namespace gambrel::network_detail {
-namespace {
-
-double real(std::int64_t n) { return static_cast<double>(n); }
-
-}  // namespace
+namespace {}  // namespace
 
 ModelBlocks::ModelBlocks(const TransformerConfig& config, const ModelOptions& options)
     : c_(config),

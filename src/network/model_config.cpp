@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMost = 1 << 26;
+constexpr std::int64_t kLargestEntry = 1 << 26;
 
 // Fields of others: unknown ones are theirs, a known one of the wrong kind is a fault.
 class ConfigFields {
@@ -34,10 +34,10 @@ public:
             return otherwise.value_or(0);
         }
         const double value = found->is_number() ? found->get<double>() : std::nan("");
-        if (value >= 0 && value <= static_cast<double>(kMost) && value == std::floor(value))
+        if (value >= 0 && value <= static_cast<double>(kLargestEntry) && value == std::floor(value))
             return static_cast<std::int64_t>(value);
         fault(*names.begin(),
-              fmt::format("is {}, expected a whole number up to {}", base_detail::json_excerpt(*found), kMost));
+              fmt::format("is {}, expected a whole number up to {}", base_detail::json_excerpt(*found), kLargestEntry));
         return otherwise.value_or(0);
     }
     std::string text(std::initializer_list<const char*> names) const {

@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "network/check.hpp"
+
 namespace gambrel {
 namespace network_detail {
 namespace {
 
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 using Symbols = std::unordered_map<std::string_view, std::int64_t>;
 
 class Inputs {
@@ -47,7 +48,7 @@ private:
             if (std::find(names.begin(), names.end(), shape.name) == names.end())
                 fault(shape.name, fmt::format("there is none of this name{}; there are {}",
                                               did_you_mean(shape.name, names), fmt::join(names, ", ")));
-        if (options_.batch && (*options_.batch < 1 || *options_.batch > kLargest))
+        if (options_.batch && (*options_.batch < 1 || *options_.batch > kLargestSize))
             faults_.push_back({"batch", fmt::format("is {}, expected 1 to 2^31", *options_.batch)});
     }
 
@@ -74,7 +75,7 @@ private:
             for (std::size_t i = 0; i < input.dims.size(); ++i) value.dims.push_back(dim(input, i));
         }
         for (const std::int64_t dim : value.dims)
-            if (dim < 1 || dim > kLargest) {
+            if (dim < 1 || dim > kLargestSize) {
                 fault(input.name, fmt::format("is {}, expected dimensions from 1 to 2^31", shape_text(value.dims)));
                 break;
             }
@@ -134,7 +135,7 @@ Result<NamedShape> shape_from(std::string_view text) {
         const std::size_t end = std::min(rest.find('x'), rest.size());
         std::int64_t dim = 0;
         const auto [stop, status] = std::from_chars(rest.data(), rest.data() + end, dim);
-        if (status != std::errc{} || stop != rest.data() + end || dim < 1 || dim > network_detail::kLargest)
+        if (status != std::errc{} || stop != rest.data() + end || dim < 1 || dim > network_detail::kLargestSize)
             return failure(where, kExpected);
         shape.dims.push_back(dim);
         if (end == rest.size()) return shape;

@@ -4,17 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "network/check.hpp"
+
 namespace gambrel::network_detail {
 namespace {
-
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 
 Dims list_of(const NodeRun& run, std::string_view name, std::size_t size, std::int64_t if_absent, std::int64_t least) {
     Dims list = run.list(name);
     if (list.empty()) list.assign(size, if_absent);
     if (list.size() != size) throw NotInferred{fmt::format("{} has {} values, expected {}", name, list.size(), size)};
     for (const std::int64_t value : list)
-        if (value < least || value > kLargest)
+        if (value < least || value > kLargestSize)
             throw NotInferred{fmt::format("{} has {}, expected {} or more", name, value, least)};
     return list;
 }
@@ -23,7 +23,7 @@ Window given(const NodeRun& run, std::size_t rank, Dims filter) {
     Window w;
     w.filter = filter.empty() ? list_of(run, "kernel_shape", rank, 1, 1) : std::move(filter);
     for (const std::int64_t size : w.filter)
-        if (size < 1 || size > kLargest) throw NotInferred{fmt::format("a filter of size {}", size)};
+        if (size < 1 || size > kLargestSize) throw NotInferred{fmt::format("a filter of size {}", size)};
     w.stride = list_of(run, "strides", rank, 1, 1);
     w.dilation = list_of(run, "dilations", rank, 1, 1);
     const Dims pads = list_of(run, "pads", 2 * rank, 0, 0);
@@ -76,7 +76,7 @@ Window transposed_window_of(const NodeRun& run, const Dims& input, Dims filter) 
         std::int64_t outputs = whole - w.begin[i] - w.end[i];
         if (!wanted.empty() || automatic.starts_with("SAME")) {
             outputs = wanted.empty() ? input[i] * w.stride[i] : wanted[i];
-            if (outputs < 1 || outputs > kLargest) throw NotInferred{fmt::format("an output of size {}", outputs)};
+            if (outputs < 1 || outputs > kLargestSize) throw NotInferred{fmt::format("an output of size {}", outputs)};
             const std::int64_t pad = std::max<std::int64_t>(0, whole - outputs);
             w.begin[i] = automatic == "SAME_UPPER" ? pad / 2 : pad - pad / 2;
             w.end[i] = pad - w.begin[i];

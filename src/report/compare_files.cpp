@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -9,21 +8,14 @@
 
 #include "report/compare_words.hpp"
 #include "report/fields.hpp"
+#include "report/json_values.hpp"
 #include "report/numbers.hpp"
 
 namespace gambrel {
 namespace {
 
 using namespace report_detail;
-using Json = nlohmann::ordered_json;
 
-std::string level_key(Level level) {
-    std::string key(name(level));
-    std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return std::tolower(c); });
-    return key;
-}
-
-Json number(const std::optional<double>& v) { return v && std::isfinite(*v) ? Json(*v) : Json(nullptr); }
 Json change_json(const Change& c) {
     return {{"before", number(c.before)}, {"after", number(c.after)}, {"ratio", number(c.ratio())}};
 }

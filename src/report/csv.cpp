@@ -12,11 +12,11 @@ namespace {
 using namespace report_detail;
 
 template <class Q>
-std::string amount(const Known<Q>& known) {
+std::string exact_or_empty(const Known<Q>& known) {
     return known ? exact(known->value.value()) : std::string{};
 }
 template <class Q>
-std::string amount(const std::optional<Q>& known) {
+std::string exact_or_empty(const std::optional<Q>& known) {
     return known ? exact(known->value()) : std::string{};
 }
 
@@ -49,23 +49,23 @@ std::string csv(const Analysis& analysis) {
         out += csv_line({k.name.str(),
                          k.phase.str(),
                          std::to_string(k.launches),
-                         amount(k.time),
-                         amount(k.work[Pipe::fp64]),
-                         amount(k.work[Pipe::fp32]),
-                         amount(k.work[Pipe::fp16]),
-                         amount(tensor_flop(k)),
-                         amount(flop(k)),
-                         amount(k.bytes[Level::l1]),
-                         amount(k.bytes[Level::l2]),
-                         amount(k.bytes[Level::dram]),
-                         amount(intensity(k, Level::l1)),
-                         amount(intensity(k, Level::l2)),
-                         amount(intensity(k, Level::dram)),
-                         amount(flop_rate(k)),
+                         exact_or_empty(k.time),
+                         exact_or_empty(k.work[Pipe::fp64]),
+                         exact_or_empty(k.work[Pipe::fp32]),
+                         exact_or_empty(k.work[Pipe::fp16]),
+                         exact_or_empty(tensor_flop(k)),
+                         exact_or_empty(flop(k)),
+                         exact_or_empty(k.bytes[Level::l1]),
+                         exact_or_empty(k.bytes[Level::l2]),
+                         exact_or_empty(k.bytes[Level::dram]),
+                         exact_or_empty(intensity(k, Level::l1)),
+                         exact_or_empty(intensity(k, Level::l2)),
+                         exact_or_empty(intensity(k, Level::dram)),
+                         exact_or_empty(flop_rate(k)),
                          to_text(row.verdict.bound),
                          row.verdict.of_roof ? exact(100 * *row.verdict.of_roof) : "",
                          reason(row),
-                         amount(row.verdict.headroom),
+                         exact_or_empty(row.verdict.headroom),
                          speedup(row),
                          k.op.str(),
                          k.module.str(),

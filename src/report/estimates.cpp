@@ -16,12 +16,12 @@ using namespace chart_detail;
 using namespace report_detail;
 
 template <class Q>
-double amount(const Known<Q>& known) {
+double value_or_zero(const Known<Q>& known) {
     return known ? known->value.value() : 0;
 }
 double flop_of(const Estimate& e) { return flop(*e.layer).value(); }
-double time_of(const Estimate& e) { return amount(e.kernel.time); }
-double bytes_of(const Estimate& e, Level level) { return amount(e.kernel.bytes[level]); }
+double time_of(const Estimate& e) { return value_or_zero(e.kernel.time); }
+double bytes_of(const Estimate& e, Level level) { return value_or_zero(e.kernel.bytes[level]); }
 Tile tile_of(const Estimate& e) { return e.mapping.cta; }  // 0 where the kernel has none
 
 std::string tile_text(const Tile& t) { return t.m > 0 ? fmt::format("{}x{}x{}", t.m, t.n, t.k) : ""; }
@@ -123,9 +123,9 @@ std::string heading(const Estimates& estimates) {
                        estimates.partial ? ", partial" : "", estimates.fits ? "" : ", does not fit into its memory");
 }
 
-constexpr std::array<const char*, 11> kColumns = {"pred_tile_m",   "pred_tile_n",   "pred_tile_k",     "pred_flop",
-                                                  "pred_l1_bytes", "pred_l2_bytes", "pred_dram_bytes", "pred_time_us",
-                                                  "pred_bound",    "pred_reason",   "pred_origin"};
+constexpr std::array<const char*, 11> kPredictedColumns = {
+    "pred_tile_m",     "pred_tile_n",  "pred_tile_k", "pred_flop",   "pred_l1_bytes", "pred_l2_bytes",
+    "pred_dram_bytes", "pred_time_us", "pred_bound",  "pred_reason", "pred_origin"};
 
 // The columns that are added to a row: a row of a whole backward pass is the sum of its parts.
 std::vector<std::string> predicted_cells(const EstimatedRow& row) {
@@ -191,7 +191,7 @@ std::string estimates_csv(const Estimates& estimates) {
     const LayerSet& set = *estimates.layers;
     std::vector<std::string> header = {"name", "pass", "precision", "repeat"};
     if (set.table) header = set.table->columns;
-    header.insert(header.end(), kColumns.begin(), kColumns.end());
+    header.insert(header.end(), kPredictedColumns.begin(), kPredictedColumns.end());
     std::string text = csv_line(header);
     const std::string made(name(origin(estimates.options.method)));
     for (const EstimatedRow& row : estimates.rows) {
@@ -205,7 +205,7 @@ std::string estimates_csv(const Estimates& estimates) {
         } else {
             cells.resize(4);
         }
-        std::vector<std::string> predicted(kColumns.size() - 2);
+        std::vector<std::string> predicted(kPredictedColumns.size() - 2);
         predicted.push_back(row.reason);
         if (!row.estimates.empty()) predicted = predicted_cells(row);
         predicted.push_back(row.estimates.empty() ? "" : estimates.partial ? made + ", partial" : made);

@@ -16,12 +16,6 @@ Json amount(const Known<Q>& known) {
     return {{"value", number(known->value.value())}, {"origin", name(known->origin)}, {"rule", known->rule.str()}};
 }
 
-std::string level_key(Level level) {
-    std::string key(name(level));
-    for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return key;
-}
-
 std::string pipe_key(Pipe pipe) { return std::string(name(pipe)) + (is_integer(pipe) ? "_op" : "_flop"); }
 
 Json kernel_json(const Kernel& k) {

@@ -1,8 +1,10 @@
 // How amounts and choices are spelled in JSON, by the result that is read back and by the page's data alike.
 #pragma once
 
+#include <cctype>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -42,6 +44,12 @@ constexpr const char* grouping_name(Grouping grouping) {
     return "";
 }
 constexpr const char* roofs_name(Roofs roofs) { return roofs == Roofs::measured ? "measured" : "theoretical"; }
+
+inline std::string level_key(Level level) {
+    std::string key(name(level));
+    for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return key;
+}
 
 // Names come from files: bytes that are not UTF-8 are replaced, never a reason to throw.
 inline std::string dumped(const Json& json, int indent) {

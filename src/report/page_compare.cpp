@@ -6,17 +6,16 @@
 #include "report/compare_words.hpp"
 #include "report/numbers.hpp"
 #include "report/page_json.hpp"
+#include "report/roofline_plot.hpp"
 
 namespace gambrel::report_detail {
 namespace {
-
-bool positive(const std::optional<double>& v) { return v && std::isfinite(*v) && *v > 0; }
 
 ChartSeries at_level(const Comparison& c, Level level) {
     ChartSeries series{std::string(name(level)), {}, false, std::string(name(level))};
     for (const ComparedPair& p : c.pairs) {
         const Change& bytes = p.bytes[level];
-        if (!positive(bytes.before) || !positive(bytes.after)) continue;
+        if (!positive(bytes.before.value_or(0)) || !positive(bytes.after.value_or(0))) continue;
         const Kernel& kernel = shown_kernel(p, c);
         series.marks.push_back({*bytes.before,
                                 *bytes.after,

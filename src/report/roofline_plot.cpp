@@ -39,8 +39,6 @@ RunClock run_clock(const Analysis& analysis, std::size_t machine) {
     return clock;
 }
 
-bool positive(double v) { return std::isfinite(v) && v > 0; }
-
 std::optional<PlottedKernel> plottable(const AnalysisRow& row) {
     const auto rate = flop_rate(row.kernel);
     if (!rate || !positive(rate->value())) return std::nullopt;

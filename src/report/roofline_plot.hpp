@@ -2,6 +2,7 @@
 // Shared by SVG, terminal and page. Everything comes from the Analysis; what cannot be drawn is counted in the caption.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include <gambrel/roofline.hpp>
 
 namespace gambrel::report_detail {
+
+// What a logarithmic axis can show.
+inline bool positive(double v) { return std::isfinite(v) && v > 0; }
 
 struct PlottedRoof {
     Bound what;        // a Level (a slope) or a Pipe (flat)

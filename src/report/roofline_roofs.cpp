@@ -10,8 +10,6 @@
 namespace gambrel::report_detail {
 namespace {
 
-bool positive(double v) { return std::isfinite(v) && v > 0; }
-
 bool is_used(const Analysis& analysis, std::size_t machine, Pipe pipe) {
     return std::any_of(analysis.rows.begin(), analysis.rows.end(), [&](const AnalysisRow& row) {
         return row.machine == machine && row.kernel.work[pipe] && row.kernel.work[pipe]->value.value() > 0;

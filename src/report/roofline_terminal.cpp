@@ -17,7 +17,7 @@ namespace {
 using namespace chart_detail;
 using namespace report_detail;
 
-constexpr int kMargin = 12;  // "100 GFLOP/s" and the axis
+constexpr int kTickColumns = 12;  // "100 GFLOP/s" and the axis
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kDim = "2";
 
@@ -123,7 +123,7 @@ void draw_kernels(CellCanvas& canvas, const Frame& f, std::size_t lettered, bool
 }
 
 std::string axis_line(const Frame& f, const TextStyle& style) {
-    std::string line = std::string(kMargin - 1, ' ') + (style.unicode ? "└" : "+");
+    std::string line = std::string(kTickColumns - 1, ' ') + (style.unicode ? "└" : "+");
     for (int c = 0; c < f.columns; ++c) {
         bool tick = false;
         for (int d = static_cast<int>(std::ceil(f.data.x.low)); d <= f.data.x.high; ++d)
@@ -134,11 +134,11 @@ std::string axis_line(const Frame& f, const TextStyle& style) {
 }
 
 std::string decade_line(const Frame& f) {
-    std::string line(static_cast<std::size_t>(kMargin + f.columns), ' ');
+    std::string line(static_cast<std::size_t>(kTickColumns + f.columns), ' ');
     std::size_t free_from = 0;
     for (int d = static_cast<int>(std::ceil(f.data.x.low)); d <= f.data.x.high; ++d) {
         const std::string label = d >= -3 && d <= 4 ? fmt::format("{:g}", std::pow(10.0, d)) : fmt::format("1e{}", d);
-        const auto at = static_cast<std::size_t>(kMargin + f.column(d)) - label.size() / 2;
+        const auto at = static_cast<std::size_t>(kTickColumns + f.column(d)) - label.size() / 2;
         if (at < free_from || at + label.size() > line.size()) continue;
         line.replace(at, label.size(), label);
         free_from = at + label.size() + 1;
@@ -155,7 +155,7 @@ std::string plot_lines(const CellCanvas& canvas, const Frame& f, const TextStyle
         for (int d = static_cast<int>(std::ceil(f.data.y.low)); d <= f.data.y.high; ++d)
             if (f.row(d) == row) tick = to_text(FlopRate{std::pow(10.0, d)}, 3);
         const std::string axis = style.unicode ? (tick.empty() ? "│" : "┤") : (tick.empty() ? "|" : "+");
-        out += aligned(tick, kMargin - 1, true) + axis + lines[static_cast<std::size_t>(row)] + "\n";
+        out += aligned(tick, kTickColumns - 1, true) + axis + lines[static_cast<std::size_t>(row)] + "\n";
     }
     return out;
 }
@@ -196,7 +196,7 @@ std::string terminal_chart(const Analysis& analysis, const TextStyle& given) {
     TextStyle style = given;
     style.width = std::clamp(given.width, 50, 250);
     const RooflinePlot data = roofline_plot(analysis, {400, {}});
-    const int columns = style.width - kMargin - 1;
+    const int columns = style.width - kTickColumns - 1;
     const Frame frame{data, columns, std::clamp(columns * 3 / 10, 12, 36)};
     const std::size_t lettered = std::min({data.kernels.size(), kLetters.size(), style.max_rows, std::size_t{12}});
 
@@ -209,7 +209,8 @@ std::string terminal_chart(const Analysis& analysis, const TextStyle& given) {
     std::string out = painted(truncated(plain(data.title), style.width, !style.unicode), "1", style.color) + "\n";
     out += truncated(plain(data.subtitle), style.width, !style.unicode) + "\n";
     out += plot_lines(canvas, frame, style) + axis_line(frame, style) + decade_line(frame);
-    out += std::string(kMargin, ' ') + truncated("arithmetic intensity [FLOP/byte]", columns, !style.unicode) + "\n";
+    out +=
+        std::string(kTickColumns, ' ') + truncated("arithmetic intensity [FLOP/byte]", columns, !style.unicode) + "\n";
     out += level_legend(data, style) + kernel_legend(data, lettered, style);
     for (const auto& sentence : data.caption)
         for (const auto& line : wrapped(plain(sentence), style.width, 2)) out += line + "\n";

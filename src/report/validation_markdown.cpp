@@ -16,8 +16,8 @@ namespace {
 using namespace chart_detail;
 using namespace report_detail;
 
-constexpr std::array<EstimateSource, kEstimateSources> kColumns = {EstimateSource::simulated, EstimateSource::gambrel,
-                                                                   EstimateSource::paper};
+constexpr std::array<EstimateSource, kEstimateSources> kTableColumns = {EstimateSource::simulated,
+                                                                        EstimateSource::gambrel, EstimateSource::paper};
 
 struct Shown {
     std::vector<ValidatedQuantity> quantities;
@@ -29,7 +29,7 @@ Shown shown_of(const Validation& v) {
     for (const ValidatedQuantity q :
          {ValidatedQuantity::l1, ValidatedQuantity::l2, ValidatedQuantity::dram, ValidatedQuantity::time})
         if (summary(v.rows, q, EstimateSource::gambrel).rows > 0) shown.quantities.push_back(q);
-    for (const EstimateSource e : kColumns)
+    for (const EstimateSource e : kTableColumns)
         if (std::any_of(shown.quantities.begin(), shown.quantities.end(),
                         [&](ValidatedQuantity q) { return summary(v.rows, q, e).rows > 0; }))
             shown.estimates.push_back(e);

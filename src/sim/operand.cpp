@@ -7,8 +7,6 @@
 namespace gambrel::sim_detail {
 namespace {
 
-std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
-
 // Collects the lines of one warp instruction at the end of `out`.
 class Request {
 public:

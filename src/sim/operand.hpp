@@ -11,6 +11,9 @@
 
 namespace gambrel::sim_detail {
 
+// Coordinates and counts within a picture fit into 32 bits: a layer's sizes are checked when it is read.
+constexpr std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
+
 // A digit of an index in mixed radix, and how far one step of it goes in memory (elements) and in the picture.
 struct Digit {
     std::int64_t radix = 1;

@@ -7,8 +7,6 @@
 namespace gambrel::sim_detail {
 namespace {
 
-std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
-
 struct Strides {
     std::int64_t n, c, h, w;
 };

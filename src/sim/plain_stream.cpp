@@ -11,7 +11,6 @@
 namespace gambrel::sim_detail {
 namespace {
 
-Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
 constexpr RequestShape kAlongSide{32, 1};
 constexpr RequestShape kOneTap{1, 1};
 

@@ -13,6 +13,8 @@
 
 namespace gambrel::sim_detail {
 
+constexpr Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
+
 // What a running CTA keeps between steps; each stream uses the members that it needs.
 struct CtaState {
     std::int64_t cta = 0;

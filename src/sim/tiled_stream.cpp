@@ -15,8 +15,6 @@ RequestShape request_shape(const WarpLoad& load) {
     return load.k_major ? RequestShape{lanes, kWarp / lanes * vector} : RequestShape{lanes * vector, kWarp / lanes};
 }
 
-Action load_action(const WarpLoad& load) { return load.through_l1 ? Action::read : Action::read_step; }
-
 // Stores run along what is contiguous: 128 bytes an instruction, or 32 elements in runs as short as the mapping says.
 bool in_workspace(const Mapping& m) { return m.sums == SplitSums::workspace || m.sums == SplitSums::partial; }
 

@@ -14,8 +14,6 @@ namespace {
 
 using Dims = OperatorInput::Dims;
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 // The call and those around it: an inner one may know the gradient only, an outer one the input.
 class Shapes {
 public:

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "trace/described.hpp"
+#include "trace/tensors.hpp"
 
 namespace gambrel::trace_detail {
 namespace {
@@ -49,8 +50,6 @@ constexpr std::array<RoleName, 38> kRoles = {{
     {"FlashAttnBwdPostprocess", Role::after_attention},
     {"FlashAttnFwdCombine", Role::after_attention},
 }};
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 }  // namespace
 

@@ -51,11 +51,13 @@ Written reduced(const Launch& l, const Dims& dims) {
     return {left, 0, {}};
 }
 
-Dims value_of(const Launch& l, std::string_view name) { return numbers_in(value_at(*l.call, l.rule->argument(name))); }
+Dims numbers_of(const Launch& l, std::string_view name) {
+    return numbers_in(value_at(*l.call, l.rule->argument(name)));
+}
 
 Written pooled(const Launch& l, const Dims& dims) {
-    const Dims kernel = value_of(l, "kernel"), padding = value_of(l, "padding");
-    Dims stride = value_of(l, "stride");
+    const Dims kernel = numbers_of(l, "kernel"), padding = numbers_of(l, "padding");
+    Dims stride = numbers_of(l, "stride");
     if (kernel.empty() || dims.size() < 3) return {0, 0, "window and stride of the pooling were not recorded"};
     if (stride.empty()) stride = kernel;
     const std::size_t sides = std::min<std::size_t>(dims.size() - 2, std::max<std::size_t>(2, kernel.size()));
@@ -70,7 +72,7 @@ Written pooled(const Launch& l, const Dims& dims) {
 }
 
 Written resized(const Launch& l, const Dims& dims) {
-    const Dims size = value_of(l, "size");
+    const Dims size = numbers_of(l, "size");
     if (size.empty() || dims.size() < size.size()) return {0, 0, "the size of the result was not recorded"};
     return {
         elements(Dims(dims.begin(), dims.end() - static_cast<std::ptrdiff_t>(size.size()))) * elements(size), 0, {}};
@@ -94,7 +96,7 @@ Described gathered(const Launch& l) {
     if (!table || !index || table->tensors.empty() || index->tensors.empty())
         return Described::refused("shapes of its operands were not recorded");
     const Dims& rows = table->tensors.front();
-    const Dims dim = value_of(l, "dim");
+    const Dims dim = numbers_of(l, "dim");
     std::int64_t axis = dim.empty() ? 0 : dim.front();
     if (axis < 0) axis += static_cast<std::int64_t>(rows.size());
     if (rows.empty() || axis < 0 || axis >= std::int64_t(rows.size()) || rows[std::size_t(axis)] <= 0)

@@ -7,8 +7,6 @@
 namespace gambrel::trace_detail {
 namespace {
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 constexpr std::int64_t kMostValue = std::int64_t{1} << 50;  // of an argument: more is not a size
 
 struct TypeFacts {

@@ -12,6 +12,8 @@
 
 namespace gambrel::trace_detail {
 
+inline bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
 // Bytes of an element; absent for what is not a type of tensors.
 std::optional<double> type_size(std::string_view type);
 // The type that a kernel's name speaks of: its template arguments, or BLAS's letters.

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-const std::vector<std::string> kGpus = {"v100-sxm2-16gb", "a100-sxm4-80gb", "rtx-4090", "h100-sxm", "b200"};
+const std::vector<std::string> kTransformerGpus = {"v100-sxm2-16gb", "a100-sxm4-80gb", "rtx-4090", "h100-sxm", "b200"};
 
 Layer layer_of(decltype(Layer::op) op, Pass pass = Pass::fwd) {
     Layer layer;
@@ -54,7 +54,7 @@ Prediction on(const Layer& layer, const std::string& gpu, const std::function<vo
 }
 
 TEST(Transformers, have_finite_predictions_whose_parts_add_up) {
-    for (const std::string& gpu : kGpus)
+    for (const std::string& gpu : kTransformerGpus)
         for (const Layer& layer : samples()) {
             const Prediction p = on(layer, gpu);
             ASSERT_TRUE(std::isfinite(p.time.value()) && p.time > Seconds{}) << gpu;
@@ -68,7 +68,7 @@ TEST(Transformers, have_finite_predictions_whose_parts_add_up) {
 }
 
 TEST(Transformers, are_never_slower_with_more_bandwidth_or_more_sms) {
-    for (const std::string& gpu : kGpus)
+    for (const std::string& gpu : kTransformerGpus)
         for (const Layer& layer : samples()) {
             const Seconds before = on(layer, gpu).time;
             EXPECT_LE(on(layer, gpu, [](ModelInputs& h) { h.dram_bandwidth *= 2; }).time, before) << gpu;
@@ -78,7 +78,7 @@ TEST(Transformers, are_never_slower_with_more_bandwidth_or_more_sms) {
 }
 
 TEST(Transformers, attention_with_a_mask_is_never_slower_than_without) {
-    for (const std::string& gpu : kGpus)
+    for (const std::string& gpu : kTransformerGpus)
         for (const std::int64_t length : {64, 1000, 8192})
             for (const std::int64_t window : {0, 128, 1024}) {
                 Attention masked = attention(2, length, length), full = masked;
@@ -90,7 +90,7 @@ TEST(Transformers, attention_with_a_mask_is_never_slower_than_without) {
 }
 
 TEST(Transformers, more_tokens_and_longer_caches_never_take_less_time) {
-    for (const std::string& gpu : kGpus) {
+    for (const std::string& gpu : kTransformerGpus) {
         Seconds before;
         for (const std::int64_t context : {128, 1024, 8192, 65536}) {
             const Seconds time = on(layer_of(attention(32, 1, context)), gpu).time;

@@ -14,7 +14,7 @@ using namespace test;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-const MetricSet& wanted() {
+const MetricSet& joined_metrics() {
     static const MetricSet metrics =
         metric_set({"m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11"});
     return metrics;
@@ -29,7 +29,7 @@ Profile profile(const std::string& source, const std::string& metric,
         Launch launch;
         launch.name = Symbol(name);
         launch.launches = times;
-        add_value(p, launch, wanted(), wanted().find(metric), v);
+        add_value(p, launch, joined_metrics(), joined_metrics().find(metric), v);
         p.launches.push_back(launch);
     }
     return p;
@@ -42,9 +42,9 @@ TEST(Joined, appends_metrics_launch_by_launch) {
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(out[0].source, "d");
     ASSERT_EQ(out[0].launches.size(), 2u);
-    EXPECT_EQ(value(out[0], 0, wanted(), "m1"), 1.0);
-    EXPECT_EQ(value(out[0], 0, wanted(), "m2"), 3.0);
-    EXPECT_EQ(value(out[0], 1, wanted(), "m2"), 4.0);
+    EXPECT_EQ(value(out[0], 0, joined_metrics(), "m1"), 1.0);
+    EXPECT_EQ(value(out[0], 0, joined_metrics(), "m2"), 3.0);
+    EXPECT_EQ(value(out[0], 1, joined_metrics(), "m2"), 4.0);
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_EQ(notes[0].where, "d");
 }
@@ -65,9 +65,9 @@ TEST(Joined, pairs_the_nth_launches_of_a_kernel_where_only_the_order_differs) {
         {profile("d/a", "m1", {{"x", 1}, {"y", 2}, {"x", 3}}), profile("d/b", "m2", {{"y", 20}, {"x", 10}, {"x", 30}})},
         notes);
     ASSERT_EQ(out.size(), 1u);
-    EXPECT_EQ(value(out[0], 0, wanted(), "m2"), 10.0);
-    EXPECT_EQ(value(out[0], 1, wanted(), "m2"), 20.0);
-    EXPECT_EQ(value(out[0], 2, wanted(), "m2"), 30.0);
+    EXPECT_EQ(value(out[0], 0, joined_metrics(), "m2"), 10.0);
+    EXPECT_EQ(value(out[0], 1, joined_metrics(), "m2"), 20.0);
+    EXPECT_EQ(value(out[0], 2, joined_metrics(), "m2"), 30.0);
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_THAT(notes[0].what, HasSubstr("1 of them launch the same kernels in another order"));
     EXPECT_THAT(notes[0].what, HasSubstr("launch 0 is \"y\" here and \"x\" in a"));
@@ -146,10 +146,10 @@ TEST(Joined, joins_summaries_by_kernel_name_in_any_order) {
     ASSERT_EQ(out.size(), 1u);
     ASSERT_EQ(out[0].launches.size(), 3u);
     EXPECT_EQ(out[0].launches[0].name.str(), "x");
-    EXPECT_EQ(value(out[0], 0, wanted(), "m2"), 3.0);
-    EXPECT_EQ(value(out[0], 1, wanted(), "m2"), 4.0);
+    EXPECT_EQ(value(out[0], 0, joined_metrics(), "m2"), 3.0);
+    EXPECT_EQ(value(out[0], 1, joined_metrics(), "m2"), 4.0);
     EXPECT_EQ(out[0].launches[2].name.str(), "z");
-    EXPECT_FALSE(value(out[0], 2, wanted(), "m1").has_value());
+    EXPECT_FALSE(value(out[0], 2, joined_metrics(), "m1").has_value());
     EXPECT_EQ(out[0].launches[2].launches, 100u);
 }
 
@@ -173,7 +173,8 @@ TEST(Joined, cost_grows_with_the_launches_and_no_faster) {
             std::vector<std::pair<std::string, double>> launches;
             for (std::size_t i = 0; i < n; ++i)
                 launches.emplace_back("kernel " + std::to_string((i + m % 2) % 50), 1.0);
-            profiles.push_back(profile("d/" + std::to_string(m), wanted().name(static_cast<MetricId>(m)), launches));
+            profiles.push_back(
+                profile("d/" + std::to_string(m), joined_metrics().name(static_cast<MetricId>(m)), launches));
         }
         Errors notes;
         const std::clock_t begin = std::clock();

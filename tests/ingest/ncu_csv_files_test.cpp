@@ -9,7 +9,7 @@ namespace {
 using namespace test;
 namespace fs = std::filesystem;
 
-Profile read(const std::string& path, const MetricSet& metrics) {
+Profile csv_file(const std::string& path, const MetricSet& metrics) {
     const std::string text = text_of(path);
     EXPECT_TRUE(is_ncu_csv(text)) << path;
     EXPECT_FALSE(is_nvprof_csv(text)) << path;
@@ -26,7 +26,7 @@ void expect_sums(const std::string& folder, const std::string& expected) {
     for (const auto& row : table(expected)) {
         const std::string& file = row.at("file");
         if (!fs::exists(folder + "/" + file) || row.at("l1") == "nan") continue;  // held back, or a failed launch
-        if (!profiles.contains(file)) profiles[file] = read(folder + "/" + file, metrics);
+        if (!profiles.contains(file)) profiles[file] = csv_file(folder + "/" + file, metrics);
         const Profile& p = profiles[file];
         const std::string& kernel = row.at("kernel");
         launches[file] += std::stoul(row.at("count"));
@@ -56,7 +56,7 @@ TEST(NcuCsvFiles, gpp_on_rtx4060_adds_up_to_the_expected_table) {
     GAMBREL_NEEDS(shared("ncu_csv/gpp_rtx4060"));
     expect_sums(shared("ncu_csv/gpp_rtx4060"), shared("ncu_csv/gpp_rtx4060_expected.csv"));
     const MetricSet metrics = nersc_metrics();
-    const auto p = read(shared("ncu_csv/gpp_rtx4060/output.csv"), metrics);
+    const auto p = csv_file(shared("ncu_csv/gpp_rtx4060/output.csv"), metrics);
     EXPECT_EQ(value(p, 0, metrics, "sm__cycles_elapsed.avg.per_second"), 1619726202.90);
     EXPECT_EQ(p.launches[0].shape, (LaunchShape{{65535, 1, 1}, {128, 1, 1}}));
     EXPECT_EQ(p.launches[0].cc, (ComputeCapability{8, 9}));
@@ -66,7 +66,7 @@ TEST(NcuCsvFiles, gpp_on_rtx4060_adds_up_to_the_expected_table) {
 TEST(NcuCsvFiles, gpp_failed_launch_is_a_row_of_faults) {
     GAMBREL_NEEDS(shared("ncu_csv/gpp_rtx4060/output8.csv"));
     const MetricSet metrics = nersc_metrics();
-    const auto p = read(shared("ncu_csv/gpp_rtx4060/output8.csv"), metrics);
+    const auto p = csv_file(shared("ncu_csv/gpp_rtx4060/output8.csv"), metrics);
     ASSERT_EQ(p.launches.size(), 1u);
     EXPECT_EQ(p.launches[0].name.str(), "sigma_gpp_gpu_39");
     EXPECT_EQ(p.launches[0].faults.size(), 15u);
@@ -112,7 +112,7 @@ TEST(NcuCsvFiles, b200_raw_pages_have_their_launches_or_say_why_not) {
         EXPECT_EQ(p->launches[0].device.str(), "NVIDIA B200");
         EXPECT_TRUE(p->notes.empty()) << to_text(p->notes);
     }
-    const auto p = read(shared("ncu_csv/b200/flashinfer_paged_decode__gqa_bf16_b1_ctx128k_p64.ncu.csv"), metrics);
+    const auto p = csv_file(shared("ncu_csv/b200/flashinfer_paged_decode__gqa_bf16_b1_ctx128k_p64.ncu.csv"), metrics);
     EXPECT_EQ(value(p, 0, metrics, "gpu__time_duration.sum"), 14752.0);
     EXPECT_EQ(value(p, 0, metrics, "launch__waves_per_multiprocessor"), 0.08);
     EXPECT_EQ(p.launches[1].shape, (LaunchShape{{158, 8, 1}, {16, 4, 2}}));
@@ -124,7 +124,7 @@ TEST(NcuCsvFiles, details_pages_of_rtx5090_give_base_units) {
     const MetricSet metrics =
         metric_set({"dram__bytes_read.sum", "gpu__time_duration.sum", "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
                     "flop_count_hp.sum", "SM Frequency", "Duration", "DRAM Bandwidth", "Elapsed Cycles"});
-    const auto p = read(folder + "/ncu.details.csv", metrics);
+    const auto p = csv_file(folder + "/ncu.details.csv", metrics);
     ASSERT_EQ(p.launches.size(), 1u);
     EXPECT_TRUE(p.notes.empty()) << to_text(p.notes);
     EXPECT_DOUBLE_EQ(value(p, 0, metrics, "dram__bytes_read.sum").value(), 3.35e6);
@@ -134,11 +134,11 @@ TEST(NcuCsvFiles, details_pages_of_rtx5090_give_base_units) {
     EXPECT_EQ(value(p, 0, metrics, "Elapsed Cycles"), 46970);
     EXPECT_EQ(value(p, 0, metrics, "sm__ops_path_tensor_src_bf16_dst_fp32.sum"), 1275068416.0);
     EXPECT_EQ(p.launches[0].faults.size(), 1u);  // flop_count_hp.sum is n/a
-    const auto chart = read(folder + "/ncu.section_SpeedOfLight_RooflineChart.csv", metrics);
+    const auto chart = csv_file(folder + "/ncu.section_SpeedOfLight_RooflineChart.csv", metrics);
     EXPECT_DOUBLE_EQ(value(chart, 0, metrics, "DRAM Bandwidth").value(), 143.20e9);
     for (const auto& entry : fs::recursive_directory_iterator(shared("ncu_csv/rtx5090_details"))) {
         if (!entry.is_regular_file()) continue;
-        const auto any = read(entry.path().string(), metrics);
+        const auto any = csv_file(entry.path().string(), metrics);
         EXPECT_EQ(any.launches.size(), 1u) << entry.path();
         EXPECT_TRUE(any.notes.empty()) << to_text(any.notes);
     }
@@ -148,7 +148,7 @@ TEST(NcuCsvFiles, rtx5070_reads_through_byte_order_mark_and_program_output) {
     GAMBREL_NEEDS(shared("ncu_csv/rtx5070"));
     const MetricSet metrics =
         metric_set({"dram__bytes_op_read.sum", "dram__bytes_op_write.sum", "gpu__time_duration.sum"});
-    const auto p = read(shared("ncu_csv/rtx5070/gemm_naive.csv"), metrics);
+    const auto p = csv_file(shared("ncu_csv/rtx5070/gemm_naive.csv"), metrics);
     ASSERT_EQ(p.launches.size(), 1u);
     EXPECT_EQ(value(p, 0, metrics, "dram__bytes_op_read.sum"), 54207744.0);
     EXPECT_EQ(value(p, 0, metrics, "dram__bytes_op_write.sum"), 26601216.0);
@@ -156,7 +156,7 @@ TEST(NcuCsvFiles, rtx5070_reads_through_byte_order_mark_and_program_output) {
     EXPECT_EQ(p.launches[0].cc, (ComputeCapability{12, 0}));
     for (const char* name :
          {"gemm_register_blocked", "gemm_tiled", "gemm_vectorized", "saxpy", "transpose_naive", "transpose_tiled"}) {
-        const auto any = read(shared("ncu_csv/rtx5070/") + name + ".csv", metrics);
+        const auto any = csv_file(shared("ncu_csv/rtx5070/") + name + ".csv", metrics);
         EXPECT_EQ(any.launches.size(), 1u) << name;
         EXPECT_EQ(any.values.size(), 3u) << name;
         EXPECT_TRUE(any.notes.empty()) << name;
@@ -172,15 +172,16 @@ TEST(NcuCsvFiles, per_kernel_summaries_on_a100_are_averages) {
     GAMBREL_NEEDS(shared("nvprof_csv/multi_kernels_metrics.csv"));
     const MetricSet metrics =
         metric_set({"dram__sectors_read.sum", "gpu__time_active.avg", "smsp__thread_inst_executed.sum"});
-    const auto p = read(shared("nvprof_csv/multi_kernels_metrics.csv"), metrics);
+    const auto p = csv_file(shared("nvprof_csv/multi_kernels_metrics.csv"), metrics);
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(p.launches[0].name.str(), "kernel_B");
     EXPECT_EQ(p.launches[0].launches, 100u);
     EXPECT_EQ(value(p, 0, metrics, "dram__sectors_read.sum"), 402339.36);
     EXPECT_EQ(value(p, 1, metrics, "dram__sectors_read.sum"), 806261.76);
-    EXPECT_EQ(value(read(shared("nvprof_csv/multi_kernels_timing.csv"), metrics), 1, metrics, "gpu__time_active.avg"),
-              76952.96);
-    EXPECT_EQ(value(read(shared("nvprof_csv/multi_kernels_events.csv"), metrics), 0, metrics,
+    EXPECT_EQ(
+        value(csv_file(shared("nvprof_csv/multi_kernels_timing.csv"), metrics), 1, metrics, "gpu__time_active.avg"),
+        76952.96);
+    EXPECT_EQ(value(csv_file(shared("nvprof_csv/multi_kernels_events.csv"), metrics), 0, metrics,
                     "smsp__thread_inst_executed.sum"),
               74784015.0);
 }

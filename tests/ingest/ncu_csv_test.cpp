@@ -24,7 +24,7 @@ const MetricSet& two_metrics() {
     return metrics;
 }
 
-Profile read(const std::string& text, const MetricSet& metrics = two_metrics(), KeepName keep = {}) {
+Profile parsed_csv(const std::string& text, const MetricSet& metrics = two_metrics(), KeepName keep = {}) {
     EXPECT_TRUE(is_ncu_csv(text));
     auto profile = read_ncu_csv(text, {"run.csv", metrics, std::move(keep)});
     if (!profile) ADD_FAILURE() << to_text(profile.error());
@@ -32,9 +32,10 @@ Profile read(const std::string& text, const MetricSet& metrics = two_metrics(), 
 }
 
 TEST(NcuCsv, reads_rows_of_metrics_into_launches) {
-    const auto p = read("program says hello\n" + std::string(kHead) + row(0, "a<int, 4>", "m1", "Kbyte", "1,234.5") +
-                        row(0, "a<int, 4>", "m2", "cycle/nsecond", "1.5") + row(0, "a<int, 4>", "unwanted", "", "3") +
-                        row(1, "b", "m1", "byte", "7"));
+    const auto p =
+        parsed_csv("program says hello\n" + std::string(kHead) + row(0, "a<int, 4>", "m1", "Kbyte", "1,234.5") +
+                   row(0, "a<int, 4>", "m2", "cycle/nsecond", "1.5") + row(0, "a<int, 4>", "unwanted", "", "3") +
+                   row(1, "b", "m1", "byte", "7"));
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(p.source, "run.csv");
     EXPECT_EQ(p.tool, "ncu");
@@ -50,8 +51,8 @@ TEST(NcuCsv, reads_rows_of_metrics_into_launches) {
 }
 
 TEST(NcuCsv, gathers_rows_of_a_launch_that_lie_apart) {
-    const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "1") + row(1, "b", "m1", "", "2") +
-                        row(0, "a", "m2", "", "3") + row(1, "b", "m2", "", "4"));
+    const auto p = parsed_csv(std::string(kHead) + row(0, "a", "m1", "", "1") + row(1, "b", "m1", "", "2") +
+                              row(0, "a", "m2", "", "3") + row(1, "b", "m2", "", "4"));
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(value(p, 0, two_metrics(), "m2"), 3.0);
     EXPECT_EQ(value(p, 1, two_metrics(), "m1"), 2.0);
@@ -59,8 +60,9 @@ TEST(NcuCsv, gathers_rows_of_a_launch_that_lie_apart) {
 }
 
 TEST(NcuCsv, passes_over_program_output_between_rows) {
-    const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "1") + "loss = 3, 4\n\n==PROF== Disconnected\n" +
-                        row(0, "a", "m2", "", "2") + "progress..." + row(1, "b", "m1", "", "3"));
+    const auto p =
+        parsed_csv(std::string(kHead) + row(0, "a", "m1", "", "1") + "loss = 3, 4\n\n==PROF== Disconnected\n" +
+                   row(0, "a", "m2", "", "2") + "progress..." + row(1, "b", "m1", "", "3"));
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(value(p, 0, two_metrics(), "m2"), 2.0);
     EXPECT_EQ(value(p, 1, two_metrics(), "m1"), 3.0);
@@ -68,7 +70,7 @@ TEST(NcuCsv, passes_over_program_output_between_rows) {
 }
 
 TEST(NcuCsv, finds_columns_by_name_in_any_order) {
-    const auto p = read(
+    const auto p = parsed_csv(
         "\"Metric Value\",\"Metric Name\",\"Kernel Name\",\"ID\",\"Metric Unit\"\n"
         "\"5\",\"m1\",\"k\",\"0\",\"us\"\n\"6\",\"m2\",\"k\",\"0\",\"\"\n\"7\",\"m1\",\"k\",\"1\",\"us\"\n");
     ASSERT_EQ(p.launches.size(), 2u);
@@ -78,7 +80,7 @@ TEST(NcuCsv, finds_columns_by_name_in_any_order) {
 }
 
 TEST(NcuCsv, reads_tables_that_other_tools_wrote_without_quotes) {
-    const auto p = read(
+    const auto p = parsed_csv(
         "ID,Kernel Name,Metric Name,Metric Unit,Metric Value\r\n0,\"f(int, int)\",m1,byte,12\r\n1,g,m1,byte,13\r\n");
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(p.launches[0].name.str(), "f(int, int)");
@@ -86,8 +88,8 @@ TEST(NcuCsv, reads_tables_that_other_tools_wrote_without_quotes) {
 }
 
 TEST(NcuCsv, notes_a_bad_row_with_its_line_and_reads_the_rest) {
-    const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "1") + "\"too\",\"few\"\n" +
-                        row(1, "b", "m1", "", "2") + "\"2\",\"7\",\"cut o");
+    const auto p = parsed_csv(std::string(kHead) + row(0, "a", "m1", "", "1") + "\"too\",\"few\"\n" +
+                              row(1, "b", "m1", "", "2") + "\"2\",\"7\",\"cut o");
     ASSERT_EQ(p.launches.size(), 2u);
     ASSERT_EQ(p.notes.size(), 2u);
     EXPECT_EQ(p.notes[0].where, "run.csv: line 3");
@@ -99,14 +101,14 @@ TEST(NcuCsv, notes_a_bad_row_with_its_line_and_reads_the_rest) {
 TEST(NcuCsv, names_only_the_first_of_many_bad_rows) {
     std::string text(kHead);
     for (int i = 0; i < 5000; ++i) text += "\"too\",\"few\"\n";
-    const auto p = read(text);
+    const auto p = parsed_csv(text);
     EXPECT_EQ(p.notes.size(), 11u);
     EXPECT_THAT(p.notes.back().what, HasSubstr("5000 rows"));
 }
 
 TEST(NcuCsv, keeps_a_nan_as_a_fault_of_its_launch) {
-    const auto p = read(std::string(kHead) + row(0, "a", "m1", "", "nan") + row(0, "a", "m2", "", "n/a") +
-                        row(1, "b", "m1", "", "") + row(2, "c", "m1", "byte", "737,869,762,948,900,000,000"));
+    const auto p = parsed_csv(std::string(kHead) + row(0, "a", "m1", "", "nan") + row(0, "a", "m2", "", "n/a") +
+                              row(1, "b", "m1", "", "") + row(2, "c", "m1", "byte", "737,869,762,948,900,000,000"));
     EXPECT_TRUE(std::isnan(value(p, 0, two_metrics(), "m1").value()));
     EXPECT_EQ(p.launches[0].faults.size(), 2u);
     EXPECT_FALSE(value(p, 1, two_metrics(), "m1").has_value());
@@ -116,14 +118,15 @@ TEST(NcuCsv, keeps_a_nan_as_a_fault_of_its_launch) {
 
 TEST(NcuCsv, reads_ambiguous_numbers_by_the_convention_of_the_file) {
     const std::string ambiguous = std::string(kHead) + row(0, "a", "m1", "", "5,376");
-    EXPECT_EQ(value(read(ambiguous), 0, two_metrics(), "m1"), 5376.0);
-    EXPECT_EQ(value(read(ambiguous + row(0, "a", "m2", "", "0,25")), 0, two_metrics(), "m1"), 5.376);
+    EXPECT_EQ(value(parsed_csv(ambiguous), 0, two_metrics(), "m1"), 5376.0);
+    EXPECT_EQ(value(parsed_csv(ambiguous + row(0, "a", "m2", "", "0,25")), 0, two_metrics(), "m1"), 5.376);
     // A metric that nobody wants still shows the convention.
-    EXPECT_EQ(value(read(ambiguous + row(0, "a", "unwanted", "", "1.234.567,5")), 0, two_metrics(), "m1"), 5.376);
+    EXPECT_EQ(value(parsed_csv(ambiguous + row(0, "a", "unwanted", "", "1.234.567,5")), 0, two_metrics(), "m1"), 5.376);
 }
 
 TEST(NcuCsv, says_once_that_a_unit_is_unknown_and_keeps_the_value) {
-    const auto p = read(std::string(kHead) + row(0, "a", "m1", "furlong", "3") + row(1, "a", "m1", "furlong", "4"));
+    const auto p =
+        parsed_csv(std::string(kHead) + row(0, "a", "m1", "furlong", "3") + row(1, "a", "m1", "furlong", "4"));
     EXPECT_EQ(value(p, 1, two_metrics(), "m1"), 4.0);
     ASSERT_EQ(p.notes.size(), 1u);
     EXPECT_THAT(p.notes[0].what, HasSubstr("furlong"));
@@ -133,9 +136,10 @@ TEST(NcuCsv, takes_the_first_of_a_metric_that_a_details_page_repeats) {
     const std::string head =
         "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule "
         "Type\"\n";
-    const auto p = read(head +
-                        "\"0\",\"k\",\"A\",\"m1\",\"\",\"1\",\n\"0\",\"k\",\"A\",\"\",\"\",\"\",\"Rule\",\"OPT\"\n"
-                        "\"0\",\"k\",\"B\",\"m1\",\"%\",\"9\",\n\"0\",\"k\",\"B\",\"m2\",\"\",\"2\",\n");
+    const auto p =
+        parsed_csv(head +
+                   "\"0\",\"k\",\"A\",\"m1\",\"\",\"1\",\n\"0\",\"k\",\"A\",\"\",\"\",\"\",\"Rule\",\"OPT\"\n"
+                   "\"0\",\"k\",\"B\",\"m1\",\"%\",\"9\",\n\"0\",\"k\",\"B\",\"m2\",\"\",\"2\",\n");
     ASSERT_EQ(p.launches.size(), 1u);
     EXPECT_EQ(p.values.size(), 2u);
     EXPECT_EQ(value(p, 0, two_metrics(), "m1"), 1.0);
@@ -144,7 +148,7 @@ TEST(NcuCsv, takes_the_first_of_a_metric_that_a_details_page_repeats) {
 
 // Found by fuzzing: rows may end before the rule columns only if nothing of a launch stands behind those.
 TEST(NcuCsv, does_not_read_a_device_behind_the_end_of_a_short_row) {
-    const auto p = read(
+    const auto p = parsed_csv(
         "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\","
         "\"device__attribute_display_name\"\n"
         "\"0\",\"k\",\"m1\",\"byte\",\"7\"\n"
@@ -157,13 +161,13 @@ TEST(NcuCsv, does_not_read_a_device_behind_the_end_of_a_short_row) {
 
 TEST(NcuCsv, does_not_merge_launches_of_two_tables_in_one_file) {
     const std::string one = std::string(kHead) + row(0, "a", "m1", "", "1");
-    const auto p = read(one + one);
+    const auto p = parsed_csv(one + one);
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(p.launches[1].values, 1u);
 }
 
 TEST(NcuCsv, reads_summaries_as_averages) {
-    const auto p = read(
+    const auto p = parsed_csv(
         "\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Invocations\",\"Metric Name\",\"Metric "
         "Unit\",\"Minimum\",\"Maximum\","
         "\"Average\"\n\"k\",\"(8, 1, 1)\",\"(2, 1, 1)\",\"1,100\",\"m1\",\"inst\",\"1.00\",\"3.00\",\"2.00\"\n"
@@ -181,7 +185,7 @@ TEST(NcuCsv, reads_raw_pages_by_their_line_of_units) {
         "\"\",\"\",\"\",\"\",\"\",\"\",\"Mbyte\",\"\",\"us\"\n"
         "\"0\",\"k\",\"8, 1, 1\",\"2, 1, 1\",\"10.0\",\"NVIDIA B200\",\"1.5\",\"No-CC\",\"2\"\n"
         "\"1\",\"k\",\"8, 1, 1\",\"2, 1, 1\",\"10.0\",\"NVIDIA B200\",\"\",\"No-CC\",\"3\"\n";
-    const auto p = read(text);
+    const auto p = parsed_csv(text);
     ASSERT_EQ(p.launches.size(), 2u);
     EXPECT_EQ(p.launches[0].device.str(), "NVIDIA B200");
     EXPECT_EQ(value(p, 0, two_metrics(), "m1"), 1.5e6);
@@ -191,16 +195,16 @@ TEST(NcuCsv, reads_raw_pages_by_their_line_of_units) {
 }
 
 TEST(NcuCsv, filters_launches_by_name) {
-    const auto p =
-        read(std::string(kHead) + row(0, "a", "m1", "", "1") + row(0, "a", "m2", "", "1") + row(1, "b", "m1", "", "2"),
-             two_metrics(), [](const std::string& name) { return name == "b"; });
+    const auto p = parsed_csv(
+        std::string(kHead) + row(0, "a", "m1", "", "1") + row(0, "a", "m2", "", "1") + row(1, "b", "m1", "", "2"),
+        two_metrics(), [](const std::string& name) { return name == "b"; });
     ASSERT_EQ(p.launches.size(), 1u);
     EXPECT_EQ(p.launches[0].name.str(), "b");
     EXPECT_EQ(p.filtered_launches, 1u);
 }
 
 TEST(NcuCsv, reads_nvtx_ranges_outermost_first) {
-    const auto p = read(
+    const auto p = parsed_csv(
         "\"ID\",\"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg\",\"Kernel Name\",\"Metric "
         "Name\",\"Metric Unit\",\"Metric Value\"\n"
         "\"0\",\"1  \"\"<default domain>:forward:none:none:none:none:none:none\"\"  \"\"<default "

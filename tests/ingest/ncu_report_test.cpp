@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const MetricSet& wanted() {
+const MetricSet& wanted_metrics() {
     static const MetricSet metrics = [] {
         MetricSet set;
         for (const char* name : {"gpu__time_duration.sum", "dram__bytes.sum", "device__attribute_multiprocessor_count"})
@@ -28,8 +28,8 @@ const MetricSet& wanted() {
 
 const std::vector<std::string> kNames = {"unwanted", "gpu__time_duration.sum", "dram__bytes.sum"};
 
-Profile read(const std::string& bytes, const KeepName& keep = {}) {
-    auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted(), keep});
+Profile parsed_report(const std::string& bytes, const KeepName& keep = {}) {
+    auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted_metrics(), keep});
     if (!profile) throw std::runtime_error(to_text(profile.error()));
     return std::move(*profile);
 }
@@ -39,7 +39,7 @@ std::optional<double> value(const Profile& profile, std::size_t launch, const st
     std::optional<double> found;
     const Launch& l = profile.launches.at(launch);
     for (std::size_t i = l.first_value; i < l.first_value + l.values; ++i) {
-        if (wanted().name(profile.values.at(i).metric) != name) continue;
+        if (wanted_metrics().name(profile.values.at(i).metric) != name) continue;
         EXPECT_FALSE(found) << name << " is there twice";
         found = profile.values[i].value;
     }
@@ -67,10 +67,10 @@ TEST(NcuReport, is_recognised_by_its_first_four_bytes) {
 }
 
 TEST(NcuReport, gives_wanted_metrics_and_drops_others) {
-    const auto profile = read(one_kernel(kernel()
-                                             .message(13, metric(0, real_value(1)))
-                                             .message(13, metric(1, real_value(2)))
-                                             .message(13, metric(2, u64_value(3)))));
+    const auto profile = parsed_report(one_kernel(kernel()
+                                                      .message(13, metric(0, real_value(1)))
+                                                      .message(13, metric(1, real_value(2)))
+                                                      .message(13, metric(2, u64_value(3)))));
     ASSERT_EQ(profile.launches.size(), 1U);
     EXPECT_EQ(profile.tool, "ncu");
     EXPECT_EQ(profile.tool_version, "2022.3.0.0");
@@ -88,18 +88,19 @@ TEST(NcuReport, reads_every_type_of_value) {
                                                            {Message().number(4, 7), 7.0},
                                                            {text_value("12.25"), 12.25}};
     for (const auto& [message, expected] : cases)
-        EXPECT_EQ(value(read(one_kernel(kernel().message(13, metric(1, message)))), 0, "gpu__time_duration.sum"),
-                  expected);
+        EXPECT_EQ(
+            value(parsed_report(one_kernel(kernel().message(13, metric(1, message)))), 0, "gpu__time_duration.sum"),
+            expected);
 }
 
 TEST(NcuReport, an_absent_value_is_no_value_and_text_is_no_number) {
-    const auto profile = read(
+    const auto profile = parsed_report(
         one_kernel(kernel().message(13, Message().number(1, 1)).message(13, metric(2, text_value("CachePreferNone")))));
     EXPECT_EQ(profile.launches.at(0).values, 0U);
 }
 
 TEST(NcuReport, nan_and_wrapped_counters_become_nan_with_a_fault) {
-    const auto profile = read(one_kernel(
+    const auto profile = parsed_report(one_kernel(
         kernel().message(13, metric(1, real_value(std::nan("")))).message(13, metric(2, u64_value(1ULL << 63)))));
     EXPECT_TRUE(std::isnan(value(profile, 0, "gpu__time_duration.sum").value()));
     EXPECT_TRUE(std::isnan(value(profile, 0, "dram__bytes.sum").value()));
@@ -108,8 +109,8 @@ TEST(NcuReport, nan_and_wrapped_counters_become_nan_with_a_fault) {
 }
 
 TEST(NcuReport, what_cannot_be_negative_becomes_nan_with_a_fault) {
-    const auto profile =
-        read(one_kernel(kernel().message(13, metric(1, real_value(-1e-6))).message(13, metric(2, real_value(-5)))));
+    const auto profile = parsed_report(
+        one_kernel(kernel().message(13, metric(1, real_value(-1e-6))).message(13, metric(2, real_value(-5)))));
     EXPECT_TRUE(std::isnan(value(profile, 0, "gpu__time_duration.sum").value()));
     EXPECT_TRUE(std::isnan(value(profile, 0, "dram__bytes.sum").value()));
     EXPECT_THAT(texts(profile.launches[0].faults),
@@ -120,7 +121,7 @@ TEST(NcuReport, what_cannot_be_negative_becomes_nan_with_a_fault) {
 TEST(NcuReport, a_field_that_claims_four_gigabytes_is_damage_and_not_empty) {
     Message wrapped = kernel();
     wrapped.bytes += std::string("\x32") + "\x80\x80\x80\x80\x10";  // field 6, length 2^32
-    const auto profile = read(one_kernel(wrapped));
+    const auto profile = parsed_report(one_kernel(wrapped));
     EXPECT_TRUE(profile.partial);
     ASSERT_FALSE(profile.notes.empty());
     EXPECT_THAT(profile.notes.front().what, HasSubstr("cannot be decoded"));
@@ -128,17 +129,17 @@ TEST(NcuReport, a_field_that_claims_four_gigabytes_is_damage_and_not_empty) {
 
 TEST(NcuReport, a_report_that_is_cut_anywhere_behind_its_header_is_marked_partial) {
     const std::string whole = one_kernel(kernel().message(13, metric(1, real_value(5))));
-    EXPECT_FALSE(read(whole).partial);
+    EXPECT_FALSE(parsed_report(whole).partial);
     for (std::size_t size = whole.size() - 1; size > whole.size() - 40; --size)
-        EXPECT_TRUE(read(whole.substr(0, size)).partial) << size << " of " << whole.size();
+        EXPECT_TRUE(parsed_report(whole.substr(0, size)).partial) << size << " of " << whole.size();
 }
 
 TEST(NcuReport, the_last_of_duplicates_wins) {
-    const auto profile = read(one_kernel(kernel()
-                                             .message(13, metric(1, real_value(232160)))
-                                             .message(13, metric(2, u64_value(1)))
-                                             .message(13, metric(1, real_value(232800)))
-                                             .message(13, Message().number(1, 1))));
+    const auto profile = parsed_report(one_kernel(kernel()
+                                                      .message(13, metric(1, real_value(232160)))
+                                                      .message(13, metric(2, u64_value(1)))
+                                                      .message(13, metric(1, real_value(232800)))
+                                                      .message(13, Message().number(1, 1))));
     EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 232800.0);
     EXPECT_EQ(profile.values.size(), 2U);
 }
@@ -148,40 +149,41 @@ TEST(NcuReport, names_that_arrive_in_a_later_block_are_resolved) {
     first.kernels = {kernel().message(13, metric(3, real_value(5)))};
     first.strings = {"unwanted", "other"};
     second.strings = {"third", "dram__bytes.sum"};
-    const auto profile = read(ReportBuilder().block(first).block(second).bytes());
+    const auto profile = parsed_report(ReportBuilder().block(first).block(second).bytes());
     EXPECT_EQ(value(profile, 0, "dram__bytes.sum"), 5.0);
     EXPECT_THAT(profile.notes, IsEmpty());
 }
 
 TEST(NcuReport, a_name_that_never_arrives_is_a_note_and_the_other_values_stand) {
-    const auto profile =
-        read(one_kernel(kernel().message(13, metric(99, real_value(5))).message(13, metric(1, real_value(6)))));
+    const auto profile = parsed_report(
+        one_kernel(kernel().message(13, metric(99, real_value(5))).message(13, metric(1, real_value(6)))));
     EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 6.0);
     ASSERT_EQ(profile.notes.size(), 1U);
     EXPECT_THAT(profile.notes[0].what, HasSubstr("1 metric values have names beyond the 3"));
 }
 
 TEST(NcuReport, an_empty_demangled_name_falls_back_to_the_function_name) {
-    EXPECT_EQ(read(one_kernel(kernel("void f<int>(int)"))).launches.at(0).name.str(), "void f<int>(int)");
-    EXPECT_EQ(read(one_kernel(kernel("", "triton_mm"))).launches.at(0).name.str(), "triton_mm");
-    EXPECT_EQ(read(one_kernel(kernel("", ""))).launches.at(0).name.str(), "_Z1ki");
-    EXPECT_EQ(read(one_kernel(Message().number(1, 1))).launches.at(0).name.str(), "kernel 0");
+    EXPECT_EQ(parsed_report(one_kernel(kernel("void f<int>(int)"))).launches.at(0).name.str(), "void f<int>(int)");
+    EXPECT_EQ(parsed_report(one_kernel(kernel("", "triton_mm"))).launches.at(0).name.str(), "triton_mm");
+    EXPECT_EQ(parsed_report(one_kernel(kernel("", ""))).launches.at(0).name.str(), "_Z1ki");
+    EXPECT_EQ(parsed_report(one_kernel(Message().number(1, 1))).launches.at(0).name.str(), "kernel 0");
 }
 
 TEST(NcuReport, unknown_fields_and_wire_types_are_skipped) {
-    const auto profile = read(one_kernel(kernel()
-                                             .single(35, 550.54F)
-                                             .message(31, Message())
-                                             .number(21, 5)   // NVTX state as a number
-                                             .number(13, 5)   // a metric as a number
-                                             .text(1, "tid")  // the thread as text
-                                             .real(200, 1)
-                                             .message(13, metric(1, real_value(4)).text(77, "new").number(4, 1))));
+    const auto profile =
+        parsed_report(one_kernel(kernel()
+                                     .single(35, 550.54F)
+                                     .message(31, Message())
+                                     .number(21, 5)   // NVTX state as a number
+                                     .number(13, 5)   // a metric as a number
+                                     .text(1, "tid")  // the thread as text
+                                     .real(200, 1)
+                                     .message(13, metric(1, real_value(4)).text(77, "new").number(4, 1))));
     EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 4.0);
     EXPECT_THAT(profile.notes, IsEmpty());
 }
 
-LaunchShape shape_of(const std::string& report) { return read(report).launches.at(0).shape.value(); }
+LaunchShape shape_of(const std::string& report) { return parsed_report(report).launches.at(0).shape.value(); }
 const LaunchShape kTenByTwo{{10, 2, 1}, {256, 1, 1}};
 
 TEST(NcuReport, grid_size_is_blocks_in_reports_that_name_their_version) {
@@ -211,11 +213,11 @@ TEST(NcuReport, grid_metrics_go_before_the_version) {
 }
 
 TEST(NcuReport, a_shape_that_cannot_be_is_left_out) {
-    EXPECT_FALSE(read(one_kernel(kernel("k", "k", dim3(0, 1, 1)))).launches.at(0).shape);
-    EXPECT_FALSE(read(one_kernel(kernel("k", "k", dim3(1ULL << 40, 1, 1)))).launches.at(0).shape);
+    EXPECT_FALSE(parsed_report(one_kernel(kernel("k", "k", dim3(0, 1, 1)))).launches.at(0).shape);
+    EXPECT_FALSE(parsed_report(one_kernel(kernel("k", "k", dim3(1ULL << 40, 1, 1)))).launches.at(0).shape);
     Block old;
     old.kernels = {kernel("k(int)", "k", dim3(2561, 2, 1))};
-    EXPECT_FALSE(read(ReportBuilder().block(old).bytes()).launches.at(0).shape);
+    EXPECT_FALSE(parsed_report(ReportBuilder().block(old).bytes()).launches.at(0).shape);
 }
 
 Message push_pop(std::uint64_t thread, std::initializer_list<const char*> names) {
@@ -232,12 +234,12 @@ TEST(NcuReport, nvtx_ranges_are_those_of_the_launching_thread_outermost_first) {
                               .message(2, push_pop(5, {"other thread"}))
                               .message(2, push_pop(77, {"step", "forward", "conv"}))
                               .message(3, start_end);
-    EXPECT_THAT(texts(read(one_kernel(kernel().message(21, state))).launches.at(0).nvtx),
+    EXPECT_THAT(texts(parsed_report(one_kernel(kernel().message(21, state))).launches.at(0).nvtx),
                 ElementsAre("step", "forward", "conv"));
     const Message only_start_end = Message().message(2, push_pop(5, {"other thread"})).message(3, start_end);
-    EXPECT_THAT(texts(read(one_kernel(kernel().message(21, only_start_end))).launches.at(0).nvtx),
+    EXPECT_THAT(texts(parsed_report(one_kernel(kernel().message(21, only_start_end))).launches.at(0).nvtx),
                 ElementsAre("epoch"));
-    EXPECT_THAT(read(one_kernel(kernel().message(21, Message()))).launches.at(0).nvtx, IsEmpty());
+    EXPECT_THAT(parsed_report(one_kernel(kernel().message(21, Message()))).launches.at(0).nvtx, IsEmpty());
 }
 
 TEST(NcuReport, session_details_come_in_pieces_and_tell_of_the_device_where_the_result_is_silent) {
@@ -253,7 +255,8 @@ TEST(NcuReport, session_details_come_in_pieces_and_tell_of_the_device_where_the_
                                   .message(3, attribute("device__attribute_multiprocessor_count", 80)));
     command.session.text(11, "ncu --set full ./app");
     result.kernels = {kernel()};
-    const auto profile = read(ReportBuilder().block(device).block(result).block(command).version("2021.1").bytes());
+    const auto profile =
+        parsed_report(ReportBuilder().block(device).block(result).block(command).version("2021.1").bytes());
     EXPECT_EQ(profile.tool_version, "2021.1");
     EXPECT_EQ(profile.command_line, "ncu --set full ./app");
     EXPECT_EQ(profile.launches.at(0).device.str(), "Tesla V100");
@@ -261,11 +264,13 @@ TEST(NcuReport, session_details_come_in_pieces_and_tell_of_the_device_where_the_
     EXPECT_EQ(value(profile, 0, "device__attribute_multiprocessor_count"), 80.0);
 
     other.session.message(6, Message().number(1, 1).text(2, "A100"));
-    EXPECT_TRUE(read(ReportBuilder().block(device).block(other).block(result).bytes()).launches.at(0).device.empty());
+    EXPECT_TRUE(
+        parsed_report(ReportBuilder().block(device).block(other).block(result).bytes()).launches.at(0).device.empty());
     result.kernels = {kernel().message(13, metric(0, u64_value(1)))};
     result.strings = {"launch__device_id"};
-    EXPECT_EQ(read(ReportBuilder().block(device).block(other).block(result).bytes()).launches.at(0).device.str(),
-              "A100");
+    EXPECT_EQ(
+        parsed_report(ReportBuilder().block(device).block(other).block(result).bytes()).launches.at(0).device.str(),
+        "A100");
 }
 
 TEST(NcuReport, what_a_result_says_of_its_device_goes_before_the_session) {
@@ -278,7 +283,7 @@ TEST(NcuReport, what_a_result_says_of_its_device_goes_before_the_session) {
                           .message(13, metric(2, u64_value(6)))};
     result.strings = {"device__attribute_display_name", "device__attribute_compute_capability_major",
                       "device__attribute_compute_capability_minor"};
-    const auto profile = read(ReportBuilder().block(device).block(result).bytes());
+    const auto profile = parsed_report(ReportBuilder().block(device).block(result).bytes());
     EXPECT_EQ(profile.launches.at(0).device.str(), "NVIDIA A40");
     EXPECT_EQ(profile.launches[0].cc, (ComputeCapability{8, 6}));
 }
@@ -296,7 +301,7 @@ TEST(NcuReport, ranges_command_lists_and_graphs_are_launches_too) {
     block.cmdlists = {list.text(18, "my list")};
     block.graphs = {range};
     block.strings = kNames;
-    const auto profile = read(ReportBuilder().block(block).bytes());
+    const auto profile = parsed_report(ReportBuilder().block(block).bytes());
     std::vector<std::string> names;
     for (const Launch& launch : profile.launches) names.push_back(launch.name.str());
     EXPECT_THAT(names, ElementsAre("k(int)", "range 0", "range 1", "my list", "graph 0"));
@@ -311,8 +316,8 @@ TEST(NcuReport, filtered_launches_are_counted_and_the_filter_is_asked_once_per_n
     Block block;
     block.kernels = {kernel("a"), kernel("b"), kernel("a"), kernel("", "a"), kernel("b")};
     int asked = 0;
-    const auto profile =
-        read(ReportBuilder().block(block).bytes(), [&](const std::string& name) { return ++asked, name == "b"; });
+    const auto profile = parsed_report(ReportBuilder().block(block).bytes(),
+                                       [&](const std::string& name) { return ++asked, name == "b"; });
     EXPECT_EQ(profile.launches.size(), 2U);
     EXPECT_EQ(profile.filtered_launches, 3U);
     EXPECT_EQ(asked, 2);
@@ -325,7 +330,7 @@ TEST(NcuReport, a_result_that_cannot_be_decoded_is_a_row_without_values_and_a_no
     block.kernels = {broken, kernel("good").message(13, metric(1, real_value(4)))};
     block.strings = kNames;
     const std::string report = ReportBuilder().block(block).bytes();
-    const auto profile = read(report);
+    const auto profile = parsed_report(report);
     ASSERT_EQ(profile.launches.size(), 2U);
     EXPECT_EQ(profile.launches[0].name.str(), "broken");
     EXPECT_EQ(profile.launches[0].values, 0U);
@@ -344,7 +349,7 @@ TEST(NcuReport, a_damaged_string_table_does_not_shift_later_names) {
     const std::string table = Message().text(1, "gpu__time_duration.sum").bytes + '\x0a';
     const std::string report =
         ReportBuilder().block(first).raw(sized(Message().text(4, table).bytes)).block(result).bytes();
-    const auto profile = read(report);
+    const auto profile = parsed_report(report);
     EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 1.0);
     EXPECT_EQ(profile.values.size(), 1U);
     ASSERT_EQ(profile.notes.size(), 2U);
@@ -357,7 +362,7 @@ TEST(NcuReport, sizes_that_lie_are_notes) {
     block.kernels = {kernel()};
     const std::string good = ReportBuilder().block(block).bytes();
     const auto note = [&](const std::string& tail) {
-        const auto profile = read(good + tail);
+        const auto profile = parsed_report(good + tail);
         EXPECT_EQ(profile.launches.size(), 1U);
         return profile.notes.size() == 1 ? profile.notes[0] : Error{"", "one note expected"};
     };
@@ -379,7 +384,7 @@ TEST(NcuReport, sizes_that_lie_are_notes) {
 TEST(NcuReport, notes_stay_few_when_everything_is_damaged) {
     Block block;
     for (int i = 0; i < 1000; ++i) block.kernels.push_back(Message{"\x07"});
-    const auto profile = read(ReportBuilder().block(block).bytes());
+    const auto profile = parsed_report(ReportBuilder().block(block).bytes());
     EXPECT_EQ(profile.launches.size(), 1000U);
     ASSERT_EQ(profile.notes.size(), 21U);
     EXPECT_EQ(profile.notes.back().what, "980 more faults of this file are not listed");
@@ -388,7 +393,7 @@ TEST(NcuReport, notes_stay_few_when_everything_is_damaged) {
 TEST(NcuReport, what_is_no_report_or_ends_in_its_file_header_is_an_error) {
     for (const std::string& bytes :
          {std::string("NVR"), std::string("NVR\0\2\0", 6), std::string("NVR\0\2\0\0\0\x08", 9)}) {
-        const auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted(), {}});
+        const auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted_metrics(), {}});
         ASSERT_FALSE(profile);
         EXPECT_THAT(profile.error().at(0).where, HasSubstr("r.ncu-rep"));
     }

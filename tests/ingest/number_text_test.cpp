@@ -9,7 +9,7 @@ namespace {
 
 using Kind = NumberText::Kind;
 
-double read(std::string_view text, DecimalMark mark = DecimalMark::point) {
+double parsed_number(std::string_view text, DecimalMark mark = DecimalMark::point) {
     const NumberText number = number_from(text, mark);
     EXPECT_EQ(number.kind, Kind::number) << text;
     EXPECT_EQ(number.length, text.size()) << text;
@@ -18,42 +18,42 @@ double read(std::string_view text, DecimalMark mark = DecimalMark::point) {
 
 TEST(NumberText, reads_thousands_separators_of_every_locale) {
     for (const auto mark : {DecimalMark::point, DecimalMark::comma}) {
-        EXPECT_EQ(read("1,234,567.89", mark), 1234567.89);
-        EXPECT_EQ(read("1.234.567,89", mark), 1234567.89);
-        EXPECT_EQ(read("1 234 567,89", mark), 1234567.89);
-        EXPECT_EQ(read("1\xC2\xA0"
-                       "234\xC2\xA0"
-                       "567,89",
-                       mark),
+        EXPECT_EQ(parsed_number("1,234,567.89", mark), 1234567.89);
+        EXPECT_EQ(parsed_number("1.234.567,89", mark), 1234567.89);
+        EXPECT_EQ(parsed_number("1 234 567,89", mark), 1234567.89);
+        EXPECT_EQ(parsed_number("1\xC2\xA0"
+                                "234\xC2\xA0"
+                                "567,89",
+                                mark),
                   1234567.89);
-        EXPECT_EQ(read("1\xE2\x80\xAF"
-                       "234\xE2\x80\xAF"
-                       "567,89",
-                       mark),
+        EXPECT_EQ(parsed_number("1\xE2\x80\xAF"
+                                "234\xE2\x80\xAF"
+                                "567,89",
+                                mark),
                   1234567.89);
-        EXPECT_EQ(read("1'234'567.89", mark), 1234567.89);
-        EXPECT_EQ(read("1\xE2\x80\x99"
-                       "234.5",
-                       mark),
+        EXPECT_EQ(parsed_number("1'234'567.89", mark), 1234567.89);
+        EXPECT_EQ(parsed_number("1\xE2\x80\x99"
+                                "234.5",
+                                mark),
                   1234.5);
-        EXPECT_EQ(read("12,34,567.89", mark), 1234567.89);  // India
-        EXPECT_EQ(read("1,234,567", mark), 1234567);
-        EXPECT_EQ(read("1.234.567", mark), 1234567);
-        EXPECT_EQ(read("1234567", mark), 1234567);
-        EXPECT_EQ(read("0.5", mark), 0.5);
-        EXPECT_EQ(read("0,5", mark), 0.5);
-        EXPECT_EQ(read(".5", mark), 0.5);
-        EXPECT_EQ(read("0,125", mark), 0.125);  // no group begins with a lone zero
-        EXPECT_EQ(read("5376.25", mark), 5376.25);
-        EXPECT_EQ(read("-1,234.5", mark), -1234.5);
+        EXPECT_EQ(parsed_number("12,34,567.89", mark), 1234567.89);  // India
+        EXPECT_EQ(parsed_number("1,234,567", mark), 1234567);
+        EXPECT_EQ(parsed_number("1.234.567", mark), 1234567);
+        EXPECT_EQ(parsed_number("1234567", mark), 1234567);
+        EXPECT_EQ(parsed_number("0.5", mark), 0.5);
+        EXPECT_EQ(parsed_number("0,5", mark), 0.5);
+        EXPECT_EQ(parsed_number(".5", mark), 0.5);
+        EXPECT_EQ(parsed_number("0,125", mark), 0.125);  // no group begins with a lone zero
+        EXPECT_EQ(parsed_number("5376.25", mark), 5376.25);
+        EXPECT_EQ(parsed_number("-1,234.5", mark), -1234.5);
     }
 }
 
 TEST(NumberText, lets_the_file_decide_what_a_single_separator_before_three_digits_means) {
-    EXPECT_EQ(read("5,376"), 5376);
-    EXPECT_EQ(read("5,376", DecimalMark::comma), 5.376);
-    EXPECT_EQ(read("5.376"), 5.376);
-    EXPECT_EQ(read("5.376", DecimalMark::comma), 5376);
+    EXPECT_EQ(parsed_number("5,376"), 5376);
+    EXPECT_EQ(parsed_number("5,376", DecimalMark::comma), 5.376);
+    EXPECT_EQ(parsed_number("5.376"), 5.376);
+    EXPECT_EQ(parsed_number("5.376", DecimalMark::comma), 5376);
     EXPECT_TRUE(number_from("5,376").ambiguous);
     EXPECT_FALSE(number_from("5,376").proves.has_value());
     EXPECT_EQ(number_from("5,37").proves, DecimalMark::comma);
@@ -63,14 +63,14 @@ TEST(NumberText, lets_the_file_decide_what_a_single_separator_before_three_digit
 }
 
 TEST(NumberText, reads_all_digits_of_large_and_small_numbers) {
-    EXPECT_EQ(read("134,957,158,144"), 134957158144.0);
-    EXPECT_EQ(read("737,869,762,948,900,000,000"), 7.378697629489e20);
-    EXPECT_EQ(read("18446744073709551616"), 18446744073709551616.0);
-    EXPECT_EQ(read("1,619,726,202.90"), 1619726202.90);
-    EXPECT_EQ(read("0.12345678901234567"), 0.12345678901234567);
-    EXPECT_EQ(read("1.5e+10"), 1.5e10);
-    EXPECT_EQ(read("3.16912650057e+29"), 3.16912650057e+29);
-    EXPECT_TRUE(std::isinf(read("1e999")));
+    EXPECT_EQ(parsed_number("134,957,158,144"), 134957158144.0);
+    EXPECT_EQ(parsed_number("737,869,762,948,900,000,000"), 7.378697629489e20);
+    EXPECT_EQ(parsed_number("18446744073709551616"), 18446744073709551616.0);
+    EXPECT_EQ(parsed_number("1,619,726,202.90"), 1619726202.90);
+    EXPECT_EQ(parsed_number("0.12345678901234567"), 0.12345678901234567);
+    EXPECT_EQ(parsed_number("1.5e+10"), 1.5e10);
+    EXPECT_EQ(parsed_number("3.16912650057e+29"), 3.16912650057e+29);
+    EXPECT_TRUE(std::isinf(parsed_number("1e999")));
 }
 
 TEST(NumberText, knows_what_is_no_number) {
@@ -80,8 +80,8 @@ TEST(NumberText, knows_what_is_no_number) {
     }
     EXPECT_EQ(number_from("").kind, Kind::missing);
     EXPECT_EQ(number_from("  ").kind, Kind::missing);
-    EXPECT_TRUE(std::isinf(read("inf")));
-    EXPECT_EQ(read("-inf"), -std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isinf(parsed_number("inf")));
+    EXPECT_EQ(parsed_number("-inf"), -std::numeric_limits<double>::infinity());
     for (const std::string_view text : {"No-CC", "-", "+", "(!)", "1,2,3", "1,2345,678", "1.2.3", "1,234.5.6", "."}) {
         EXPECT_EQ(number_from(text).kind, Kind::malformed) << text;
     }

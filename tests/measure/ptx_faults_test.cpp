@@ -190,12 +190,12 @@ TEST_F(OtherCompilers, fp8_that_an_older_nvrtc_lacks_is_not_measured_instead_of_
     if (IsSkipped()) return;
     const Probe fp8{.action = ProbeAction::mma, .pipe = Pipe::tensor_fp8, .matrix = MatrixPath::warp},
         acc16{.action = ProbeAction::mma, .pipe = Pipe::tensor_fp8_acc16, .matrix = MatrixPath::warp};
-    struct Expectation {
+    struct RowState {
         const char* version;
         bool fp8, acc16;
     };
-    for (const Expectation& e :
-         {Expectation{"11.8", false, false}, {"12.4", true, false}, {"12.9", true, true}, {"13.0", true, true}}) {
+    for (const RowState& e :
+         {RowState{"11.8", false, false}, {"12.4", true, false}, {"12.9", true, true}, {"13.0", true, true}}) {
         SCOPED_TRACE(e.version);
         if (nvrtc_library(e.version).empty()) continue;
         use_compiler(e.version);

@@ -26,7 +26,7 @@ Analysis with_origins(Origin time, Origin work, Origin bytes) {
     return a;
 }
 
-std::string page(const Analysis& a) {
+std::string page_of(const Analysis& a) {
     PageInput input;
     input.views = {{"view", &a, nullptr, {}, {}}};
     return html_page(input).value();
@@ -53,7 +53,7 @@ TEST(Origins, are_in_every_picture_in_the_terminal_and_on_the_page) {
                                    {&simulated, "derived time and FLOP, simulated bytes · theoretical roofs"}}) {
         EXPECT_THAT(roofline_svg(*a), HasSubstr(words));
         EXPECT_THAT(terminal_chart(*a, style), HasSubstr(words));
-        EXPECT_THAT(page(*a), HasSubstr(words));
+        EXPECT_THAT(page_of(*a), HasSubstr(words));
     }
     EXPECT_THAT(text_table(modelled, style), HasSubstr("modelled"));
     EXPECT_THAT(text_table(modelled, style), Not(HasSubstr("measured")));
@@ -77,9 +77,10 @@ TEST(PartialResults, are_marked_in_every_format) {
     Analysis a = sample::training();
     a.partial = true;
     const TextStyle style;
-    for (const std::string& text : {text_table(a, style), terminal_chart(a, style), roofline_svg(a), csv(a), page(a)})
+    for (const std::string& text :
+         {text_table(a, style), terminal_chart(a, style), roofline_svg(a), csv(a), page_of(a)})
         EXPECT_THAT(text, HasSubstr("partial result")) << text.substr(0, 300);
-    EXPECT_THAT(page(a), HasSubstr("Partial result: its source was cut short"));
+    EXPECT_THAT(page_of(a), HasSubstr("Partial result: its source was cut short"));
     EXPECT_THAT(json(a), HasSubstr("\"partial\": true"));
     EXPECT_THAT(json(sample::training()), Not(HasSubstr("\"partial\"")));
     EXPECT_THAT(csv(sample::training()), Not(HasSubstr("partial")));

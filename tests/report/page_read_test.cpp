@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string page(std::vector<PageView> views) {
+std::string page_of_views(std::vector<PageView> views) {
     PageInput input;
     input.title = "page", input.command = "gambrel analyze x -o page.html", input.views = std::move(views);
     return html_page(input).value();
@@ -57,7 +57,7 @@ std::string faults_of(const std::string& html) {
 TEST(ReadPage, every_view_comes_back_as_it_was) {
     const Analysis step = sample::training();
     const Comparison c = change();
-    const std::string html = page({{"one", &step, nullptr, {}, {}}, {"two", nullptr, &c, {}, {}}, parts()});
+    const std::string html = page_of_views({{"one", &step, nullptr, {}, {}}, {"two", nullptr, &c, {}, {}}, parts()});
     const auto read = read_page(html, "p.html");
     ASSERT_TRUE(read) << to_text(read.error());
     std::vector<PageView> views;
@@ -66,12 +66,12 @@ TEST(ReadPage, every_view_comes_back_as_it_was) {
         view.title = saved.title, view.saved = saved;
         views.push_back(view);
     }
-    EXPECT_EQ(page(views), html);
+    EXPECT_EQ(page_of_views(views), html);
 }
 
 TEST(ReadPage, says_that_a_file_is_no_page_or_of_another_format) {
     EXPECT_THAT(faults_of("<html></html>"), HasSubstr("p.html: is not a page of gambrel"));
-    const std::string html = page({});
+    const std::string html = page_of_views({});
     std::string other = html;
     other.replace(other.find("gambrel-page-2"), 14, "gambrel-page-9");
     EXPECT_THAT(faults_of(other), HasSubstr("the page's data is \"gambrel-page-9\", expected \"gambrel-page-2\""));
@@ -80,7 +80,7 @@ TEST(ReadPage, says_that_a_file_is_no_page_or_of_another_format) {
 
 TEST(ReadPage, names_the_place_the_value_and_what_was_expected) {
     const Analysis step = sample::training();
-    const std::string html = page({{"one", &step, nullptr, {}, {}}});
+    const std::string html = page_of_views({{"one", &step, nullptr, {}, {}}});
     EXPECT_THAT(faults_of(broken(html, "/rows/time/3", "fast")),
                 HasSubstr("p.html: views[0].rows.time[3]: \"fast\" found, expected a number or null"));
     EXPECT_THAT(faults_of(broken(html, "/charts/0/levels/0", "L9")), HasSubstr("expected a memory level"));
@@ -92,20 +92,22 @@ TEST(ReadPage, names_the_place_the_value_and_what_was_expected) {
 TEST(ReadPage, refuses_numbers_that_point_beyond_their_list) {
     const Analysis step = sample::training();
     const Comparison c = change();
-    const std::string html = page({{"one", &step, nullptr, {}, {}}}), pair = page({{"two", nullptr, &c, {}, {}}});
+    const std::string html = page_of_views({{"one", &step, nullptr, {}, {}}}),
+                      pair = page_of_views({{"two", nullptr, &c, {}, {}}});
     EXPECT_THAT(faults_of(broken(html, "/rows/name/0", 99999)), HasSubstr("points beyond a list"));
     EXPECT_THAT(faults_of(broken(html, "/rows/machine/0", 3)), HasSubstr("3 points beyond a list of 1"));
     EXPECT_THAT(faults_of(broken(html, "/rows/time", nlohmann::json::array({1}))), HasSubstr("1 values, expected 12"));
     EXPECT_THAT(faults_of(broken(html, "/rows/name/0", nullptr)), HasSubstr("null"));
     EXPECT_THAT(faults_of(broken(html, "/machines", nlohmann::json::array())), HasSubstr("0 machines with 1 charts"));
     EXPECT_THAT(faults_of(broken(pair, "/compared/side", nlohmann::json::array())), HasSubstr("expected 12 values"));
-    EXPECT_THAT(faults_of(broken(page({parts()}), "/tables/0/rows/0/texts", {"x"})), HasSubstr("number of cells"));
-    EXPECT_THAT(faults_of(broken(page({parts()}), "/bars/0/bars/0/parts", {1})), HasSubstr("number of parts"));
+    EXPECT_THAT(faults_of(broken(page_of_views({parts()}), "/tables/0/rows/0/texts", {"x"})),
+                HasSubstr("number of cells"));
+    EXPECT_THAT(faults_of(broken(page_of_views({parts()}), "/bars/0/bars/0/parts", {1})), HasSubstr("number of parts"));
 }
 
 TEST(ReadPage, a_view_taken_over_keeps_the_command_that_made_it) {
     const Analysis step = sample::training();
-    auto read = read_page(page({{"one", &step, nullptr, {}, {}}}), "p.html");
+    auto read = read_page(page_of_views({{"one", &step, nullptr, {}, {}}}), "p.html");
     ASSERT_TRUE(read);
     PageInput input;
     input.command = "gambrel report p.html -o one.html";
