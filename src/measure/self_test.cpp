@@ -14,7 +14,7 @@ using namespace measure_detail;
 namespace {
 
 // One run of a probe: enough repetitions that groups' times mean something, few enough to take no time.
-constexpr std::int64_t kRepetitions = 64;
+constexpr std::int64_t kRepetitions = 16;
 
 KernelCheck checked(Device& device, const Probe& probe, Bytes set, std::string title) {
     KernelCheck check;

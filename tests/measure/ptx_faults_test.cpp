@@ -141,6 +141,7 @@ TEST_F(PtxFaults, a_missing_matrix_library_is_looked_for_once_and_named_in_one_l
 TEST_F(PtxFaults, the_self_test_runs_every_kernel_once_and_says_which_failed) {
     if (IsSkipped()) return;
     set("PTX_CC", 90);
+    set("PTX_SMS", 1);
     set("PTX_L1", 256 * 1024);
     set("PTX_MEMORY", 80e6);
     set("PTX_FAULT", "tensor_wgmma");

@@ -2,9 +2,11 @@
 // instruction set, through the real driver calls and the real probe.
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -80,6 +82,10 @@ TEST_P(PtxArchitecture, every_tensor_row_gives_its_expected_sum) {
 
 TEST_P(PtxArchitecture, every_other_kernel_proves_its_result) {
     if (IsSkipped()) return;
+    // Their code differs where a GPU has other words for memory: 7.0, 9.0 with 128 bits, 11.0 and 12.0 with 256.
+    const std::set<int> differing = {70, 90, 110, 120};
+    if (!differing.contains(GetParam()) && !std::getenv("GAMBREL_TEST_ALL_GPUS"))
+        GTEST_SKIP() << "the same code as of another architecture: make test-gpu-model";
     use_gpu(GetParam());
     if (IsSkipped()) return;
     const auto device = open();

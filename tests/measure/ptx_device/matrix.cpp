@@ -8,10 +8,10 @@ namespace {
 
 // Everything cut to 13 bits below the largest exponent before it is added.
 double cut_sum(const double* a, const double* b, int k, double factor, double c) {
-    int top = c != 0 ? std::ilogb(c) : -1000;
+    int top = c != 0 ? exponent_of(c) : -1000;
     for (int i = 0; i < k; ++i)
-        if (a[i] * b[i] != 0) top = std::max(top, std::ilogb(a[i] * b[i]));
-    const auto cut = [top](double x) { return std::ldexp(std::trunc(std::ldexp(x, 13 - top)), top - 13); };
+        if (a[i] * b[i] != 0) top = std::max(top, exponent_of(a[i] * b[i]));
+    const auto cut = [top](double x) { return scaled_by(std::trunc(scaled_by(x, 13 - top)), top - 13); };
     double sum = cut(c);
     for (int i = 0; i < k; ++i) sum += cut(factor * a[i] * b[i]);
     return sum;

@@ -110,7 +110,7 @@ private:
         const std::uint64_t word = value_at(b_, in_.operands[operand].parts.front(), 32, warp);
         if (!in_.has("ue8m0")) fail("mma: scales that are not UE8M0: " + in_.text);
         if (word != (word & 255) * 0x01010101U) fail("the model knows only equal scales: " + in_.text);
-        return std::ldexp(1.0, static_cast<int>(word & 255) - 127);
+        return scaled_by(1.0, static_cast<int>(word & 255) - 127);
     }
 
     Block& b_;

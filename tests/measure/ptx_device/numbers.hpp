@@ -25,12 +25,22 @@ inline std::int64_t sign_extended(std::uint64_t value, int bits) {
     return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
+// x * 2^power, exactly; std::ldexp took a seventh of the time of a whole run.
+inline double scaled_by(double x, int power) {
+    if (power < -1022 || power > 1023) return std::ldexp(x, power);
+    return x * as_f64(static_cast<std::uint64_t>(power + 1023) << 52);
+}
+inline int exponent_of(double x) {  // of a number that is not 0
+    const int field = static_cast<int>(bits_of(x) >> 52 & 2047);
+    return field == 0 || field == 2047 ? std::ilogb(x) : field - 1023;
+}
+
 // A format of one sign bit, then `exponent` and `mantissa` bits, without infinities.
 inline double small_float(std::uint64_t bits, int exponent, int mantissa, int bias) {
     const std::uint64_t field = bits >> mantissa & mask_of(exponent), fraction = bits & mask_of(mantissa);
-    const double magnitude = field == 0 ? std::ldexp(static_cast<double>(fraction), 1 - bias - mantissa)
-                                        : std::ldexp(static_cast<double>(fraction + (std::uint64_t{1} << mantissa)),
-                                                     static_cast<int>(field) - bias - mantissa);
+    const double magnitude = field == 0 ? scaled_by(static_cast<double>(fraction), 1 - bias - mantissa)
+                                        : scaled_by(static_cast<double>(fraction + (std::uint64_t{1} << mantissa)),
+                                                    static_cast<int>(field) - bias - mantissa);
     return (bits >> (exponent + mantissa) & 1) != 0 ? -magnitude : magnitude;
 }
 inline double half_value(std::uint64_t bits) {
@@ -44,8 +54,8 @@ inline std::uint64_t half_bits(double x) {
     x = std::abs(x);
     if (x == 0) return sign;
     if (std::isinf(x)) return sign | 0x7c00;
-    int exponent = std::max(std::ilogb(x), -14);
-    double scaled = std::nearbyint(std::ldexp(x, 10 - exponent));
+    int exponent = std::max(exponent_of(x), -14);
+    double scaled = std::nearbyint(scaled_by(x, 10 - exponent));
     if (scaled >= 2048) scaled /= 2, ++exponent;
     if (exponent > 15) return sign | 0x7c00;
     if (scaled < 1024) return sign | static_cast<std::uint64_t>(scaled);
@@ -55,8 +65,8 @@ inline double bfloat_value(std::uint64_t bits) { return as_f32((bits & 0xffff) <
 inline std::uint64_t bfloat_bits(double x) {  // rounded once, from the exact result
     if (std::isnan(x)) return 0x7fff;
     if (x == 0) return std::signbit(x) ? 0x8000 : 0;
-    const int exponent = std::ilogb(x);
-    const double rounded = std::ldexp(std::nearbyint(std::ldexp(x, 7 - exponent)), exponent - 7);
+    const int exponent = exponent_of(x);
+    const double rounded = scaled_by(std::nearbyint(scaled_by(x, 7 - exponent)), exponent - 7);
     return bits_of(static_cast<float>(rounded)) >> 16;
 }
 

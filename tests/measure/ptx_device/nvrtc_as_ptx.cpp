@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <dlfcn.h>
 
@@ -26,8 +28,14 @@ int nvrtcCreateProgram(void** program, const char* source, const char* name, int
         "nvrtcCreateProgram")(program, source, name, count, headers, includes);
 }
 int nvrtcDestroyProgram(void** program) { return real<int(void**)>("nvrtcDestroyProgram")(program); }
+// Asked for the virtual architecture of the same name, NVRTC stops at the PTX.
 int nvrtcCompileProgram(void* program, int count, const char* const* options) {
-    return real<int(void*, int, const char* const*)>("nvrtcCompileProgram")(program, count, options);
+    std::vector<std::string> texts(options, options + count);
+    for (std::string& text : texts)
+        if (const auto at = text.find("=sm_"); at != std::string::npos) text.replace(at, 4, "=compute_");
+    std::vector<const char*> all;
+    for (const std::string& text : texts) all.push_back(text.c_str());
+    return real<int(void*, int, const char* const*)>("nvrtcCompileProgram")(program, count, all.data());
 }
 int nvrtcGetProgramLogSize(void* program, std::size_t* size) {
     return real<int(void*, std::size_t*)>("nvrtcGetProgramLogSize")(program, size);

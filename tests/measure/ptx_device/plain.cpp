@@ -239,6 +239,16 @@ void fence(Block& b, const Instruction& in, Mask mask) {
 
 // ---- memory
 
+// A copy of constant size is one instruction; of variable size it is a call, which the address sanitizer watches.
+void copy_word(void* to, const void* from, std::size_t bytes) {
+    if (bytes == 4)
+        std::memcpy(to, from, 4);
+    else if (bytes == 8)
+        std::memcpy(to, from, 8);
+    else
+        std::memcpy(to, from, bytes);
+}
+
 struct Transfer {
     bool load;
     const Operand& memory;
@@ -261,11 +271,11 @@ struct Transfer {
         for (std::size_t i = 0; i < values.size(); ++i) {
             std::uint64_t word = 0;
             if (load) {
-                std::memcpy(&word, at + i * each, each);
+                copy_word(&word, at + i * each, each);
                 b.reg(values[i]->reg)[t] = word;
             } else {
                 word = value_at(b, *values[i], in.width, t);
-                std::memcpy(at + i * each, &word, each);
+                copy_word(at + i * each, &word, each);
             }
         }
     }

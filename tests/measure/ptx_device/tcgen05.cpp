@@ -78,7 +78,7 @@ void apply_scales(Block& b, std::vector<double>& matrix, int rows, int k, bool u
         for (int i = 0; i < k; ++i) {
             const std::uint32_t scale = word >> (8 * (i / (ue4m3 ? 16 : 32))) & 255;
             matrix[static_cast<std::size_t>(row * k + i)] *=
-                ue4m3 ? small_float(scale, 4, 3, 7) : std::ldexp(1.0, static_cast<int>(scale) - 127);
+                ue4m3 ? small_float(scale, 4, 3, 7) : scaled_by(1.0, static_cast<int>(scale) - 127);
         }
     }
 }
