@@ -100,7 +100,7 @@ TEST_F(ExploreCommand, ranks_and_threads_do_not_change_a_byte) {
 // The state is on disk after a part of the work; then a rank is killed, and MPI ends the others.
 TEST_F(ExploreCommand, after_a_rank_is_killed_resume_gives_the_same_bytes) {
     if (!has_mpi()) GTEST_SKIP() << "mpirun not found";
-    const std::string longer = kRequest + "--points 14 --samples 1000000 ";
+    const std::string longer = kRequest + "--points 11 --samples 1000000 ";
     ASSERT_EQ(run(longer + "--designs whole.csv --json whole.json").status, 0);
     const std::string ours = binary() + longer + "--designs part.csv --json part.json --resume state";
     // Each rank leaves its process id, so that only a process of this test is killed.
@@ -165,7 +165,7 @@ TEST_F(ExploreCommand, ranks_with_different_commands_are_refused_and_do_not_wait
 }
 
 TEST_F(ExploreCommand, a_signal_ends_the_search_and_its_results_are_marked_partial) {
-    const std::string longer = kRequest + "--points 14 --samples 1000000 --designs d.csv --resume state ";
+    const std::string longer = kRequest + "--points 11 --samples 1000000 --designs d.csv --resume state ";
     for (const auto& [signal, status] : {std::pair{"INT", 130}, {"TERM", 143}, {"HUP", 129}}) {
         fs::remove(path("state")), fs::remove(path("d.csv"));
         // sh starts background jobs with SIGINT ignored, and a program that ignores it from the start must not catch
@@ -182,7 +182,7 @@ TEST_F(ExploreCommand, a_signal_ends_the_search_and_its_results_are_marked_parti
 }
 
 TEST_F(ExploreCommand, a_second_run_on_the_same_files_is_refused_and_the_first_is_not_harmed) {
-    const std::string longer = kRequest + "--points 14 --samples 1000000 --designs d.csv ";
+    const std::string longer = kRequest + "--points 11 --samples 1000000 --designs d.csv ";
     const Outcome o = shell(binary() + longer + "--resume state --json a.json & p=$!; " +
                             "for i in $(seq 600); do [ -s state ] && break; sleep 0.05; done; " + binary() + longer +
                             "--resume state --json b.json; echo \"second $?\"; wait $p; echo \"first $?\"");
