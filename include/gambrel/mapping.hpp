@@ -23,6 +23,7 @@ struct Calibration {
     Seconds power_window;
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
+    double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier;
     double tap_offsets = 0, scalar_load_slots = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;

@@ -19,6 +19,14 @@ double instructions_of_step(const TiledLaunch& c) {
     return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step;
 }
 
+// cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
+bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
+double instructions_of_direct(const TiledLaunch& c, double steps) {
+    const Calibration& fit = *c.gpu.calibration;
+    const double channels = steps / std::max<double>(1, static_cast<double>(c.geometry.taps));
+    return fit.direct_start + fit.direct_channel * channels + fit.direct_tap * steps;
+}
+
 // On CUDA cores: what the schedulers issue, and how long a single CTA takes however free its SM is.
 void add_instructions(const TiledLaunch& c, double steps, CtaWork& w) {
     const Mapping& m = c.mapping;
@@ -26,8 +34,10 @@ void add_instructions(const TiledLaunch& c, double steps, CtaWork& w) {
     const double warps = m.threads / 32.0;
     const double packed = m.pipe == Pipe::fp16 || m.pipe == Pipe::bf16 ? 0.5 : 1;
     const double outputs = static_cast<double>(m.cta.m) * m.cta.n / m.threads;
-    const double instructions = steps * instructions_of_step(c) * packed + fit.instructions_outside_loop +
-                                fit.instructions_per_output * outputs;
+    const double instructions = is_direct(m)
+                                    ? instructions_of_direct(c, steps)
+                                    : steps * instructions_of_step(c) * packed + fit.instructions_outside_loop +
+                                          fit.instructions_per_output * outputs;
     w.issue = Cycles{instructions * warps / c.gpu.schedulers * c.gpu.architecture->issue_slots};
     w.latency = instructions * fit.issue_interval * std::max(1.0, warps / c.gpu.schedulers / 2);
 }

@@ -268,6 +268,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     } else {
         m.cta = tile_by_rule(layer, view, gpu, m.pipe);
     }
+    if (name.family == KernelName::Family::direct) m.order = CtaOrder::columns_first;  // filters are the grid's x
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
     // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.
     const bool own = name.family == KernelName::Family::engine || name.family == KernelName::Family::direct;

@@ -169,6 +169,7 @@ void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelNam
         m.threads = std::max(64, area * slices / 64);  // 8x8 outputs a thread
     }
     if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
+    if (family == KernelName::Family::direct) m.threads = 32;  // an output a thread
     m.threads = std::min(m.threads, 1024);
     const double outputs = static_cast<double>(area) * slices / m.threads;
     const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs;
