@@ -18,7 +18,7 @@ namespace gambrel {
 // stands for and which measured rows it was fitted on. Those of one architecture are in Architecture.
 struct Calibration {
     double dram_reach = 0;
-    Seconds launch, library_call;
+    Seconds launch, library_call, cold_start, cold_start_short;
     double slot_powered = 0, sustained_clock = 0, long_clock = 0;
     Seconds power_window;
     Cycles issue_interval;

@@ -50,6 +50,14 @@ void slow_down(const TiledLaunch& c, TimeTerms& t) {
     for (const Term term : {Term::compute, Term::issue, Term::shared, Term::latency}) t[term] *= c.gpu.clock / held;
 }
 
+// Of kernels that are profiled one by one; a second kernel of a call is a transform or a table.
+Seconds cold_start(const TiledLaunch& c) {
+    if (!c.layer.cold) return {};
+    const Calibration& fit = *c.gpu.calibration;
+    const bool is_short = c.mapping.engine || is_direct(c.mapping);
+    return (is_short ? fit.cold_start_short : fit.cold_start) + (c.mapping.launches - 1) * fit.cold_start_short;
+}
+
 // The time of one CTA's SM and of every level, each alone.
 void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     const ModelInputs& h = c.gpu;
@@ -63,7 +71,7 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t[Term::l1] = traffic.l1.total() / h.l1_width_of_all() / h.clock;
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
     t[Term::dram] = (traffic.dram.total() - traffic.dram_uneven.total()) / h.dram_bandwidth;
-    t[Term::launch] = kernels_alone(c.layer) ? Seconds{} : h.launch * c.mapping.launches;
+    t[Term::launch] = kernels_alone(c.layer) ? cold_start(c) : h.launch * c.mapping.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
     const auto ctas = static_cast<double>(c.grid.ctas());

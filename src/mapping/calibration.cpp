@@ -23,6 +23,8 @@ constexpr Field kFields[] = {
     {"dram_reach", &C::dram_reach},
     {"launch", &C::launch},
     {"library_call", &C::library_call},
+    {"cold_start", &C::cold_start},
+    {"cold_start_short", &C::cold_start_short},
     {"slot_powered", &C::slot_powered},
     {"sustained_clock", &C::sustained_clock},
     {"long_clock", &C::long_clock},
