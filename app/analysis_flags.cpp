@@ -1,5 +1,6 @@
 #include "app/analysis_flags.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -106,9 +107,11 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     const auto keep = kernel_filter(flags.kernel);
     if (!clock || !keep) return tl::unexpected(faults(flags));
 
-    auto traced = traced_run(files, flags, *keep);
+    std::vector<std::string> inputs = files;
+    std::replace(inputs.begin(), inputs.end(), std::string("-"), std::string("/dev/stdin"));
+    auto traced = traced_run(inputs, flags, *keep);
     if (!traced) return tl::unexpected(std::move(traced.error()));
-    auto run = *traced ? Result<Run>(std::move(**traced)) : profiled_run(files, flags, *keep);
+    auto run = *traced ? Result<Run>(std::move(**traced)) : profiled_run(inputs, flags, *keep);
     if (!run) return tl::unexpected(std::move(run.error()));
 
     AnalysisOptions options;

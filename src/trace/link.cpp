@@ -206,9 +206,9 @@ private:
                                        : Activity::Launch::no_operation;
         } else if (gpu.graph_node) {
             a.launch = Activity::Launch::graph;
-        } else if (e_.has_launches) {
+        } else if (e_.has_launches && gpu.correlation != kNone) {
             a.launch = Activity::Launch::before_capture;
-        } else {
+        } else {  // nothing but the external id can join it
             place = by_external(gpu.external, kNone, place);
             if (place.op >= 0) a.launch = Activity::Launch::operation;
         }
@@ -243,11 +243,20 @@ private:
         return it->second;
     }
 
+    // A number that the file does not describe is of the same kind as those it does, if they are all alike.
+    Timeline::Device only_device() const {
+        if (e_.devices.empty()) return {};
+        const Timeline::Device& first = e_.devices.begin()->second;
+        const bool alike =
+            std::all_of(e_.devices.begin(), e_.devices.end(), [&](const auto& entry) { return entry.second == first; });
+        return alike ? first : Timeline::Device{};
+    }
+
     std::uint32_t device_of(std::int32_t number) {
         const auto [it, fresh] = devices_.try_emplace(number, 0);
         if (!fresh) return it->second;
         const auto known = e_.devices.find(number);
-        Timeline::Device device = known == e_.devices.end() ? Timeline::Device{} : known->second;
+        Timeline::Device device = known == e_.devices.end() ? only_device() : known->second;
         const auto same = std::find(t_.devices.begin(), t_.devices.end(), device);
         it->second = static_cast<std::uint32_t>(same - t_.devices.begin());
         if (same == t_.devices.end()) t_.devices.push_back(std::move(device));

@@ -5,6 +5,7 @@
 
 #include "base/file_bytes.hpp"
 #include "base/file_title.hpp"
+#include "base/pipe_head.hpp"
 #include "trace/events.hpp"
 
 namespace gambrel {
@@ -36,16 +37,55 @@ std::vector<Candidate> candidates(std::span<const std::string> paths) {
     return out;
 }
 
+// Whether what comes through a pipe is a trace, by its first bytes, which stay in it.
+bool pipes_a_trace(const std::string& path) {
+    std::string head = base_detail::pipe_head(path), cut;
+    if (base_detail::is_gzip(head)) head = base_detail::gunzip(head, path, head.size() * 2000, &cut).value_or("");
+    return is_trace(head) || is_trace_head(head);
+}
+
+// Files of other tools that hold traces, by their names: how to make one that can be read.
+std::optional<Error> other_format(const std::string& path) {
+    const std::string kind = fs::path(path).extension().string();
+    if (kind == ".nsys-rep" || kind == ".qdrep")
+        return Error{path, fmt::format("is a report of Nsight Systems, which only nsys can read: "
+                                       "`nsys export --type sqlite {}`, then analyze the .sqlite file",
+                                       fs::path(path).filename().string())};
+    if (kind == ".qdstrm")
+        return Error{path,
+                     "is an unfinished recording of Nsight Systems: import it with QdstrmImporter, then "
+                     "`nsys export --type sqlite`"};
+    if (kind == ".zst" || kind == ".xz" || kind == ".bz2" || kind == ".zip" || kind == ".7z")
+        return Error{path, "is compressed in a way that is not read here: unpack it, or pack it as .gz"};
+    return std::nullopt;
+}
+
 Result<Events> events_of(const std::string& path, const FileBytes& bytes) {
     // A plain file is left to SQLite, which reads only the pages that it needs; an unpacked one is in memory.
-    if (is_sqlite(bytes.view())) {
-        auto plain = read_nsys(path);
-        return plain ? std::move(plain) : read_nsys(bytes.view(), path);
+    if (!is_sqlite(bytes.view())) return read_kineto(bytes.view(), path);
+    if (!base_detail::is_pipe(path))
+        if (auto plain = read_nsys(path)) return plain;
+    return read_nsys(bytes.view(), path);
+}
+
+void add_file(const std::string& path, const FileBytes& bytes, Timeline& out, Errors& failures) {
+    auto events = events_of(path, bytes);
+    if (events && !bytes.damage().empty()) {
+        events->partial = true;
+        events->notes.push_back({path, bytes.damage() + "; what lies before that is read"});
     }
-    return read_kineto(bytes.view(), path);
+    if (events)
+        add_rank(std::move(*events), out);
+    else
+        failures.insert(failures.end(), events.error().begin(), events.error().end());
+    if (!events && !bytes.damage().empty()) failures.push_back({path, bytes.damage()});
 }
 
 }  // namespace
+
+bool trace_detail::is_sqlite(std::string_view bytes) {
+    return bytes.starts_with(std::string_view("SQLite format 3\0", 16));
+}
 
 bool is_trace(std::string_view bytes) { return is_sqlite(bytes) || is_kineto(bytes); }
 
@@ -54,22 +94,25 @@ Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths) {
     Errors failures;
     std::size_t others = 0;
     for (const auto& [path, named] : candidates(paths)) {
-        // A pipe can be read only once: it is left to the readers of profiles.
+        const bool first = named && out.ranks.empty() && failures.empty();
         std::error_code none;
-        if (named && out.ranks.empty() && !std::filesystem::is_regular_file(path, none))
+        // What can be read only once is left to the readers of profiles unless it is seen to be a trace.
+        if (first && !fs::is_regular_file(path, none) && !(base_detail::is_pipe(path) && pipes_a_trace(path)))
             return std::optional<Timeline>{};
-        const auto bytes = FileBytes::open(path);
-        if (bytes && !is_trace(bytes->view())) {
-            if (named && out.ranks.empty()) return std::optional<Timeline>{};
-            if (named) failures.push_back({path, "is not a trace, and the files before it are"});
-            ++others;
+        if (auto other = named ? other_format(path) : std::nullopt; other && fs::exists(path, none)) {
+            failures.push_back(std::move(*other));
             continue;
         }
-        auto events = bytes ? events_of(path, *bytes) : Result<Events>(tl::unexpected(bytes.error()));
-        if (events)
-            add_rank(std::move(*events), out);
-        else
-            failures.insert(failures.end(), events.error().begin(), events.error().end());
+        const auto bytes = FileBytes::open(path, FileBytes::Damaged::keep);
+        if (bytes && !is_trace(bytes->view())) {
+            if (first) return std::optional<Timeline>{};
+            if (named) failures.push_back({path, "is not a trace, and the files before it are"});
+            ++others;
+        } else if (bytes) {
+            add_file(path, *bytes, out, failures);
+        } else {
+            failures.insert(failures.end(), bytes.error().begin(), bytes.error().end());
+        }
     }
     if (out.ranks.empty() && failures.empty()) return std::optional<Timeline>{};
     if (out.ranks.empty()) return tl::unexpected(std::move(failures));
