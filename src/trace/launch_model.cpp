@@ -146,6 +146,8 @@ Described LaunchModel::State::described(const Launch& l) const {
     switch (l.rule->kind) {
         case OperatorRule::Kind::gemm:
             return describe_gemm(l);
+        case OperatorRule::Kind::grouped:
+            return describe_grouped(l);
         case OperatorRule::Kind::convolution:
             return describe_convolution(l);
         case OperatorRule::Kind::attention:
@@ -166,35 +168,21 @@ Described LaunchModel::State::described(const Launch& l) const {
 }
 
 void LaunchModel::State::amounts(const Launch& l, const Described& d, Answer& out) {
-    static const Symbol kWork("trace: FLOP of the operator"), kAttention("trace: attention by query blocks");
-    const Machine& machine = (*machines)[l.activity->device];
-    Layer multiply;  // stands for the pipe of what has no layer
-    multiply.op = Gemm{};
-    if (d.traffic) multiply.precision = d.traffic->precision;
-    const Layer& layer = d.layer ? *d.layer : multiply;
-    const auto pipe = pipe_for(layer, machine);
-    if (!pipe) return void(out.fault = pipe.error().front().what);
+    static const Symbol kWork("trace: FLOP of the operator");
+    if (const auto wrong = faults(*d.layer); !wrong.empty()) return void(out.fault = "not valid: " + wrong.front());
+    auto estimate = estimators[l.activity->device](*d.layer);
+    if (!estimate) return void(out.fault = estimate.error().front().what);
     for (const Pipe p : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16})
         out.work[p] = Amount<Flops>{Flops{}, Origin::derived, kWork};
     Flops flop = d.flop.value_or(Flops{});
-    if (d.layer) {
-        if (const auto wrong = faults(*d.layer); !wrong.empty()) return void(out.fault = "not valid: " + wrong.front());
-        auto estimate = estimators[l.activity->device](*d.layer);
-        if (!estimate) return void(out.fault = estimate.error().front().what);
-        if (!d.flop)
-            for (const Pipe p : all_pipes())
-                if (estimate->kernel.work[p]) flop += estimate->kernel.work[p]->value;
-        for (const Level level : {Level::l1, Level::l2, Level::dram})
-            if (const auto& bytes = estimate->kernel.bytes[level])
-                out.bytes[level] = Amount<Bytes>{(bytes->value + d.extra) * d.share, bytes->origin, bytes->rule};
-        for (const Symbol reason : estimate->kernel.reasons) out.reasons.push_back(reason);
-        out.work[estimate->mapping.pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
-    } else {
-        out.bytes[Level::l1] = Amount<Bytes>{d.traffic->l1 * d.share, Origin::modelled, kAttention};
-        out.bytes[Level::l2] = Amount<Bytes>{d.traffic->l2 * d.share, Origin::modelled, kAttention};
-        out.bytes[Level::dram] = Amount<Bytes>{d.traffic->dram * d.share, Origin::modelled, kAttention};
-        out.work[pipe->pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
-    }
+    if (!d.flop)
+        for (const Pipe p : all_pipes())
+            if (estimate->kernel.work[p]) flop += estimate->kernel.work[p]->value;
+    for (const Level level : {Level::l1, Level::l2, Level::dram})
+        if (const auto& bytes = estimate->kernel.bytes[level])
+            out.bytes[level] = Amount<Bytes>{(bytes->value + d.extra) * d.share, bytes->origin, bytes->rule};
+    for (const Symbol reason : estimate->kernel.reasons) out.reasons.push_back(reason);
+    out.work[estimate->mapping.pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
     out.zero_flop = flop <= Flops{};
 }
 
