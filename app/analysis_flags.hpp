@@ -8,6 +8,7 @@
 
 #include <gambrel/ingest.hpp>
 #include <gambrel/roofline.hpp>
+#include <gambrel/trace.hpp>
 
 #include "app/output.hpp"
 
@@ -31,7 +32,8 @@ Errors faults(const AnalysisFlags& flags);
 Result<std::function<bool(const std::string&)>> kernel_filter(const std::string& pattern);
 Grouping grouping_of(const AnalysisFlags& flags);
 // Files to Analysis; what is wrong with the flags or the files comes back as errors.
-Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags);
-int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags);
+Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
+                             const TraceShare& share = {});
+int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags, const TraceShare& share = {});
 
 }  // namespace gambrel::app

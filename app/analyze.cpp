@@ -2,6 +2,7 @@
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
+#include "app/mpi_world.hpp"
 
 namespace gambrel::app {
 
@@ -10,7 +11,13 @@ Action setup_analyze(Parser& command) {
     auto files = std::make_shared<std::vector<std::string>>();
     command.add_option("FILE", *files).required();
     flags->add_to(command);
-    return [flags, files] { return run_analysis(*files, *flags); };
+    return [flags, files] {
+        MpiWorld world;
+        TraceShare share{world.rank(), world.size(), {}, {}};
+        share.send = [&](std::string_view text) { world.send(0, text); };
+        share.receive = [&](int from) { return world.receive(from); };
+        return run_analysis(*files, *flags, share);
+    };
 }
 
 }  // namespace gambrel::app

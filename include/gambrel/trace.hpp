@@ -89,6 +89,14 @@ bool is_trace(std::string_view bytes);
 // Nothing, and no error, where the first file that was named, or every file of a folder, is something else, and for a
 // pipe, which can be read only once.
 Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths);
+// The same by several processes, each of which reads a part of the files and sends it to the first; the others get
+// nothing. The result does not depend on their number.
+struct TraceShare {
+    int rank = 0, size = 1;
+    std::function<void(std::string_view)> send;  // to the first
+    std::function<std::string(int)> receive;     // by the first
+};
+Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths, const TraceShare& share);
 // The same where it must be traces.
 Result<Timeline> read_timeline(std::span<const std::string> paths);
 // One file from memory, for tests; `bytes` needs no padding.

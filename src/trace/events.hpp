@@ -91,7 +91,7 @@ bool is_kineto(std::string_view bytes);
 bool is_trace_head(std::string_view head);
 bool is_sqlite(std::string_view bytes);
 
-// Joins the file's events to `timeline` as one more rank.
-void add_rank(Events events, Timeline& timeline);
+// The events of one file as a timeline of one rank, whose name is empty where the file does not say it.
+Timeline linked(Events events);
 
 }  // namespace gambrel::trace_detail

@@ -23,13 +23,12 @@ public:
         index_launches();
         t_.operators += static_cast<std::uint64_t>(std::count_if(
             e_.host.begin(), e_.host.end(), [](const HostEvent& h) { return h.kind == HostEvent::Kind::op; }));
-        const auto rank = static_cast<std::uint32_t>(t_.ranks.size());
-        t_.ranks.push_back({e_.rank ? std::to_string(*e_.rank) : std::to_string(rank), e_.source});
+        t_.ranks.push_back({e_.rank ? std::to_string(*e_.rank) : std::string{}, e_.source});
         std::sort(e_.gpu.begin(), e_.gpu.end(), [](const GpuEvent& a, const GpuEvent& b) {
             return a.start != b.start ? a.start < b.start : a.stream < b.stream;
         });
         t_.activities.reserve(t_.activities.size() + e_.gpu.size());
-        for (const GpuEvent& gpu : e_.gpu) add(gpu, rank);
+        for (const GpuEvent& gpu : e_.gpu) add(gpu);
     }
 
 private:
@@ -179,13 +178,12 @@ private:
         return 0;
     }
 
-    void add(const GpuEvent& gpu, std::uint32_t rank) {
+    void add(const GpuEvent& gpu) {
         Activity a;
         a.name = symbol(gpu.name);
         a.start_ns = gpu.start;
         a.duration_ns = gpu.duration;
         a.kind = gpu.kind;
-        a.rank = rank;
         a.device = device_of(gpu.device);
         a.gpu = gpu.device;
         a.stream = gpu.stream;
@@ -280,10 +278,12 @@ private:
 
 }  // namespace
 
-void add_rank(Events events, Timeline& timeline) {
-    timeline.partial |= events.partial;
-    timeline.notes.insert(timeline.notes.end(), events.notes.begin(), events.notes.end());
-    Linker(events, timeline).run();
+Timeline linked(Events events) {
+    Timeline out;
+    out.partial = events.partial;
+    out.notes = events.notes;
+    Linker(events, out).run();
+    return out;
 }
 
 }  // namespace gambrel::trace_detail
