@@ -69,6 +69,8 @@ Result<std::optional<Run>> traced_run(const std::vector<std::string>& files, con
     TraceOptions options;
     options.operator_files = flags.operators;
     options.keep = keep;
+    options.network = flags.network;
+    options.shapes_in_operators = flags.shapes_in_operators;
     if (!flags.machine.empty()) {
         auto machine = machine_from(flags.machine);
         if (!machine) return tl::unexpected(machine.error());

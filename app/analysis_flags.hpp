@@ -19,7 +19,8 @@ struct AnalysisFlags {
     std::string group = "kernel", flop_rule = "corrected";
     std::vector<std::string> operators;  // tables of operators beside the built-in one
     int nvtx_depth = 1;
-    bool explain = false;
+    std::vector<Layer> network;  // what ran, for kernels of traces that have no shapes
+    bool explain = false, shapes_in_operators = false;
     OutputFlags output;
 
     void add_to(Parser& command);

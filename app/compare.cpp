@@ -111,7 +111,17 @@ Result<std::vector<Analysis>> sides_of(const Flags& flags) {
     return sides;
 }
 
-int run(const Flags& flags) {
+// Of two traces: the same operator of the same module with the same shapes, whatever kernels a GPU or library runs for
+// it.
+Flags by_operator(Flags flags) {
+    flags.analysis.group = "operator";
+    flags.analysis.shapes_in_operators = true;
+    flags.match = "name";
+    return flags;
+}
+
+int run(const Flags& given) {
+    const Flags flags = given.match == "operator" ? by_operator(given) : given;
     if (const auto wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
     auto sides = sides_of(flags);
     if (!sides) return bad_input(sides.error());
@@ -140,7 +150,7 @@ int run(const Flags& flags) {
 Action setup_compare(Parser& command) {
     auto flags = std::make_shared<Flags>();
     command.add_option("FILE", flags->files);
-    command.add_option("--match", flags->match).one_of({"auto", "name", "order", "layer"});
+    command.add_option("--match", flags->match).one_of({"auto", "name", "order", "layer", "operator"});
     command.add_flag("--predict", flags->predict);
     command.add_flag("--simulate", flags->simulate);
     flags->network.add_options_to(command);

@@ -14,6 +14,7 @@
 
 #include <gambrel/base.hpp>
 #include <gambrel/kernel.hpp>
+#include <gambrel/layer.hpp>
 #include <gambrel/machine.hpp>
 
 namespace gambrel {
@@ -106,6 +107,8 @@ struct TraceOptions {
     std::optional<Machine> machine;                // instead of the one that the trace names
     std::vector<std::string> operator_files;       // operator tables beside the built-in one; later rules win
     std::function<bool(const std::string&)> keep;  // only kernels whose name this accepts; classes count them all
+    bool shapes_in_operators = false;  // an operator is named with its module and shapes: the same on every GPU
+    std::vector<Layer> network;        // what ran, in order: shapes for kernels that have none in the trace
 };
 // Fails where the machine cannot be told: the error names the candidates.
 Result<Run> to_run(const Timeline& timeline, const TraceOptions& options = {});
