@@ -1,5 +1,6 @@
 #include "app/analysis_flags.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -61,13 +62,15 @@ namespace {
 
 // Traces first: they are recognised by their first bytes. Nothing where the files are of profilers.
 Result<std::optional<Run>> traced_run(const std::vector<std::string>& files, const AnalysisFlags& flags,
-                                      const std::function<bool(const std::string&)>& keep) {
-    const auto timeline = traces_in(files);
+                                      const std::function<bool(const std::string&)>& keep, const TraceShare& share) {
+    const auto timeline = traces_in(files, share);
     if (!timeline) return tl::unexpected(timeline.error());
     if (!*timeline) return std::optional<Run>{};
     TraceOptions options;
     options.operator_files = flags.operators;
     options.keep = keep;
+    options.network = flags.network;
+    options.shapes_in_operators = flags.shapes_in_operators;
     if (!flags.machine.empty()) {
         auto machine = machine_from(flags.machine);
         if (!machine) return tl::unexpected(machine.error());
@@ -101,14 +104,17 @@ Result<Run> profiled_run(const std::vector<std::string>& files, const AnalysisFl
 
 }  // namespace
 
-Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags) {
+Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
+                             const TraceShare& share) {
     const auto clock = clock_of(flags.clock);
     const auto keep = kernel_filter(flags.kernel);
     if (!clock || !keep) return tl::unexpected(faults(flags));
 
-    auto traced = traced_run(files, flags, *keep);
+    std::vector<std::string> inputs = files;
+    std::replace(inputs.begin(), inputs.end(), std::string("-"), std::string("/dev/stdin"));
+    auto traced = traced_run(inputs, flags, *keep, share);
     if (!traced) return tl::unexpected(std::move(traced.error()));
-    auto run = *traced ? Result<Run>(std::move(**traced)) : profiled_run(files, flags, *keep);
+    auto run = *traced ? Result<Run>(std::move(**traced)) : profiled_run(inputs, flags, *keep);
     if (!run) return tl::unexpected(std::move(run.error()));
 
     AnalysisOptions options;
@@ -122,11 +128,15 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     return analysis(std::move(*run), options);
 }
 
-int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags) {
+int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags, const TraceShare& share) {
+    if (share.rank > 0) {  // it reads a part of the traces; the first analyses, and says what is wrong
+        if (clock_of(flags.clock) && kernel_filter(flags.kernel)) (void)traces_in(files, share);
+        return kDone;
+    }
     OutputFlags output = flags.output;
     output.inputs = files;
     if (!flags.machine.empty()) output.inputs.push_back(flags.machine);
-    const auto result = analysis_of(files, flags);
+    const auto result = analysis_of(files, flags, share);
     if (!result) return bad_input(result.error());
     if (!output.quiet) print_notes(machine_notes(flags.machine));
     if (!output.quiet) print_notes(result->notes);

@@ -8,6 +8,7 @@
 
 #include <gambrel/ingest.hpp>
 #include <gambrel/roofline.hpp>
+#include <gambrel/trace.hpp>
 
 #include "app/output.hpp"
 
@@ -18,7 +19,8 @@ struct AnalysisFlags {
     std::string group = "kernel", flop_rule = "corrected";
     std::vector<std::string> operators;  // tables of operators beside the built-in one
     int nvtx_depth = 1;
-    bool explain = false;
+    std::vector<Layer> network;  // what ran, for kernels of traces that have no shapes
+    bool explain = false, shapes_in_operators = false;
     OutputFlags output;
 
     void add_to(Parser& command);
@@ -31,7 +33,8 @@ Errors faults(const AnalysisFlags& flags);
 Result<std::function<bool(const std::string&)>> kernel_filter(const std::string& pattern);
 Grouping grouping_of(const AnalysisFlags& flags);
 // Files to Analysis; what is wrong with the flags or the files comes back as errors.
-Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags);
-int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags);
+Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
+                             const TraceShare& share = {});
+int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags, const TraceShare& share = {});
 
 }  // namespace gambrel::app

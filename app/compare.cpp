@@ -111,7 +111,17 @@ Result<std::vector<Analysis>> sides_of(const CompareFlags& flags) {
     return sides;
 }
 
-int run_compare(const CompareFlags& flags) {
+// Of two traces: the same operator of the same module with the same shapes, whatever kernels a GPU or library runs for
+// it.
+CompareFlags by_operator(CompareFlags flags) {
+    flags.analysis.group = "operator";
+    flags.analysis.shapes_in_operators = true;
+    flags.match = "name";
+    return flags;
+}
+
+int run_compare(const CompareFlags& given) {
+    const CompareFlags flags = given.match == "operator" ? by_operator(given) : given;
     if (const auto wrong = faults(flags); !wrong.empty()) return bad_input(wrong);
     auto sides = sides_of(flags);
     if (!sides) return bad_input(sides.error());
@@ -140,7 +150,7 @@ int run_compare(const CompareFlags& flags) {
 Action setup_compare(Parser& command) {
     auto flags = std::make_shared<CompareFlags>();
     command.add_option("FILE", flags->files);
-    command.add_option("--match", flags->match).one_of({"auto", "name", "order", "layer"});
+    command.add_option("--match", flags->match).one_of({"auto", "name", "order", "layer", "operator"});
     command.add_flag("--predict", flags->predict);
     command.add_flag("--simulate", flags->simulate);
     flags->network.add_options_to(command);

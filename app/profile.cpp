@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "app/child_process.hpp"
 #include "app/command.hpp"
 #include "app/ncu_command.hpp"
+#include "app/nsys_command.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -17,9 +19,9 @@ namespace fs = std::filesystem;
 struct ProfileFlags {
     AnalysisFlags analysis;
     NcuSettings ncu;
-    std::string ncu_path, cc, tensor_by = "auto";
+    std::string ncu_path, nsys_path, cc, tensor_by = "auto";
     std::vector<std::string> misplaced;
-    bool dry_run = false;
+    bool dry_run = false, trace = false;
 };
 
 bool is_report(const std::string& path) { return fs::path(path).extension() == ".ncu-rep"; }
@@ -82,6 +84,8 @@ int failed(const ProfileRun& run, const ChildResult& child, bool report_exists) 
     if (child.status == 0 && child.signal == 0 && child.started) what = fmt::format("wrote no report {}", run.report);
     say(fmt::format("error: {}: {}", run.ncu.path, what));
     if (const std::string help = advice(child.output); child.started && !help.empty()) say(help);
+    if (child.output.find("ERR_NVGPUCTRPERM") != std::string::npos)
+        say("A trace needs no permission: gambrel profile --trace -- " + shell_quoted(run.program));
     if (report_exists) say("What it measured until then: gambrel analyze " + shell_quoted({run.report}));
     return kBadInput;
 }
@@ -133,12 +137,67 @@ int profile_and_analyze(const ProfileRun& run, const ProfileFlags& flags) {
     return run_analysis({run.report}, flags.analysis);
 }
 
+// The program and what it is run with, or all that is missing.
+Result<NsysRun> prepared_trace(ProfileFlags& flags) {
+    Errors errors = faults(flags.analysis);
+    NsysRun run;
+    run.program = arguments_behind_dashes();
+    if (!flags.dry_run && !find_program(run.program.front()))
+        errors.push_back({run.program.front(), "is not a program that can be run; a path needs a slash (./app)"});
+    const auto nsys = find_nsys(flags.nsys_path);
+    if (!nsys && !flags.dry_run) errors.insert(errors.end(), nsys.error().begin(), nsys.error().end());
+    run.nsys = nsys ? *nsys : "nsys";
+    run.records_shapes =
+        nsys && fs::path(run.program.front()).filename().string().starts_with("python") && can_record_shapes(*nsys);
+    auto& files = flags.analysis.output.files;
+    const auto is_ours = [](const std::string& f) { return fs::path(f).extension() == ".nsys-rep"; };
+    const auto named = std::find_if(files.begin(), files.end(), is_ours);
+    run.report = named != files.end()
+                     ? *named
+                     : fmt::format("gambrel-{}.nsys-rep", fs::path(run.program.front()).filename().string());
+    std::erase_if(files, is_ours);
+    std::error_code none;
+    for (const std::string& file : {run.report, run.exported()})
+        if (!flags.dry_run && fs::exists(file, none) && !flags.analysis.output.force)
+            errors.push_back({file, "exists; --force replaces it, -o OTHER.nsys-rep keeps both"});
+    if (!errors.empty()) return tl::unexpected(std::move(errors));
+    return run;
+}
+
+int trace_and_analyze(ProfileFlags& flags) {
+    const auto ready = prepared_trace(flags);
+    if (!ready) return bad_input(ready.error());
+    const auto record = record_arguments(*ready), convert = export_arguments(*ready);
+    if (flags.dry_run)
+        return print_result(shell_quoted(record) + "\n" + shell_quoted(convert) + "\n") ? kDone : kBadInput;
+    if (const std::string why = why_no_counters(); !flags.analysis.output.quiet)
+        say(fmt::format("note: {}{}: times are measured by nsys, work and bytes are modelled", why,
+                        why.empty() ? "a trace" : "; a trace instead"));
+    for (const auto* step : {&record, &convert}) {
+        const ChildResult child = run_child(*step, Echo::to_stderr);
+        if (child.started && child.status == 0 && child.signal == 0) continue;
+        // A program that fails still leaves a trace of what it did.
+        std::error_code none;
+        if (step == &record && child.started && fs::exists(ready->report, none)) {
+            say(fmt::format("note: {} ended with status {}; what it did until then is analysed", ready->program.front(),
+                            child.status));
+            continue;
+        }
+        say(fmt::format("error: {}: {}", step->front(),
+                        child.started ? fmt::format("ended with status {}", child.status)
+                                      : "could not be started: " + child.output));
+        return kBadInput;
+    }
+    return run_analysis({ready->exported()}, flags.analysis);
+}
+
 int run_profile(ProfileFlags& flags) {
     if (!flags.misplaced.empty())
         return bad_input({{flags.misplaced.front(), fmt::format("write -- before the program: gambrel profile -- {}",
                                                                 flags.misplaced.front())}});
     if (arguments_behind_dashes().empty())
         return bad_input({{"profile", "no program to run: gambrel profile -- APP ARGS"}});
+    if (flags.trace) return trace_and_analyze(flags);
     const auto ready = prepared(flags);
     if (!ready) return bad_input(ready.error());
     if (!flags.analysis.output.quiet) say(statement(*ready));
@@ -166,6 +225,8 @@ Action setup_profile(Parser& command) {
     command.add_option("--nvtx-include", flags->ncu.nvtx_include).one_value();
     command.add_option("--tensor-by", flags->tensor_by).one_of({"auto", "operations", "instructions"});
     command.add_flag("--dry-run", flags->dry_run);
+    command.add_flag("--trace", flags->trace);
+    command.add_option("--nsys", flags->nsys_path);
     flags->analysis.add_to(command);
     return [flags] { return run_profile(*flags); };
 }

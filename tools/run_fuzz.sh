@@ -47,7 +47,7 @@ deep_seeds() {
 dictionary_of() {
     case $1 in
     *csv_fuzz) echo "$dictionaries/csv.dict" ;;
-    kineto_fuzz) echo "$dictionaries/trace.dict" ;;
+    kineto_fuzz | nsys_fuzz) echo "$dictionaries/trace.dict" ;;
     baseline_fuzz | cluster_wire_fuzz | ert_json_fuzz | explore_fuzz | json_text_fuzz | machine_fuzz | page_fuzz | result_json_fuzz)
         echo "$dictionaries/json.dict"
         ;;

@@ -14,6 +14,7 @@
 
 #include <gambrel/base.hpp>
 #include <gambrel/kernel.hpp>
+#include <gambrel/layer.hpp>
 #include <gambrel/machine.hpp>
 
 namespace gambrel {
@@ -89,6 +90,14 @@ bool is_trace(std::string_view bytes);
 // Nothing, and no error, where the first file that was named, or every file of a folder, is something else, and for a
 // pipe, which can be read only once.
 Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths);
+// The same by several processes, each of which reads a part of the files and sends it to the first; the others get
+// nothing. The result does not depend on their number.
+struct TraceShare {
+    int rank = 0, size = 1;
+    std::function<void(std::string_view)> send;  // to the first
+    std::function<std::string(int)> receive;     // by the first
+};
+Result<std::optional<Timeline>> traces_in(std::span<const std::string> paths, const TraceShare& share);
 // The same where it must be traces.
 Result<Timeline> read_timeline(std::span<const std::string> paths);
 // One file from memory, for tests; `bytes` needs no padding.
@@ -98,6 +107,8 @@ struct TraceOptions {
     std::optional<Machine> machine;                // instead of the one that the trace names
     std::vector<std::string> operator_files;       // operator tables beside the built-in one; later rules win
     std::function<bool(const std::string&)> keep;  // only kernels whose name this accepts; classes count them all
+    bool shapes_in_operators = false;  // an operator is named with its module and shapes: the same on every GPU
+    std::vector<Layer> network;        // what ran, in order: shapes for kernels that have none in the trace
 };
 // Fails where the machine cannot be told: the error names the candidates.
 Result<Run> to_run(const Timeline& timeline, const TraceOptions& options = {});

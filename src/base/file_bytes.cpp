@@ -80,12 +80,18 @@ Result<std::string> read_to_end(int fd, const std::string& path) {
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit) {
+Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit, std::string* damage) {
     Inflater inflater;
     if (!inflater.ready) return failure(source, "gzip: no memory to unpack");
     z_stream& z = inflater.stream;
     std::string text;
     std::size_t taken = 0, made = 0;
+    const auto broken = [&](std::string what) -> Result<std::string> {
+        if (damage == nullptr || made == 0) return failure(source, std::move(what));
+        *damage = std::move(what);
+        text.resize(made);
+        return std::move(text);
+    };
     while (true) {
         // One byte more than the limit, so that a stream of exactly the limit still gets to its checksum.
         if (made == text.size())
@@ -113,22 +119,20 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& source, st
             const std::string_view rest = bytes.substr(taken);
             if (rest.find_first_not_of('\0') == std::string_view::npos) break;  // tapes and pipes pad with zeros
             if (!is_gzip(rest))
-                return failure(
-                    source, fmt::format("gzip: byte {}: {} bytes after the end of the stream that are not gzip", taken,
-                                        rest.size()));
+                return broken(fmt::format("gzip: byte {}: {} bytes after the end of the stream that are not gzip",
+                                          taken, rest.size()));
             inflateReset(&z);  // `cat a.gz b.gz` and bgzip make files of several members
         } else if (status == Z_BUF_ERROR && taken == bytes.size() && z.avail_out > 0) {
-            return failure(source, fmt::format("gzip: ends at byte {} inside a stream: the file is truncated", taken));
+            return broken(fmt::format("gzip: ends at byte {} inside a stream: the file is truncated", taken));
         } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            return failure(source,
-                           fmt::format("gzip: damaged at byte {}: {}", taken, z.msg != nullptr ? z.msg : "bad stream"));
+            return broken(fmt::format("gzip: damaged at byte {}: {}", taken, z.msg != nullptr ? z.msg : "bad stream"));
         }
     }
     text.resize(made);
     return text;
 }
 
-Result<FileBytes> FileBytes::open(const std::string& path) {
+Result<FileBytes> FileBytes::open(const std::string& path, Damaged damaged) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.fd < 0) return failure(path, fmt::format("cannot be opened: {}", system_text()));
     struct stat status {};
@@ -160,9 +164,9 @@ Result<FileBytes> FileBytes::open(const std::string& path) {
     }
     if (!is_gzip(bytes.view_)) return bytes;
 
-    auto unpacked = gunzip(bytes.view_, path);
-    if (!unpacked) return tl::unexpected(std::move(unpacked.error()));
     FileBytes plain;
+    auto unpacked = gunzip(bytes.view_, path, kLongestInMemory, damaged == Damaged::keep ? &plain.damage_ : nullptr);
+    if (!unpacked) return tl::unexpected(std::move(unpacked.error()));
     unpacked->reserve(unpacked->size() + kPadding);
     plain.owned_ = std::make_unique<std::string>(std::move(*unpacked));
     plain.view_ = *plain.owned_;
@@ -175,7 +179,8 @@ FileBytes::FileBytes(FileBytes&& other) noexcept
       mapped_size_(std::exchange(other.mapped_size_, 0)),
       slot_(std::exchange(other.slot_, nullptr)),
       owned_(std::move(other.owned_)),
-      view_(std::exchange(other.view_, {})) {}
+      view_(std::exchange(other.view_, {})),
+      damage_(std::move(other.damage_)) {}
 
 FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
     std::swap(mapped_, other.mapped_);
@@ -183,6 +188,7 @@ FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
     std::swap(slot_, other.slot_);
     std::swap(owned_, other.owned_);
     std::swap(view_, other.view_);
+    std::swap(damage_, other.damage_);
     return *this;
 }
 

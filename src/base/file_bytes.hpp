@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@ namespace gambrel::base_detail {
 
 class FileBytes {
 public:
-    static Result<FileBytes> open(const std::string& path);
+    // Of a gzip file that is truncated or damaged: an error, or what lies before the damage, which damage() describes.
+    enum class Damaged : std::uint8_t { refuse, keep };
+    static Result<FileBytes> open(const std::string& path, Damaged damaged = Damaged::refuse);
 
     FileBytes(FileBytes&&) noexcept;
     FileBytes& operator=(FileBytes&&) noexcept;
@@ -21,6 +24,8 @@ public:
     // At least kPadding bytes behind the view can be read too; what they hold is not defined.
     [[nodiscard]] std::string_view view() const { return view_; }
     static constexpr std::size_t kPadding = 64;
+    // What is wrong with the file; empty: nothing.
+    [[nodiscard]] const std::string& damage() const { return damage_; }
 
     struct Mapping;
 
@@ -31,6 +36,7 @@ private:
     Mapping* slot_ = nullptr;
     std::unique_ptr<std::string> owned_;
     std::string_view view_;
+    std::string damage_;
 };
 
 // What is not mapped is held in memory: pipes and unpacked files end here.
@@ -39,8 +45,10 @@ inline constexpr std::size_t kLongestInMemory = std::size_t{2} << 30;
 // times is refused: it is made to take all memory.
 inline constexpr std::size_t kMostRatio = 100, kFreeUnpacked = std::size_t{64} << 20;
 
-// gzip to text within these bounds.
-Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit = kLongestInMemory);
+// gzip to text within these bounds. With `damage`, a stream that is truncated or damaged gives the text before that
+// place, and the fault there.
+Result<std::string> gunzip(std::string_view bytes, const std::string& source, std::size_t limit = kLongestInMemory,
+                           std::string* damage = nullptr);
 bool is_gzip(std::string_view bytes);
 
 // The file whose mapping holds `address`, or null. For a handler of SIGBUS, which the system sends when a mapped file

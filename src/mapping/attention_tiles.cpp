@@ -91,7 +91,14 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     m.pipe = fitting_pipe(layer, {}, machine);
     m.cta = found != tiles.end() ? found->tile : tiles.back().tile;
     m.cta.k = static_cast<std::int32_t>(std::min<std::int64_t>(a.head_dim, 1024));
-    if (decode) m.cta.m = std::min(m.cta.m, kernels.decode_rows);
+    if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {  // as the kernel's name has it
+        constexpr std::int64_t kLargest = 1024;
+        m.source = Mapping::Source::row;
+        m.cta.m = static_cast<std::int32_t>(std::min(kLargest, layer.hints.tile_m));
+        m.cta.n = static_cast<std::int32_t>(std::min(kLargest, layer.hints.tile_n));
+    } else if (decode) {
+        m.cta.m = std::min(m.cta.m, kernels.decode_rows);
+    }
     m.threads = m.cta.m >= 192 || kernels.ctas_per_sm == 1 ? 384 : 128;
     m.registers = kernels.ctas_per_sm == 1 ? 168 : 255;
     m.stages = kernels.ctas_per_sm;

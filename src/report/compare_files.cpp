@@ -22,7 +22,14 @@ Json change_json(const Change& c) {
 
 std::string cause_name(const ComparedPair& p) { return p.cause == Cause::clock ? "clock" : to_text(p.explained_by); }
 
-Json pair_json(const ComparedPair& p) {
+// Launches after over launches before; absent where a side is.
+std::optional<double> count_ratio(const ComparedPair& p, const Comparison& c) {
+    if (!p.before || !p.after) return std::nullopt;
+    const auto before = c.before.rows[*p.before].kernel.launches, after = c.after.rows[*p.after].kernel.launches;
+    return before == 0 ? std::nullopt : std::optional(static_cast<double>(after) / static_cast<double>(before));
+}
+
+Json pair_json(const ComparedPair& p, std::optional<double> count = {}) {
     Json out;
     out["time_s"] = change_json(p.time);
     out["flop"] = change_json(p.flop);
@@ -41,6 +48,7 @@ Json pair_json(const ComparedPair& p) {
                                {"bytes", p.factors->bytes},
                                {"work", p.factors->work},
                                {"rate", p.factors->rate}};
+    if (count) out["count_ratio"] = *count;
     return out;
 }
 
@@ -76,7 +84,7 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
                       {"phase", shown_kernel(p, c).phase.str()},
                       {"in", side_name(p)}};
             pair["name_before"] = p.before ? Json(c.before.rows[*p.before].kernel.name.str()) : Json(nullptr);
-            pair.update(pair_json(p));
+            pair.update(pair_json(p, count_ratio(p, c)));
             item["pairs"].push_back(std::move(pair));
         }
         out["comparisons"].push_back(std::move(item));
@@ -90,7 +98,9 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
     for (const char* level : {"l1", "l2", "dram"})
         for (const char* what : {"_bytes_before", "_bytes_after", "_bytes_ratio", "_ai_ratio"})
             out += std::string(",") + level + what;
-    out += ",explained_by,explained_share,clock_hz_before,clock_hz_after,by_clock,by_bytes,by_work,by_rate,partial\n";
+    out +=
+        ",explained_by,explained_share,clock_hz_before,clock_hz_after,by_clock,by_bytes,by_work,by_rate,partial,count_"
+        "ratio\n";
     for (const auto& c : comparisons)
         for (const auto& p : c.pairs) {
             const Kernel& k = shown_kernel(p, c);
@@ -108,6 +118,7 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
             for (const auto factor : {&TimeFactors::clock, &TimeFactors::bytes, &TimeFactors::work, &TimeFactors::rate})
                 fields.push_back(p.factors ? exact((*p.factors).*factor) : "");
             fields.emplace_back(partial_side(c));
+            fields.push_back(field(count_ratio(p, c)));
             out += csv_line(fields);
         }
     return out;

@@ -1,6 +1,9 @@
-// Fused attention. Every query block reads the keys and values that it may see: from L2, which holds them for a head.
+// Fused attention, as the Attention layer that every other command models: bytes have one model.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
 
 #include "trace/described.hpp"
 #include "trace/tensors.hpp"
@@ -11,102 +14,135 @@ namespace {
 using Dims = OperatorInput::Dims;
 
 struct Problem {
-    double batch = 1, heads = 1, kv_heads = 1, q = 1, kv = 1, d = 1, dv = 1;
-    double pairs = 0;     // of query and key that are multiplied, of one head of the batch
-    bool packed = false;  // several sequences, whose lengths the trace does not have
+    Attention shape;
+    double tokens = 0;          // queries of all sequences
+    std::optional<Flops> work;  // where lengths are known within bounds only
+    std::string remark, fault;
 };
 
 const std::string& value_of(const Launch& l, std::string_view name) {
     return value_at(*l.call, l.rule->argument(name));
 }
 
-// "Flash_fwd_kernel_traits<64, 128, 64, ...": size of a head, then queries of a block.
-double query_block(std::string_view kernel, std::vector<std::string>& remarks) {
-    for (const std::string_view traits : {"kernel_traits<", "aligned_"}) {
-        const auto at = kernel.find(traits);
-        if (at == std::string_view::npos) continue;
-        const bool cutlass = traits == "aligned_";  // fmha_cutlassF_f32_aligned_64x128
-        std::size_t begin = at + traits.size();
-        if (!cutlass) begin = kernel.find(',', begin) == std::string_view::npos ? begin : kernel.find(',', begin) + 1;
-        double number = 0;
-        for (; begin < kernel.size() &&
-               (kernel[begin] == ' ' || kernel[begin] == '(' ||
-                std::isalpha(static_cast<unsigned char>(kernel[begin])) != 0 || kernel[begin] == ')');
-             ++begin) {
-        }
-        for (; begin < kernel.size() && kernel[begin] >= '0' && kernel[begin] <= '9'; ++begin)
-            number = number * 10 + (kernel[begin] - '0');
-        if (number >= 16 && number <= 512) return number;
+// "Flash_fwd_kernel_traits<64, 128, 64, ...": size of a head, then queries and keys of a block;
+// "fmha_cutlassF_f32_aligned_64x128": queries and keys.
+void add_tile(std::string_view kernel, Hints& hints) {
+    std::size_t at = kernel.find("kernel_traits<");
+    const bool flash = at != std::string_view::npos;
+    at = flash ? at + 14 : kernel.find("aligned_");
+    if (at == std::string_view::npos) return;
+    if (!flash) at += 8;
+    Dims numbers;
+    for (std::size_t i = at; i < kernel.size() && numbers.size() < 3; ++i) {
+        const char c = kernel[i];
+        if (c == '>' || c == '_') break;
+        if (std::isdigit(static_cast<unsigned char>(c)) == 0) continue;
+        std::int64_t n = 0;
+        for (; i < kernel.size() && std::isdigit(static_cast<unsigned char>(kernel[i])) != 0; ++i)
+            n = std::min<std::int64_t>(n * 10 + (kernel[i] - '0'), 1 << 20);
+        numbers.push_back(n);
+        --i;
     }
-    remarks.emplace_back("its block of queries is not in its name: taken as 128");
-    return 128;
+    const std::size_t first = flash ? 1 : 0;
+    if (numbers.size() < first + 2) return;
+    const std::int64_t m = numbers[first], n = numbers[first + 1];
+    if (m >= 16 && m <= 512 && n >= 16 && n <= 512) hints.tile_m = m, hints.tile_n = n;
 }
 
-std::string read_problem(const Launch& l, Problem& p) {
+double pairs_of(const Attention& a, double q, double kv) {
+    Attention one = a;
+    one.q_len = std::max<std::int64_t>(1, std::llround(q)), one.kv_len = std::max<std::int64_t>(1, std::llround(kv));
+    return one.pairs();
+}
+
+// Sequences one behind another. How many there are is the length of the list of their starts, and how long the longest
+// is stands beside it: the work lies between that of equal lengths and that of as many of the longest as there is room
+// for.
+void add_packed(const Launch& l, const OperatorInput& starts, double queries, double keys, Problem& p) {
+    const Dims& list = starts.tensors.front();
+    const Dims max_q = numbers_in(value_of(l, "max_q")), max_k = numbers_in(value_of(l, "max_k"));
+    const double most = list.size() == 1 && list[0] > 1 ? double(list[0] - 1) : 0;
+    if (most == 0 || max_q.empty() || max_q.front() <= 0 || queries <= 0)
+        return void(p.fault = "work unknown: the lengths of its packed sequences are not in the trace");
+    const double longest = std::min(queries, double(max_q.front())), ratio = keys / queries;
+    const double longest_k =
+        max_k.empty() ? longest * ratio : std::min(keys, double(std::max<std::int64_t>(1, max_k[0])));
+    const double fewest = std::max(1.0, queries / longest), count = std::max(fewest, most);
+    const double upper = fewest * pairs_of(p.shape, longest, longest_k);
+    const double lower = count * pairs_of(p.shape, queries / count, keys / count);
+    p.shape.batch = std::llround(std::ceil(fewest));
+    p.shape.q_len = std::llround(queries / double(p.shape.batch)),
+    p.shape.kv_len = std::llround(keys / double(p.shape.batch));
+    p.shape.kv_len = std::max(p.shape.kv_len, p.shape.q_len);
+    constexpr double kNear = 1.25;
+    if (upper > kNear * lower)
+        return void(
+            p.fault = fmt::format("work unknown: the lengths of its {:.0f} packed sequences are not in the trace, and "
+                                  "between equal and longest lengths it differs {:.1f} times",
+                                  most, upper / std::max(1.0, lower)));
+    const double each = double(p.shape.heads) * 2 *
+                        (l.rule->pass == "dgrad" ? 3.0 * double(p.shape.head_dim) + 2.0 * double(p.shape.head_dim_v)
+                                                 : double(p.shape.head_dim + p.shape.head_dim_v));
+    p.work = Flops{std::sqrt(upper * lower) * each};
+    if (upper > 1.001 * lower)
+        p.remark = fmt::format("packed sequences: work within {:.0f} % by their number and the longest",
+                               50 * (upper / lower - 1));
+}
+
+Problem read_problem(const Launch& l) {
+    Problem p;
     const OperatorInput *q = argument(*l.call, l.rule->argument("query")),
                         *k = argument(*l.call, l.rule->argument("key")),
                         *v = argument(*l.call, l.rule->argument("value"));
-    if (!q || !k || !v) return "shapes of its operands were not recorded";
+    if (!q || !k || !v) return p.fault = "shapes of its operands were not recorded", p;
     const Dims &a = q->tensors.front(), &b = k->tensors.front(), &c = v->tensors.front();
     if (a.size() != b.size() || b.size() != c.size() || (a.size() != 4 && a.size() != 3))
-        return "its operands are not those of attention";
+        return p.fault = "its operands are not those of attention", p;
     const bool packed = a.size() == 3;
     const bool heads_first = l.rule->layout == "bhsd" && !packed;
-    const auto at = [&](const Dims& d, std::size_t i) { return double(d[packed ? i - 1 : i]); };
-    p.batch = packed ? 1 : double(a[0]);
-    p.heads = at(a, heads_first ? 1 : 2), p.q = at(a, heads_first ? 2 : 1), p.d = at(a, 3);
-    p.kv_heads = at(b, heads_first ? 1 : 2), p.kv = at(b, heads_first ? 2 : 1), p.dv = at(c, 3);
-    const bool causal = value_of(l, "causal") == "True" || value_of(l, "causal") == "1" || value_of(l, "causal") == "2";
-    const bool several = argument(*l.call, l.rule->argument("cumulative")) != nullptr;
-    if (several) p.packed = true;
+    const auto at = [&](const Dims& d, std::size_t i) { return d[packed ? i - 1 : i]; };
+    Attention& s = p.shape;
+    s.batch = packed ? 1 : a[0];
+    s.heads = at(a, heads_first ? 1 : 2), s.q_len = at(a, heads_first ? 2 : 1), s.head_dim = at(a, 3);
+    s.kv_heads = at(b, heads_first ? 1 : 2), s.kv_len = at(b, heads_first ? 2 : 1), s.head_dim_v = at(c, 3);
+    const std::string& causal = value_of(l, "causal");
+    s.causal = causal == "True" || causal == "1" || causal == "2";
     const Dims window = numbers_in(value_of(l, "window"));
-    // A query sees the keys before it, all of them in the last row; of a window no more than it is wide.
-    double seen = causal ? p.kv - std::min(p.q, p.kv) / 2 + 0.5 : p.kv;
-    if (!window.empty() && window[0] > 0) seen = std::min(seen, double(window[0]) + 1);
-    p.pairs = p.q * seen;
-    return {};
+    if (s.causal && !window.empty() && window[0] > 0) s.window = window[0] + 1;
+    p.tokens = double(s.batch) * double(s.q_len);
+    const OperatorInput* starts = argument(*l.call, l.rule->argument("cumulative"));
+    if (starts && faults(s).empty()) add_packed(l, *starts, p.tokens, double(s.batch) * double(s.kv_len), p);
+    return p;
 }
 
 }  // namespace
 
 Described describe_attention(const Launch& l) {
-    Described out;
-    Problem p;
-    if (std::string fault = read_problem(l, p); !fault.empty()) return Described::refused(std::move(fault));
+    Problem p = read_problem(l);
+    if (!p.fault.empty() && p.tokens == 0) return Described::refused(std::move(p.fault));
     const OperatorInput* q = argument(*l.call, l.rule->argument("query"));
     const auto precision = precision_of(q->type);
     if (!precision) return Described::refused("the type of its operands was not recorded");
-    const double size = element_size(*precision).value();
-    const double queries = p.batch * p.heads * p.q, keys = p.batch * p.kv_heads * p.kv;
-    const double in_q = queries * p.d * size, in_kv = keys * (p.d + p.dv) * size, result = queries * p.dv * size;
-    const bool backward = l.rule->pass == "dgrad";
-    if (l.role == Role::before_attention) return stream(l, 2 * result, queries * 4, 2 * queries * p.dv);
-    if (l.role == Role::after_attention) return stream(l, queries * p.d * 4, in_q, queries * p.d);
+    const double size = element_size(*precision).value(), d = double(p.shape.head_dim), dv = double(p.shape.head_dim_v);
+    const double queries = p.tokens * double(p.shape.heads);
+    if (l.role == Role::before_attention) return stream(l, 2 * queries * dv * size, queries * 4, 2 * queries * dv);
+    if (l.role == Role::after_attention) return stream(l, queries * d * 4, queries * d * size, queries * d);
     if (l.role != Role::main) return Described::refused("what this helper kernel moves is not known");
-    if (p.packed) return Described::refused("work unknown: the lengths of its packed sequences are not in the trace");
-    // Two products forward; backward computes the scores again and four more.
-    const double products = backward ? 3 * p.d + 2 * p.dv : p.d + p.dv;
-    out.flop = Flops{2 * p.batch * p.heads * p.pairs * products};
-    double mask = 0;
+    if (!p.fault.empty()) return Described::refused(std::move(p.fault));
+    Described out;
+    Layer layer;
+    layer.name = l.call->name.str();
+    layer.op = p.shape;
+    layer.pass = l.rule->pass == "dgrad" ? Pass::dgrad : Pass::fwd;
+    layer.precision = *precision;
+    layer.hints.timing = Timing::kernel;
+    add_tile(l.kernel(), layer.hints);
     if (const OperatorInput* m = argument(*l.call, l.rule->argument("mask")))
-        mask = stored_elements(*m) * element_bytes(*m, l.kernel(), out.remarks);
-    const double block = query_block(l.kernel(), out.remarks);
-    const double per_pair = (p.d + p.dv) * size * p.batch * p.heads * p.pairs / block;
-    Described::Traffic t;
-    t.precision = *precision;
-    if (backward) {
-        // Blocks of keys walk over the queries and their gradients, and add into the queries' gradient (FP32).
-        const double once = in_q + in_kv + 2 * result + in_kv + queries * p.d * 4;
-        t.dram = Bytes{once + mask};
-        t.l2 = Bytes{in_kv * 2 + per_pair * 2 + mask};
-    } else {
-        t.dram = Bytes{in_q + in_kv + result + mask};
-        t.l2 = Bytes{std::max(t.dram.value(), in_q + per_pair + result + mask)};
-    }
-    t.l2 = std::max(t.l2, t.dram);
-    t.l1 = t.l2;
-    out.traffic = t;
+        out.extra = Bytes{stored_elements(*m) * element_bytes(*m, l.kernel(), out.remarks)};
+    out.flop = p.work;
+    if (!p.remark.empty()) out.remarks.push_back(std::move(p.remark));
     if (l.count > 1) out.share = l.share;
+    out.layer = std::move(layer);
     return out;
 }
 

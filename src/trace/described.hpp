@@ -49,17 +49,12 @@ struct Launch {
     [[nodiscard]] std::string_view kernel() const { return activity->name.str(); }
 };
 
-// A Layer for the estimator, with corrections; or bytes and work of their own; or a fault.
+// A Layer for the estimator, with corrections; or a fault.
 struct Described {
     std::optional<Layer> layer;
     double share = 1;           // of the layer that this launch does
     std::optional<Flops> flop;  // instead of the layer's
     Bytes extra;                // moved at every level beside the layer's: an addend that is read
-    struct Traffic {
-        Bytes l1, l2, dram;
-        Precision precision = Precision::fp16;  // that multiplies, on Tensor Cores where there are any
-    };
-    std::optional<Traffic> traffic;  // where there is no layer
     std::vector<std::string> remarks;
     std::string fault;
 
@@ -71,6 +66,7 @@ struct Described {
 };
 
 Described describe_gemm(const Launch& launch);
+Described describe_grouped(const Launch& launch);
 Described describe_convolution(const Launch& launch);
 Described describe_attention(const Launch& launch);
 Described describe_stream(const Launch& launch, const StreamRule& rule);

@@ -61,7 +61,7 @@ struct GpuEvent {
     StringId name = 0;
     Activity::Kind kind = Activity::Kind::kernel;
     bool graph_node = false;
-    std::int32_t device = 0, registers = 0;
+    std::int32_t device = -1, registers = 0;  // device -1: not said
     std::int64_t stream = 0, shared_memory = -1;
     double bytes = -1;
     std::array<std::uint32_t, 3> grid{}, block{};
@@ -87,9 +87,11 @@ Result<Events> read_nsys(const std::string& path);
 Result<Events> read_nsys(std::string_view bytes, const std::string& source);
 
 bool is_kineto(std::string_view bytes);
+// Whether the first bytes of a longer text are those of a Chrome trace whose events stand behind them.
+bool is_trace_head(std::string_view head);
 bool is_sqlite(std::string_view bytes);
 
-// Joins the file's events to `timeline` as one more rank.
-void add_rank(Events events, Timeline& timeline);
+// The events of one file as a timeline of one rank, whose name is empty where the file does not say it.
+Timeline linked(Events events);
 
 }  // namespace gambrel::trace_detail

@@ -123,10 +123,12 @@ std::string closed_after_last_event(std::string_view text) {
     return out;
 }
 
-std::string as_ascii(std::string_view text) {
+std::string as_plain(std::string_view text) {
     std::string out(text);
-    for (char& c : out)
-        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    for (char& c : out) {
+        const auto byte = static_cast<unsigned char>(c);
+        c = byte >= 0x80 ? '?' : byte < 0x20 ? ' ' : c;
+    }
     return out;
 }
 

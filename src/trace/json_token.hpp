@@ -18,7 +18,7 @@ std::optional<std::int64_t> integer(std::string_view text);
 
 // The text up to the end of the last whole event, closed, of a file that ends too early; empty if there is none.
 std::string closed_after_last_event(std::string_view text);
-// Every byte that is not ASCII replaced: for files whose names are not UTF-8.
-std::string as_ascii(std::string_view text);
+// Every byte that is not ASCII and every control character replaced: for names that are not UTF-8 or not escaped.
+std::string as_plain(std::string_view text);
 
 }  // namespace gambrel::trace_detail

@@ -1,4 +1,6 @@
 // The PyTorch profiler's JSON (Kineto), in one pass. Only the bytes of the values that are wanted are looked at.
+#include <cstring>
+
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -65,13 +67,40 @@ simdjson::error_code parse(std::string_view padded, Events& out) {
     return fault;
 }
 
+simdjson::error_code parse_fresh(std::string_view padded, const std::string& source, Events& out) {
+    out = Events{};
+    out.source = source;
+    return parse(padded, out);
+}
+
+// Editors of Windows put a mark before UTF-8.
+std::string_view without_mark(std::string_view bytes) {
+    return bytes.starts_with("\xEF\xBB\xBF") ? bytes.substr(3) : bytes;
+}
+
+std::string_view with_padding(std::string& text) {
+    text.reserve(text.size() + FileBytes::kPadding);
+    return text;
+}
+
 bool is_empty(const Events& e) { return e.gpu.empty() && e.host.empty() && e.calls.empty(); }
 
 }  // namespace
 
+bool is_trace_head(std::string_view head) {
+    head = without_mark(head);
+    const auto first = head.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || head[first] != '{') return false;
+    // What the PyTorch profiler writes before the events; results of gambrel begin with their schema.
+    for (const std::string_view key : {"\"schemaVersion\"", "\"deviceProperties\"", "\"distributedInfo\"",
+                                       "\"displayTimeUnit\"", "\"baseTimeNanoseconds\"", "\"cuda_runtime_version\""})
+        if (head.find(key) != std::string_view::npos) return true;
+    return false;
+}
+
 bool is_kineto(std::string_view bytes) {
-    const auto head = bytes.substr(0, std::size_t{1} << 16);
-    const auto first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    const auto head = without_mark(bytes).substr(0, std::size_t{1} << 16);
+    const auto first = head.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return false;
     if (head[first] == '[') {
         const auto next = head.find_first_not_of(" \t\r\n", first + 1);
@@ -80,34 +109,35 @@ bool is_kineto(std::string_view bytes) {
     if (head[first] != '{') return false;
     if (head.find("\"traceEvents\"") != std::string_view::npos) return true;
     // Metadata before the events may be long: a stack, an environment.
-    return (head.find("\"schemaVersion\"") != std::string_view::npos ||
-            head.find("\"deviceProperties\"") != std::string_view::npos) &&
-           bytes.find("\"traceEvents\"") != std::string_view::npos;
+    constexpr std::string_view kEvents = "\"traceEvents\"";
+    return is_trace_head(head) && ::memmem(bytes.data(), bytes.size(), kEvents.data(), kEvents.size()) != nullptr;
 }
 
 Result<Events> read_kineto(std::string_view padded, const std::string& source) {
+    padded = without_mark(padded);
     Events out;
-    out.source = source;
-    auto fault = parse(padded, out);
-    if (fault == simdjson::UTF8_ERROR) {
-        std::string ascii = as_ascii(padded);
-        ascii.reserve(ascii.size() + FileBytes::kPadding);
-        out = Events{};
-        out.source = source;
-        fault = parse(ascii, out);
-        out.notes.push_back({source, "holds bytes that are not UTF-8: they stand as ? in names"});
+    std::string repaired;
+    std::vector<std::string> repairs;
+    auto fault = parse_fresh(padded, source, out);
+    if (fault == simdjson::UTF8_ERROR || fault == simdjson::UNESCAPED_CHARS) {
+        repaired = as_plain(padded);
+        padded = with_padding(repaired);
+        repairs.emplace_back(
+            "holds bytes that are not UTF-8, or control characters: they stand as ? or space in names");
+        fault = parse_fresh(padded, source, out);
     }
+    const auto first_fault = fault;
     if (fault != simdjson::SUCCESS && is_empty(out)) {
         std::string closed = closed_after_last_event(padded);
-        closed.reserve(closed.size() + FileBytes::kPadding);
+        repaired = {};
         if (!closed.empty()) {
-            out = Events{};
-            out.source = source;
-            parse(closed, out);
+            fault = parse_fresh(with_padding(closed), source, out);
+            if (fault == simdjson::SUCCESS) fault = first_fault;
         }
         if (is_empty(out))
             return failure(source, fmt::format("is not a trace that can be read: {}", simdjson::error_message(fault)));
     }
+    for (auto& what : repairs) out.notes.push_back({source, std::move(what)});
     if (fault != simdjson::SUCCESS) {
         out.partial = true;
         out.notes.push_back(

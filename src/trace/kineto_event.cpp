@@ -1,8 +1,11 @@
 #include "trace/kineto_event.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "trace/json_token.hpp"
 
@@ -11,17 +14,9 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
-Category category_of(std::string_view cat) {
-    if (cat == "cpu_op" || cat == "Operator") return Category::op;
-    if (cat == "kernel" || cat == "Kernel") return Category::kernel;
-    if (cat == "cuda_runtime" || cat == "Runtime" || cat == "cuda_driver" || cat == "Driver") return Category::call;
-    if (cat == "gpu_memcpy" || cat == "Memcpy") return Category::copy;
-    if (cat == "gpu_memset" || cat == "Memset") return Category::memset;
-    if (cat == "user_annotation") return Category::annotation;
-    if (cat == "python_function") return Category::python;
-    if (cat == "cuda_profiler_range") return Category::counters;
-    return Category::other;
-}
+constexpr std::int32_t kNoDevice = -1, kMostDevices = 1024;
+
+bool is_gpu(Category c) { return c == Category::kernel || c == Category::copy || c == Category::memset; }
 
 std::string_view token(od::value& value) { return bare(value.raw_json_token()); }
 
@@ -48,7 +43,7 @@ void gpu_argument(const char* key, od::value& v, GpuEvent& gpu, std::int64_t& co
     else if (is_key(key, "External id") || is_key(key, "external id"))
         gpu.external = number(-1);
     else if (is_key(key, "device"))
-        gpu.device = static_cast<std::int32_t>(number(0));
+        gpu.device = static_cast<std::int32_t>(std::clamp<std::int64_t>(number(kNoDevice), kNoDevice, 1 << 20));
     else if (is_key(key, "stream"))
         gpu.stream = number(0);
     else if (is_key(key, "registers per thread"))
@@ -78,7 +73,7 @@ void EventReader::event(od::object& object) {
         if (is_key(key, "ph"))
             f.ph = token(value);
         else if (is_key(key, "cat"))
-            f.category = category_of(token(value));
+            f.category = category_of(f.cat = token(value));
         else if (is_key(key, "name"))
             f.name = token(value);
         else if (is_key(key, "pid"))
@@ -94,7 +89,12 @@ void EventReader::event(od::object& object) {
         else if (is_key(key, "args") && f.ph == "X")
             arguments(value, f);
     }
-    if (f.ph != "X" || f.category == Category::other) return;
+    if (f.category == Category::other && f.cat.empty()) f.category = category_of_process(f.pid);
+    if (f.ph != "X") {
+        pairs_ += f.ph == "B" && is_gpu(f.category) ? 1 : 0;
+        return;
+    }
+    if (f.category == Category::other) return remember_category(f.cat);
     if (waiting) late_arguments(object, f);
     if (f.category == Category::counters) return void(++counters_);
     const auto start = nanoseconds(f.ts), duration = f.dur.empty() ? std::int64_t{0} : nanoseconds(f.dur);
@@ -146,9 +146,23 @@ void EventReader::distributed(od::value& value) {
     }
 }
 
+void EventReader::remember_category(std::string_view cat) {
+    constexpr std::size_t kMost = 8;
+    if (cat.empty() || others_.size() >= kMost) return;
+    if (std::find(others_.begin(), others_.end(), cat) == others_.end()) others_.emplace_back(cat);
+}
+
 void EventReader::finish() {
     if (broken_ > 0)
         out_.notes.push_back({out_.source, fmt::format("{} events have no valid time and are left out", broken_)});
+    if (pairs_ > 0)
+        out_.notes.push_back({out_.source, fmt::format("{} GPU events are pairs of begin and end, which the PyTorch "
+                                                       "profiler does not write: they are left out",
+                                                       pairs_)});
+    if (out_.gpu.empty() && out_.host.empty() && !others_.empty())
+        out_.notes.push_back(
+            {out_.source, fmt::format("holds no event of the PyTorch profiler (cpu_op, kernel); its categories are {}",
+                                      fmt::join(others_, ", "))});
     if (counters_ > 0)
         out_.notes.push_back(
             {out_.source, fmt::format("{} ranges of CUPTI counters (cuda_profiler_range) are not read", counters_)});
@@ -249,6 +263,11 @@ void EventReader::store(Fields& f, std::int64_t start, std::int64_t duration) {
     f.gpu.kind = f.category == Category::kernel ? Activity::Kind::kernel
                  : f.category == Category::copy ? Activity::Kind::copy
                                                 : Activity::Kind::memset;
+    // The process of a GPU event is its device where its arguments do not say it.
+    if (f.gpu.device == kNoDevice) {
+        const std::int64_t pid = integer(f.pid).value_or(0);
+        f.gpu.device = pid >= 0 && pid < kMostDevices ? static_cast<std::int32_t>(pid) : 0;
+    }
     f.gpu.start = start;
     f.gpu.duration = duration;
     f.gpu.correlation = f.correlation;

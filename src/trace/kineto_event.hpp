@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include <simdjson.h>
 
@@ -20,6 +21,8 @@ bool is_key(const char* key, const char (&text)[N]) {
 }
 
 enum class Category : std::uint8_t { other, kernel, copy, memset, op, call, annotation, python, counters };
+Category category_of(std::string_view cat);
+Category category_of_process(std::string_view pid);
 
 class EventReader {
 public:
@@ -31,7 +34,7 @@ public:
 
 private:
     struct Fields {
-        std::string_view ph, name, pid, tid, ts, dur;
+        std::string_view ph, cat, name, pid, tid, ts, dur;
         Category category = Category::other;
         Arguments op;
         GpuEvent gpu;
@@ -43,12 +46,14 @@ private:
     StringId json_text(simdjson::ondemand::value& v);
     std::uint32_t thread(const Fields& f);
     void store(Fields& f, std::int64_t start, std::int64_t duration);
+    void remember_category(std::string_view cat);
 
     Events& out_;
     std::unordered_map<std::uint64_t, std::uint32_t> threads_;
     std::uint64_t last_key_ = ~std::uint64_t{0};
     std::uint32_t last_thread_ = 0;
-    std::uint64_t broken_ = 0, counters_ = 0;
+    std::uint64_t broken_ = 0, counters_ = 0, pairs_ = 0;
+    std::vector<std::string> others_;  // categories that are not read
     std::string room_;
 };
 

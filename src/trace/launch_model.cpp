@@ -11,6 +11,7 @@
 #include <gambrel/estimate.hpp>
 
 #include "trace/described.hpp"
+#include "trace/network_match.hpp"
 #include "trace/tensors.hpp"
 
 namespace gambrel::trace_detail {
@@ -47,6 +48,7 @@ struct LaunchModel::State {
     mutable std::unordered_map<Symbol, bool> communicates;
     mutable std::unordered_map<Symbol, Role> roles;
     std::set<std::string> assumed;
+    NetworkMatch match;
 
     [[nodiscard]] Role role(Symbol kernel) const {
         const auto [it, fresh] = roles.try_emplace(kernel, Role::main);
@@ -57,7 +59,10 @@ struct LaunchModel::State {
     const OperatorCall* ruled(std::int32_t call, const OperatorRule*& rule) const;
     Launch launch_of(std::size_t index) const;
     Described described(const Launch& launch) const;
-    Answer answer(const Launch& launch);
+    [[nodiscard]] std::int32_t matched(std::size_t index) const { return match.of.empty() ? -1 : match.of[index]; }
+    Described of_network(const Launch& launch, std::int32_t layer) const;
+    void match_open(const std::vector<Layer>& network);
+    Answer answer(const Launch& launch, std::int32_t layer);
     void amounts(const Launch& launch, const Described& d, Answer& out);
 };
 
@@ -146,6 +151,8 @@ Described LaunchModel::State::described(const Launch& l) const {
     switch (l.rule->kind) {
         case OperatorRule::Kind::gemm:
             return describe_gemm(l);
+        case OperatorRule::Kind::grouped:
+            return describe_grouped(l);
         case OperatorRule::Kind::convolution:
             return describe_convolution(l);
         case OperatorRule::Kind::attention:
@@ -166,41 +173,49 @@ Described LaunchModel::State::described(const Launch& l) const {
 }
 
 void LaunchModel::State::amounts(const Launch& l, const Described& d, Answer& out) {
-    static const Symbol kWork("trace: FLOP of the operator"), kAttention("trace: attention by query blocks");
-    const Machine& machine = (*machines)[l.activity->device];
-    Layer multiply;  // stands for the pipe of what has no layer
-    multiply.op = Gemm{};
-    if (d.traffic) multiply.precision = d.traffic->precision;
-    const Layer& layer = d.layer ? *d.layer : multiply;
-    const auto pipe = pipe_for(layer, machine);
-    if (!pipe) return void(out.fault = pipe.error().front().what);
+    static const Symbol kWork("trace: FLOP of the operator");
+    if (const auto wrong = faults(*d.layer); !wrong.empty()) return void(out.fault = "not valid: " + wrong.front());
+    auto estimate = estimators[l.activity->device](*d.layer);
+    if (!estimate) return void(out.fault = estimate.error().front().what);
     for (const Pipe p : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16})
         out.work[p] = Amount<Flops>{Flops{}, Origin::derived, kWork};
     Flops flop = d.flop.value_or(Flops{});
-    if (d.layer) {
-        if (const auto wrong = faults(*d.layer); !wrong.empty()) return void(out.fault = "not valid: " + wrong.front());
-        auto estimate = estimators[l.activity->device](*d.layer);
-        if (!estimate) return void(out.fault = estimate.error().front().what);
-        if (!d.flop)
-            for (const Pipe p : all_pipes())
-                if (estimate->kernel.work[p]) flop += estimate->kernel.work[p]->value;
-        for (const Level level : {Level::l1, Level::l2, Level::dram})
-            if (const auto& bytes = estimate->kernel.bytes[level])
-                out.bytes[level] = Amount<Bytes>{(bytes->value + d.extra) * d.share, bytes->origin, bytes->rule};
-        for (const Symbol reason : estimate->kernel.reasons) out.reasons.push_back(reason);
-        out.work[estimate->mapping.pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
-    } else {
-        out.bytes[Level::l1] = Amount<Bytes>{d.traffic->l1 * d.share, Origin::modelled, kAttention};
-        out.bytes[Level::l2] = Amount<Bytes>{d.traffic->l2 * d.share, Origin::modelled, kAttention};
-        out.bytes[Level::dram] = Amount<Bytes>{d.traffic->dram * d.share, Origin::modelled, kAttention};
-        out.work[pipe->pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
-    }
+    if (!d.flop)
+        for (const Pipe p : all_pipes())
+            if (estimate->kernel.work[p]) flop += estimate->kernel.work[p]->value;
+    for (const Level level : {Level::l1, Level::l2, Level::dram})
+        if (const auto& bytes = estimate->kernel.bytes[level])
+            out.bytes[level] = Amount<Bytes>{(bytes->value + d.extra) * d.share, bytes->origin, bytes->rule};
+    for (const Symbol reason : estimate->kernel.reasons) out.reasons.push_back(reason);
+    out.work[estimate->mapping.pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
     out.zero_flop = flop <= Flops{};
 }
 
-Answer LaunchModel::State::answer(const Launch& l) {
+// What the user's network says of a kernel that has no shapes.
+Described LaunchModel::State::of_network(const Launch& l, std::int32_t layer) const {
+    Described out;
+    out.layer = match.layers[static_cast<std::size_t>(layer)];
+    out.layer->hints.kernel = std::string(l.kernel());
+    out.layer->hints.timing = Timing::kernel;
+    out.remarks.push_back(fmt::format("shapes of layer {} of the network, by the order of kernels", out.layer->name));
+    return out;
+}
+
+void LaunchModel::State::match_open(const std::vector<Layer>& network) {
+    std::vector<std::size_t> open;
+    const auto& all = timeline->activities;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].kind != Activity::Kind::kernel || table.is_communication(all[i].name.str())) continue;
+        const OperatorRule* rule = nullptr;
+        ruled(all[i].call, rule);
+        if (!rule) open.push_back(i);
+    }
+    match = match_network(*timeline, open, network);
+}
+
+Answer LaunchModel::State::answer(const Launch& l, std::int32_t layer) {
     Answer out;
-    const Described d = described(l);
+    const Described d = layer >= 0 ? of_network(l, layer) : described(l);
     out.fault = d.fault;
     if (out.fault.empty()) amounts(l, d, out);
     for (const std::string& remark : d.remarks) {
@@ -211,8 +226,8 @@ Answer LaunchModel::State::answer(const Launch& l) {
 }
 
 Result<LaunchModel> LaunchModel::make(const Timeline& timeline, const std::vector<Machine>& machines,
-                                      const std::vector<std::string>& operator_files) {
-    auto table = OperatorTable::load(operator_files);
+                                      const TraceOptions& trace_options) {
+    auto table = OperatorTable::load(trace_options.operator_files);
     if (!table) return tl::unexpected(std::move(table.error()));
     auto state = std::make_unique<State>();
     state->timeline = &timeline;
@@ -224,17 +239,19 @@ Result<LaunchModel> LaunchModel::make(const Timeline& timeline, const std::vecto
         state->estimators.emplace_back(std::move(options));
     }
     state->index_instances();
+    if (!trace_options.network.empty()) state->match_open(trace_options.network);
     return LaunchModel(std::move(state));
 }
 
 std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
     const Launch l = state_->launch_of(index);
-    if (!l.call) return why_no_operator(*l.activity);
     const Activity& a = *l.activity;
+    const std::int32_t layer = state_->matched(index);
+    if (!l.call && layer < 0) return why_no_operator(a) + result_size(a);
     std::uint64_t share = 0;
     std::memcpy(&share, &l.share, sizeof share);
     const auto symbol = std::hash<Symbol>{}(a.name);
-    const Key key{std::uint64_t(a.call),
+    const Key key{layer >= 0 ? ~std::uint64_t(layer) : std::uint64_t(a.call),
                   symbol,
                   (std::uint64_t{a.shape.grid[0]} << 32U) | a.shape.grid[1],
                   (std::uint64_t{a.shape.grid[2]} << 32U) | a.shape.block[0],
@@ -244,9 +261,9 @@ std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
                   (std::uint64_t(l.split_k) << 2U) | (l.dominant ? 2U : 0U) | (l.winograd ? 1U : 0U),
                   a.device};
     auto it = state_->known.find(key);
-    if (it == state_->known.end()) it = state_->known.emplace(key, state_->answer(l)).first;
+    if (it == state_->known.end()) it = state_->known.emplace(key, state_->answer(l, layer)).first;
     const Answer& known = it->second;
-    kernel.op = l.call->name;
+    kernel.op = layer >= 0 ? Symbol(state_->match.layers[static_cast<std::size_t>(layer)].name) : l.call->name;
     if (!known.fault.empty()) return known.fault;
     kernel.work = known.work;
     kernel.bytes = known.bytes;
@@ -264,6 +281,7 @@ bool LaunchModel::is_communication(Symbol kernel) const {
 Errors LaunchModel::notes() const {
     Errors out;
     for (const std::string& remark : state_->assumed) out.push_back({"assumed", remark});
+    if (!state_->match.note.empty()) out.push_back({"--network", state_->match.note});
     return out;
 }
 

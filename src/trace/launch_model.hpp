@@ -12,7 +12,7 @@ namespace gambrel::trace_detail {
 class LaunchModel {
 public:
     static Result<LaunchModel> make(const Timeline& timeline, const std::vector<Machine>& machines,
-                                    const std::vector<std::string>& operator_files);
+                                    const TraceOptions& options);
     LaunchModel(LaunchModel&&) noexcept;
     LaunchModel& operator=(LaunchModel&&) noexcept;
     ~LaunchModel();

@@ -23,13 +23,12 @@ public:
         index_launches();
         t_.operators += static_cast<std::uint64_t>(std::count_if(
             e_.host.begin(), e_.host.end(), [](const HostEvent& h) { return h.kind == HostEvent::Kind::op; }));
-        const auto rank = static_cast<std::uint32_t>(t_.ranks.size());
-        t_.ranks.push_back({e_.rank ? std::to_string(*e_.rank) : std::to_string(rank), e_.source});
+        t_.ranks.push_back({e_.rank ? std::to_string(*e_.rank) : std::string{}, e_.source});
         std::sort(e_.gpu.begin(), e_.gpu.end(), [](const GpuEvent& a, const GpuEvent& b) {
             return a.start != b.start ? a.start < b.start : a.stream < b.stream;
         });
         t_.activities.reserve(t_.activities.size() + e_.gpu.size());
-        for (const GpuEvent& gpu : e_.gpu) add(gpu, rank);
+        for (const GpuEvent& gpu : e_.gpu) add(gpu);
     }
 
 private:
@@ -179,13 +178,12 @@ private:
         return 0;
     }
 
-    void add(const GpuEvent& gpu, std::uint32_t rank) {
+    void add(const GpuEvent& gpu) {
         Activity a;
         a.name = symbol(gpu.name);
         a.start_ns = gpu.start;
         a.duration_ns = gpu.duration;
         a.kind = gpu.kind;
-        a.rank = rank;
         a.device = device_of(gpu.device);
         a.gpu = gpu.device;
         a.stream = gpu.stream;
@@ -206,9 +204,9 @@ private:
                                        : Activity::Launch::no_operation;
         } else if (gpu.graph_node) {
             a.launch = Activity::Launch::graph;
-        } else if (e_.has_launches) {
+        } else if (e_.has_launches && gpu.correlation != kNone) {
             a.launch = Activity::Launch::before_capture;
-        } else {
+        } else {  // nothing but the external id can join it
             place = by_external(gpu.external, kNone, place);
             if (place.op >= 0) a.launch = Activity::Launch::operation;
         }
@@ -243,11 +241,20 @@ private:
         return it->second;
     }
 
+    // A number that the file does not describe is of the same kind as those it does, if they are all alike.
+    Timeline::Device only_device() const {
+        if (e_.devices.empty()) return {};
+        const Timeline::Device& first = e_.devices.begin()->second;
+        const bool alike =
+            std::all_of(e_.devices.begin(), e_.devices.end(), [&](const auto& entry) { return entry.second == first; });
+        return alike ? first : Timeline::Device{};
+    }
+
     std::uint32_t device_of(std::int32_t number) {
         const auto [it, fresh] = devices_.try_emplace(number, 0);
         if (!fresh) return it->second;
         const auto known = e_.devices.find(number);
-        Timeline::Device device = known == e_.devices.end() ? Timeline::Device{} : known->second;
+        Timeline::Device device = known == e_.devices.end() ? only_device() : known->second;
         const auto same = std::find(t_.devices.begin(), t_.devices.end(), device);
         it->second = static_cast<std::uint32_t>(same - t_.devices.begin());
         if (same == t_.devices.end()) t_.devices.push_back(std::move(device));
@@ -271,10 +278,12 @@ private:
 
 }  // namespace
 
-void add_rank(Events events, Timeline& timeline) {
-    timeline.partial |= events.partial;
-    timeline.notes.insert(timeline.notes.end(), events.notes.begin(), events.notes.end());
-    Linker(events, timeline).run();
+Timeline linked(Events events) {
+    Timeline out;
+    out.partial = events.partial;
+    out.notes = events.notes;
+    Linker(events, out).run();
+    return out;
 }
 
 }  // namespace gambrel::trace_detail

@@ -56,31 +56,47 @@ const Machine* by_board(const Timeline::Device& device, Errors& notes) {
     return nullptr;
 }
 
+bool is_of_another_maker(std::string_view name) {
+    for (const std::string_view maker : {"AMD", "Radeon", "Instinct", "MI100", "MI210", "MI250", "MI300", "MI325",
+                                         "MI350", "Intel", "Gaudi", "Ascend"})
+        if (name.find(maker) != std::string_view::npos) return true;
+    return false;
+}
+
 Result<Machine> machine_of(const Timeline::Device& device, Errors& notes) {
     const bool described = device.compute_capability || device.memory;
     const Machine* known = device.name.empty() ? nullptr : find_in_catalogue(device.name);
     if (known && fits(*known, device)) return *known;
     if (const Machine* board = by_board(device, notes)) return *board;
     if (known) return *known;  // a part of it: MIG, or memory that the driver keeps
-    const auto candidates = described ? fitting(device) : std::vector<const Machine*>{};
+    if (is_of_another_maker(device.name))
+        return failure(
+            "--machine",
+            fmt::format("\"{}\" is not an NVIDIA GPU: its roofs are not in the catalogue, and the model does not "
+                        "know it; describe it in a machine file and give --machine FILE for its times",
+                        device.name));
+    const auto candidates = described ? fitting(device) : machines_like(device.name);
     const std::string who =
         device.name.empty() ? "the trace names no GPU" : "\"" + device.name + "\" is not in the catalogue";
     std::string facts;
     if (device.compute_capability) facts += " of compute capability " + to_text(*device.compute_capability);
     if (device.memory) facts += " with " + binary_text(Bytes{std::round(device.memory->value() / 0x1p30) * 0x1p30});
-    if (!described) return failure("--machine", who + ": name it with --machine NAME; `gambrel machines` lists them");
+    if (!described && candidates.empty())
+        return failure("--machine", who + ": name it with --machine NAME; `gambrel machines` lists them");
     if (candidates.empty())
         return failure("--machine",
                        fmt::format("{}, and no machine of it is a GPU{}; describe it in a machine file and "
                                    "give --machine FILE",
                                    who, facts));
-    if (candidates.size() == 1) {
+    if (described && candidates.size() == 1) {
         notes.push_back({device.name, fmt::format("judged as {}, the only GPU of the catalogue{}",
                                                   candidates.front()->name, facts)});
         return *candidates.front();
     }
-    return failure("--machine", fmt::format("{}; a GPU{} may be one of {}: choose with --machine NAME", who, facts,
-                                            ids(candidates)));
+    return failure(
+        "--machine",
+        described ? fmt::format("{}; a GPU{} may be one of {}: choose with --machine NAME", who, facts, ids(candidates))
+                  : fmt::format("{}; similar: {}; choose with --machine NAME", who, ids(candidates)));
 }
 
 }  // namespace

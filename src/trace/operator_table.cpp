@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 9> kWrites = {"broadcast", "first",  "reduce", "list", "pool",
                                                      "size",      "gather", "grid",   "none"};
-constexpr std::array<std::string_view, 4> kKinds = {"stream", "gemm", "convolution", "attention"};
+constexpr std::array<std::string_view, 5> kKinds = {"stream", "gemm", "convolution", "attention", "grouped"};
 
 std::vector<int> numbers(const Json& list, Fields& fields, const std::string& key) {
     std::vector<int> out;
@@ -60,7 +60,8 @@ OperatorRule rule_of(const Json& object, const std::string& path, Errors& errors
     const std::string kind = fields.text("rule", true);
     const auto it = std::find(kKinds.begin(), kKinds.end(), kind);
     if (it == kKinds.end())
-        fields.fault("rule", fmt::format("\"{}\" found, expected stream, gemm, convolution or attention", kind));
+        fields.fault("rule",
+                     fmt::format("\"{}\" found, expected stream, gemm, convolution, attention or grouped", kind));
     else
         rule.kind = static_cast<OperatorRule::Kind>(it - kKinds.begin());
     rule.stream = stream_of(fields);

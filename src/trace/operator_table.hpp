@@ -23,7 +23,7 @@ struct StreamRule {
 };
 
 struct OperatorRule {
-    enum class Kind : std::uint8_t { stream, gemm, convolution, attention };
+    enum class Kind : std::uint8_t { stream, gemm, convolution, attention, grouped };
     Kind kind = Kind::stream;
     StreamRule stream;
     // Of the others: the number of each argument by its name ("a", "weight", "stride", "query", "causal").

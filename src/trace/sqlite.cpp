@@ -49,10 +49,30 @@ bool is_version(std::string_view suffix) {
 
 }  // namespace
 
+std::string with_missing_pages(std::string_view bytes) {
+    constexpr std::size_t kHeader = 100, kPageSize = 16, kPages = 28;
+    if (bytes.size() < kHeader) return {};
+    const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(bytes[i])}; };
+    std::size_t page = (byte(kPageSize) << 8U) | byte(kPageSize + 1);
+    if (page == 1) page = 65536;
+    std::size_t pages = 0;
+    for (std::size_t i = 0; i < 4; ++i) pages = (pages << 8U) | byte(kPages + i);
+    if (page < 512 || pages * page <= bytes.size()) return {};
+    // Pages of zeros are no pages of a table: what needs them is damaged, the rest is not. A header that claims much
+    // more than there is claims nothing.
+    constexpr std::size_t kMostTimes = 64, kFree = std::size_t{1} << 26;
+    const std::size_t claimed = pages * page;
+    if (claimed > kFree && claimed / kMostTimes > bytes.size()) return {};
+    std::string out(bytes);
+    out.resize(claimed, '\0');
+    return out;
+}
+
 bool Row::known(int column) const { return sqlite3_column_type(statement_, column) != SQLITE_NULL; }
 std::int64_t Row::integer(int column, std::int64_t otherwise) const {
     return known(column) ? sqlite3_column_int64(statement_, column) : otherwise;
 }
+bool Row::is_text(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_TEXT; }
 std::string_view Row::text(int column) const {
     if (!known(column)) return {};
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
@@ -98,14 +118,16 @@ Result<Database> Database::from_bytes(std::string_view bytes, const std::string&
 }
 
 std::vector<std::string> Database::tables(std::string_view name) const {
-    std::vector<std::string> out;
-    const Statement all(db_.get(), "SELECT name FROM sqlite_master WHERE type = 'table'");
+    std::vector<std::string> out, named;
+    const Statement all(db_.get(), "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0");
     while (all.handle != nullptr && sqlite3_step(all.handle) == SQLITE_ROW) {
         const std::string_view table = Row(all.handle).text(0);
-        if (table.starts_with(name) && is_version(table.substr(name.size()))) out.emplace_back(table);
+        if (!table.starts_with(name)) continue;
+        if (is_version(table.substr(name.size()))) out.emplace_back(table);
+        if (table.substr(name.size()) == "_NAMED") named.emplace_back(table);
     }
     std::sort(out.begin(), out.end());
-    return out;
+    return out.empty() ? named : out;
 }
 
 bool Database::read(const std::string& table, const std::vector<std::string>& columns,

@@ -19,6 +19,7 @@ class Row {
 public:
     explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
     [[nodiscard]] bool known(int column) const;
+    [[nodiscard]] bool is_text(int column) const;
     [[nodiscard]] std::int64_t integer(int column, std::int64_t otherwise = 0) const;
     [[nodiscard]] std::string_view text(int column) const;  // until the next row
 
@@ -32,7 +33,8 @@ public:
     // The bytes must live as long as the database.
     static Result<Database> from_bytes(std::string_view bytes, const std::string& source);
 
-    // Tables of this name, with or without the suffix of a schema version (_V2); views are none.
+    // Tables of this name, with or without the suffix of a schema version (_V2); the copy that `nsys stats` makes
+    // (_NAMED) only where there is no other. Views and virtual tables are left out.
     [[nodiscard]] std::vector<std::string> tables(std::string_view name) const;
     // Calls `row` for every row of a table with the columns in this order; one that the table lacks is unknown in all
     // rows. False: the table is damaged, and the rows before the damage were given.
@@ -46,5 +48,9 @@ private:
     static Result<Database> opened(sqlite3* db, int status, const std::string& source);
     std::unique_ptr<sqlite3, Close> db_;
 };
+
+// A file that ends before its header says so is refused as a whole. A copy with empty pages at its end can be read but
+// for the tables that have one of them. Empty: nothing is missing, or nearly all.
+std::string with_missing_pages(std::string_view bytes);
 
 }  // namespace gambrel::trace_detail

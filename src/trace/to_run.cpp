@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "trace/launch_model.hpp"
 #include "trace/spans.hpp"
@@ -58,6 +59,16 @@ void add_transfer(const Activity& a, const Machine&, Kernel& k) {
         k.reasons.emplace_back(fmt::format("crosses a link between memories, which is its roof, not DRAM"));
 }
 
+// "Net/Linear_1/aten::addmm [768] [8192x768] [768x3072]": the same work on another GPU or with another library.
+std::string full_name(const OperatorCall& call, const Activity& a) {
+    std::string out = a.module.empty() ? std::string{} : a.module.str() + "/";
+    out += call.name.str();
+    for (const OperatorInput& input : call.inputs)
+        for (const auto& dims : input.tensors) out += fmt::format(" [{}]", fmt::join(dims, "x"));
+    constexpr std::size_t kLongest = 400;  // optimizers take thousands of tensors
+    return out.size() <= kLongest ? out : fmt::format("{}... ({} inputs)", out.substr(0, kLongest), call.inputs.size());
+}
+
 std::string_view reason_of(const Activity& a) {
     switch (a.launch) {
         case Activity::Launch::graph:
@@ -104,6 +115,8 @@ struct Builder {
         Kernel k = kernel_of(timeline, a, machines[a.device]);
         const TimeClass c = classify(a, index, k);
         k.time_class = class_symbol(c);
+        if (options.shapes_in_operators && a.call >= 0)
+            k.op = Symbol(full_name(timeline.calls[static_cast<std::size_t>(a.call)], a));
         const auto ns = static_cast<std::uint64_t>(a.duration_ns);
         sum.of(c).ns += ns;
         ++sum.of(c).events;
@@ -129,7 +142,7 @@ Result<Run> to_run(const Timeline& timeline, const TraceOptions& options) {
     Errors notes;
     auto machines = machines_of(timeline, options.machine ? &*options.machine : nullptr, notes);
     if (!machines) return tl::unexpected(std::move(machines.error()));
-    auto model = LaunchModel::make(timeline, *machines, options.operator_files);
+    auto model = LaunchModel::make(timeline, *machines, options);
     if (!model) return tl::unexpected(std::move(model.error()));
     Builder builder{timeline, options, *machines, std::move(*model)};
     Run& run = builder.run;

@@ -57,6 +57,36 @@ TEST(Classes, every_nanosecond_of_every_real_trace_is_in_one_class) {
     }
 }
 
+TEST(Classes, several_processes_read_the_same_timeline_as_one) {
+    const std::string folder = std::string(GAMBREL_SHARED_DATA) + "/traces/particle_transformer";
+    const std::string other = std::string(GAMBREL_SHARED_DATA) + "/nsys/power_iteration__baseline.sqlite";
+    if (!fs::exists(folder)) GTEST_SKIP() << "no shared data";
+    const std::vector<std::string> paths = {folder, other};
+    std::vector<std::string> sent(3);
+    for (int rank : {1, 2, 0}) {
+        TraceShare share{rank, 3, [&](std::string_view text) { sent[static_cast<std::size_t>(rank)] = text; },
+                         [&](int from) { return sent[static_cast<std::size_t>(from)]; }};
+        const auto shared = traces_in(paths, share);
+        ASSERT_TRUE(shared) << to_text(shared.error());
+        ASSERT_EQ(shared->has_value(), rank == 0);
+        if (rank > 0) continue;
+        const auto alone = read_timeline(paths);
+        ASSERT_TRUE(alone) << to_text(alone.error());
+        ASSERT_EQ((*shared)->activities.size(), alone->activities.size());
+        const auto a = to_run(**shared), b = to_run(*alone);
+        ASSERT_TRUE(a && b);
+        ASSERT_EQ(a->kernels.size(), b->kernels.size());
+        for (std::size_t i = 0; i < a->kernels.size(); ++i) {
+            ASSERT_EQ(a->kernels[i].name, b->kernels[i].name);
+            ASSERT_EQ(a->kernels[i].op, b->kernels[i].op);
+            ASSERT_EQ(a->kernels[i].rank, b->kernels[i].rank);
+            ASSERT_EQ(flop(a->kernels[i]).has_value(), flop(b->kernels[i]).has_value());
+        }
+        EXPECT_EQ(a->timeline->gpu_ns, b->timeline->gpu_ns);
+        EXPECT_EQ(a->timeline->of(TimeClass::modelled).ns, b->timeline->of(TimeClass::modelled).ns);
+    }
+}
+
 const std::string kHead =
     R"({"deviceProperties":[{"id":0,"name":"NVIDIA H100 80GB HBM3","computeMajor":9,"computeMinor":0}],"traceEvents":[)";
 std::string gpu_event(const char* cat, const char* name, int stream, int ts, int dur, int correlation) {

@@ -1,8 +1,13 @@
 // Are traces of all years read, with times to the nanosecond, and is what is damaged said to be so?
 #include <gambrel/trace.hpp>
 
+#include <array>
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "trace/json_token.hpp"
 
@@ -111,6 +116,67 @@ TEST(Kineto, a_name_that_is_not_utf8_does_not_lose_the_file) {
     const Timeline t = timeline_of(text);
     ASSERT_THAT(t.activities, SizeIs(1));
     EXPECT_EQ(t.calls.at(0).name.str(), "aten::m?");
+}
+
+TEST(Kineto, what_other_tools_do_to_a_file_does_not_lose_it) {
+    std::string control = kTrace, broken_and_short = kTrace, numbers = kTrace;
+    control.replace(control.find("aten::mm"), 8, "aten::m\n");
+    broken_and_short.replace(broken_and_short.find("NVIDIA"), 6, "NVID\xff\xe9");
+    broken_and_short.resize(broken_and_short.size() - 1);
+    numbers.replace(numbers.find("\"registers per thread\":40"), 25, "\"occupancy\":NaN,\"x\":-Infinity");
+    const std::string comma = "{" + kDevice + "\"traceEvents\":[" + kEvents + ",]}";
+    for (const std::string& text : {control, broken_and_short, numbers, comma, "\xEF\xBB\xBF" + kTrace})
+        EXPECT_THAT(timeline_of(text).activities, SizeIs(1)) << text.substr(0, 60);
+    EXPECT_TRUE(timeline_of(broken_and_short).partial);
+}
+
+TEST(Kineto, the_profiler_before_kineto_has_processes_instead_of_categories) {
+    const Timeline t =
+        timeline_of(R"([{"name":"aten::mm","ph":"X","ts":1,"dur":2,"tid":1,"pid":"CPU functions","args":{}},)"
+                    R"({"name":"aten::mm","ph":"X","ts":5,"dur":3,"tid":0,"pid":"CUDA functions","args":{}}])");
+    ASSERT_THAT(t.activities, SizeIs(1));
+    EXPECT_EQ(t.activities[0].duration_ns, 3000);
+    EXPECT_EQ(t.operators, 1u);
+}
+
+TEST(Kineto, a_gpu_that_is_not_described_is_like_those_that_are) {
+    std::string text = kTrace;
+    text.replace(text.find("\"device\":0"), 10, "\"device\":3");
+    EXPECT_EQ(timeline_of(text).devices.at(0).name, "NVIDIA H100 80GB HBM3");
+}
+
+TEST(Kineto, a_gzip_file_that_ends_too_early_gives_the_events_before_and_is_partial) {
+    const std::string path = GAMBREL_SHARED_DATA "/traces/kineto_resnet50_old/resnet50_train_2021.pt.trace.json.gz";
+    std::ifstream in(path, std::ios::binary);
+    if (!in) GTEST_SKIP() << "no shared data";
+    std::string bytes(900'000, '\0');
+    in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const auto cut =
+        std::filesystem::temp_directory_path() / ("gambrel_cut_" + std::to_string(::getpid()) + ".json.gz");
+    std::ofstream(cut, std::ios::binary) << bytes;
+    const std::string name = cut.string();
+    const auto timeline = read_timeline(std::span(&name, 1));
+    std::filesystem::remove(cut);
+    ASSERT_TRUE(timeline) << to_text(timeline.error());
+    EXPECT_TRUE(timeline->partial);
+    EXPECT_GT(timeline->activities.size(), 1000u);
+}
+
+TEST(Kineto, a_trace_through_a_pipe_is_recognised_and_a_table_is_left_to_its_reader) {
+    for (const auto& [text, is_trace] : {std::pair{kTrace, true}, std::pair{std::string("name,phase\n"), false}}) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe(ends.data()), 0);
+        ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+        ::close(ends[1]);
+        const std::string name = "/dev/fd/" + std::to_string(ends[0]);
+        const auto found = traces_in(std::span(&name, 1));
+        std::string left(100, '\0');
+        const ssize_t rest = ::read(ends[0], left.data(), left.size());
+        ::close(ends[0]);
+        ASSERT_TRUE(found) << to_text(found.error());
+        EXPECT_EQ(found->has_value(), is_trace);
+        EXPECT_EQ(rest, is_trace ? 0 : static_cast<ssize_t>(text.size()));
+    }
 }
 
 TEST(Kineto, what_is_not_a_trace_is_an_error) {

@@ -104,6 +104,51 @@ TEST(Operators, causal_attention_does_half_the_work) {
     EXPECT_DOUBLE_EQ(dram(attention("False").at(0)), 4.0 * 2 * 2 * 512 * 8 * 64);
 }
 
+// Packed sequences: 1024 tokens of two sequences, the longest of which is given.
+Kernel packed_attention(const std::string& longest) {
+    return kernels_of(trace_of("flash_attn::_flash_attn_varlen_forward",
+                               R"("Input Dims":[[1024,8,64],[1024,8,64],[1024,8,64],[3],[3],[],[],[],[],[],[]],)"
+                               R"("Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16","int","int","Scalar",)"
+                               R"("Scalar","Scalar","Scalar","Scalar","Scalar"],)"
+                               R"("Concrete Inputs":["","","","","",")" +
+                                   longest + R"(",")" + longest + R"(","0.","0.125","True","-1"])",
+                               {"flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4> >"}))
+        .at(0);
+}
+
+TEST(Operators, packed_sequences_are_modelled_where_their_number_and_longest_settle_the_lengths) {
+    const Kernel equal = packed_attention("512");
+    EXPECT_EQ(equal.time_class.str(), "modelled");
+    EXPECT_DOUBLE_EQ(work(equal), 4.0 * 8 * 64 * 2 * (512 * 513 / 2));
+    EXPECT_DOUBLE_EQ(dram(equal), 2.0 * 4 * 1024 * 8 * 64);
+    const Kernel unequal = packed_attention("1000");
+    EXPECT_EQ(unequal.time_class.str(), "unmodelled");
+    EXPECT_THAT(unequal.reasons.back().str(), HasSubstr("packed sequences"));
+}
+
+TEST(Operators, a_grouped_product_counts_each_token_once) {
+    const auto k = kernels_of(
+        trace_of("aten::_grouped_mm",
+                 R"("Input Dims":[[4096,2048],[8,2048,768],[8],[],[]],)"
+                 R"("Input type":["c10::BFloat16","c10::BFloat16","int","",""],"Concrete Inputs":["","","","",""])",
+                 {"void cutlass::device_kernel<GroupProblemShape>"}));
+    EXPECT_DOUBLE_EQ(work(k.at(0)), 2.0 * 4096 * 2048 * 768);
+    EXPECT_GE(dram(k.at(0)), 2.0 * (4096 * 2048 + 8 * 2048 * 768 + 4096 * 768));
+    EXPECT_LT(dram(k.at(0)), 3.0 * (4096 * 2048 + 8 * 2048 * 768 + 4096 * 768));
+}
+
+TEST(Operators, fused_experts_are_two_products_of_the_chosen_rows) {
+    const auto k = kernels_of(trace_of(
+        "vllm::inplace_fused_experts",
+        R"("Input Dims":[[64,2048],[8,1536,2048],[8,2048,768],[64,2],[64,2]],)"
+        R"("Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16","float","int"],"Concrete Inputs":["","","","",""])",
+        {"fused_moe_kernel", "fused_moe_kernel"}));
+    ASSERT_EQ(k.size(), 2u);
+    EXPECT_DOUBLE_EQ(work(k[0]), 2.0 * 128 * 1536 * 2048);
+    EXPECT_DOUBLE_EQ(work(k[1]), 2.0 * 128 * 768 * 2048);
+    EXPECT_GE(dram(k[0]), 2.0 * 8 * 1536 * 2048);
+}
+
 TEST(Operators, an_unknown_operator_is_a_row_with_a_reason) {
     const std::string text =
         trace_of("mylib::scale_rows", R"("Input Dims":[[100,50],[100]],"Input type":["float","float"])", {"scale"});
