@@ -26,6 +26,7 @@ using Known = std::optional<Amount<Q>>;
 struct LaunchShape {
     std::array<std::uint32_t, 3> grid{};
     std::array<std::uint32_t, 3> block{};
+    [[nodiscard]] double ctas() const { return double(grid[0]) * double(grid[1]) * double(grid[2]); }
     bool operator==(const LaunchShape&) const = default;
 };
 

@@ -14,7 +14,7 @@
 namespace gambrel::base_detail {
 namespace {
 
-constexpr std::size_t kHead = std::size_t{1} << 16;
+constexpr std::size_t kRecognized = std::size_t{1} << 16;
 // A writer may begin with a few bytes: this much of a head is waited for, for at most half a second.
 constexpr std::size_t kEnough = 2048;
 constexpr int kTries = 50;
@@ -23,7 +23,7 @@ std::string copied_head(int from) {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
     const Descriptor out(ends[0]), in(ends[1]);
-    const ssize_t copied = ::tee(from, in.fd, kHead, 0);
+    const ssize_t copied = ::tee(from, in.fd, kRecognized, 0);
     if (copied <= 0) return {};
     std::string head(static_cast<std::size_t>(copied), '\0');
     std::size_t have = 0;

@@ -17,8 +17,6 @@
 namespace gambrel::trace_detail {
 namespace {
 
-double ctas(const Activity& a) { return double(a.shape.grid[0]) * double(a.shape.grid[1]) * double(a.shape.grid[2]); }
-
 // Work and bytes of one launch, kept for all that are equal to it.
 struct Answer {
     PerPipe<Known<Flops>> work;
@@ -108,7 +106,7 @@ Launch LaunchModel::State::launch_of(std::size_t index) const {
     // Thousands of kernels under one call are those of a compiled region or a step, not of an operator.
     constexpr std::uint32_t kMostKernels = 512;
     if (!l.rule || end - begin > kMostKernels) return l;
-    double all_ctas = 0, own = ctas(*l.activity);
+    double all_ctas = 0, own = l.activity->shape.ctas();
     std::map<Symbol, std::int64_t> times;
     l.count = 0;
     for (std::uint32_t i = begin; i < end; ++i) {
@@ -123,10 +121,10 @@ Launch LaunchModel::State::launch_of(std::size_t index) const {
         if (other_role != l.role) continue;
         ++l.count;
         // Kernels that transpose are distinguished by their size, the others by their order.
-        if (other_role == Role::to_nhwc ? ctas(other) > own || (ctas(other) == own && order[i] < index)
+        if (other_role == Role::to_nhwc ? other.shape.ctas() > own || (other.shape.ctas() == own && order[i] < index)
                                         : order[i] < index)
             ++l.nth;
-        if (other.name == l.activity->name) all_ctas += ctas(other);
+        if (other.name == l.activity->name) all_ctas += other.shape.ctas();
     }
     for (const auto& [name, time] : times) l.dominant &= name == l.activity->name || time <= times[l.activity->name];
     l.count = std::max(1, l.count);
@@ -163,7 +161,7 @@ Described LaunchModel::State::described(const Launch& l) const {
     for (const auto& [part, rule] : l.rule->kernels)
         if (l.kernel().find(part) != std::string_view::npos) {
             if (rule.read.empty() && rule.write == "none" && rule.write_arguments.empty())
-                return stream(l, 4 * ctas(*l.activity), 4 * ctas(*l.activity), 0);
+                return stream(l, 4 * l.activity->shape.ctas(), 4 * l.activity->shape.ctas(), 0);
             return describe_stream(l, rule);
         }
     if (!l.dominant)

@@ -32,8 +32,6 @@ Kind kind_of(const Layer& layer) {
     return gemm_view(layer) ? Kind::product : Kind::none;
 }
 
-double ctas(const Activity& a) { return double(a.shape.grid[0]) * double(a.shape.grid[1]) * double(a.shape.grid[2]); }
-
 // Layers of equal repeat that follow each other are a block that runs so often, as blocks of a transformer do.
 std::vector<Layer> written_out(const std::vector<Layer>& network) {
     constexpr std::size_t kMost = 20000;
@@ -118,7 +116,7 @@ NetworkMatch match_network(const Timeline& timeline, const std::vector<std::size
     for (const std::size_t i : open) {
         const Activity& a = timeline.activities[i];
         const Kind kind = kind_of(a.name.str());
-        if (kind != Kind::none) events.push_back({i, kind, parse_kernel_name(a.name.str()).tile, ctas(a)});
+        if (kind != Kind::none) events.push_back({i, kind, parse_kernel_name(a.name.str()).tile, a.shape.ctas()});
     }
     constexpr std::size_t kMostCells = std::size_t{1} << 28;
     if (events.empty() || out.layers.empty()) {
@@ -145,11 +143,11 @@ NetworkMatch match_network(const Timeline& timeline, const std::vector<std::size
 
 std::string result_size(const Activity& a) {
     const Tile tile = parse_kernel_name(a.name.str()).tile;
-    if (kind_of(a.name.str()) != Kind::product || tile.m <= 0 || tile.n <= 0 || ctas(a) <= 0) return {};
+    if (kind_of(a.name.str()) != Kind::product || tile.m <= 0 || tile.n <= 0 || a.shape.ctas() <= 0) return {};
     return fmt::format(
         "; {} tiles of {} x {} by its name and grid, so a result of at most {:.3g} elements; the depth is not "
         "known (--network supplies it)",
-        ctas(a), tile.m, tile.n, ctas(a) * double(tile.m) * double(tile.n));
+        a.shape.ctas(), tile.m, tile.n, a.shape.ctas() * double(tile.m) * double(tile.n));
 }
 
 }  // namespace gambrel::trace_detail
