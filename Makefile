@@ -12,7 +12,7 @@ GAMBREL_SHARED_DATA ?= ../shared/data
 MEASURED = conv_traffic_v100_deepcam.csv
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test test-gpu-model demo bench sweep accuracy sanitize fuzz format lint install clean
+.PHONY: help deps venv build test wheel test-wheel test-torch test-gpu-model demo bench sweep accuracy sanitize fuzz format lint package install clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -20,11 +20,23 @@ help:  ## list the targets
 deps:  ## install the Debian packages of tools/packages.txt that are missing
 	@DEPS=$(DEPS) tools/install_deps.sh
 
+venv: deps  ## an environment for building and testing the Python package: build/venv
+	@tools/make_venv.sh build/venv || echo "the Python package is not built, and its tests are not run"
+
 build: deps  ## the release binary: build/gambrel
 	@JOBS=$(JOBS) tools/build.sh release gambrel
 
-test: deps  ## build, test, check the tree
+test: deps venv  ## build, test, check the tree
 	@JOBS=$(JOBS) FUZZ_TEST_SECONDS=$(FUZZ_TEST_SECONDS) tools/test.sh
+
+wheel: deps  ## the Python package as a wheel: build/wheel/dist
+	@JOBS=$(JOBS) tools/build_wheel.sh build/wheel
+
+test-wheel: wheel  ## that wheel in fresh environments: tests, types, ABI, size, time of import
+	@tools/test_wheel.sh build/wheel/dist build/wheel/fresh
+
+test-torch: wheel  ## that wheel beside PyTorch, which pip brings (gigabytes): FLOP against flop_counter, module paths
+	@tools/test_torch.sh build/wheel/dist build/torch
 
 test-gpu-model: deps  ## all runs on the GPU that executes PTX, with four versions of NVRTC: minutes
 	@JOBS=$(JOBS) tools/build.sh ci test_measure
@@ -60,6 +72,10 @@ format:  ## rewrite the sources with clang-format
 lint: deps  ## clang-tidy over src/ and app/
 	@JOBS=$(JOBS) tools/build.sh ci all
 	@JOBS=$(JOBS) tools/lint.sh build/ci
+
+package: build  ## a .deb and a tarball: build/packages
+	@cmake --build build -j $(JOBS)
+	@cd build && cpack -B packages --config CPackConfig.cmake >/dev/null && rm -rf packages/_CPack_Packages && ls -l packages
 
 install: build  ## install binary, library and CMake package under PREFIX=/usr/local
 	@cmake --build build -j $(JOBS)

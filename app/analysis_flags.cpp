@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
-#include <gambrel/trace.hpp>
+#include <gambrel/load.hpp>
 
 #include "app/command.hpp"
 #include "app/network_flags.hpp"
@@ -58,52 +58,6 @@ Grouping grouping_of(const AnalysisFlags& flags) {
     return it == kNames.end() ? Grouping::kernel : it->second;
 }
 
-namespace {
-
-// Traces first: they are recognised by their first bytes. Nothing where the files are of profilers.
-Result<std::optional<Run>> traced_run(const std::vector<std::string>& files, const AnalysisFlags& flags,
-                                      const std::function<bool(const std::string&)>& keep, const TraceShare& share) {
-    const auto timeline = traces_in(files, share);
-    if (!timeline) return tl::unexpected(timeline.error());
-    if (!*timeline) return std::optional<Run>{};
-    TraceOptions options;
-    options.operator_files = flags.operators;
-    options.keep = keep;
-    options.network = flags.network;
-    options.shapes_in_operators = flags.shapes_in_operators;
-    if (!flags.machine.empty()) {
-        auto machine = machine_from(flags.machine);
-        if (!machine) return tl::unexpected(machine.error());
-        options.machine = std::move(*machine);
-    }
-    auto run = to_run(**timeline, options);
-    if (!run) return tl::unexpected(std::move(run.error()));
-    return std::optional<Run>(std::move(*run));
-}
-
-Result<Run> profiled_run(const std::vector<std::string>& files, const AnalysisFlags& flags,
-                         const std::function<bool(const std::string&)>& keep) {
-    IngestOptions ingest_options;
-    ingest_options.flop_rule = flags.flop_rule == "paper" ? FlopRule::paper : FlopRule::corrected;
-    ingest_options.nvtx_depth = flags.nvtx_depth;
-    ingest_options.keep = keep;
-    if (!flags.machine.empty())
-        if (const auto machine = machine_from(flags.machine)) ingest_options.assumed_cc = machine->compute_capability;
-    auto run = ingest(files, ingest_options);
-    if (!run) return run;
-    std::optional<Machine> chosen;
-    if (!flags.machine.empty()) {
-        auto machine = machine_from(flags.machine);
-        if (!machine) return tl::unexpected(machine.error());
-        chosen = std::move(*machine);
-        run->roofs.reset();  // those of a saved result are of its own machine
-    }
-    resolve_machines(*run, chosen ? &*chosen : nullptr);
-    return run;
-}
-
-}  // namespace
-
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
                              const TraceShare& share) {
     const auto clock = clock_of(flags.clock);
@@ -112,9 +66,20 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
 
     std::vector<std::string> inputs = files;
     std::replace(inputs.begin(), inputs.end(), std::string("-"), std::string("/dev/stdin"));
-    auto traced = traced_run(inputs, flags, *keep, share);
-    if (!traced) return tl::unexpected(std::move(traced.error()));
-    auto run = *traced ? Result<Run>(std::move(**traced)) : profiled_run(inputs, flags, *keep);
+    LoadOptions load;
+    load.flop_rule = flags.flop_rule == "paper" ? FlopRule::paper : FlopRule::corrected;
+    load.nvtx_depth = flags.nvtx_depth;
+    load.operator_files = flags.operators;
+    load.keep = *keep;
+    load.network = flags.network;
+    load.shapes_in_operators = flags.shapes_in_operators;
+    load.share = share;
+    if (!flags.machine.empty()) {
+        auto machine = machine_from(flags.machine);
+        if (!machine) return tl::unexpected(machine.error());
+        load.machine = std::move(*machine);
+    }
+    auto run = load_run(inputs, load);
     if (!run) return tl::unexpected(std::move(run.error()));
 
     AnalysisOptions options;

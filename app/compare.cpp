@@ -1,6 +1,7 @@
 #include <gambrel/compare.hpp>
 
 #include <fmt/format.h>
+#include <gambrel/pages.hpp>
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
@@ -22,17 +23,6 @@ MatchBy match_by(const std::string& flag) {
     for (const MatchBy by : {MatchBy::name, MatchBy::order, MatchBy::layer})
         if (flag == name(by)) return by;
     return MatchBy::automatic;
-}
-
-Result<std::string> page(const std::vector<Comparison>& all, Theme theme) {
-    std::vector<PageView> views;
-    views.reserve(2 * all.size() + 1);
-    for (const auto& c : all)
-        views.push_back({fmt::format("{} → {}", c.before.title, c.after.title), nullptr, &c, {}, {}});
-    for (const auto& c : all) views.push_back({c.after.title, &c.after, nullptr, {}, {}});
-    views.push_back({all.front().before.title, &all.front().before, nullptr, {}, {}});
-    std::string title = views.front().title;
-    return page_of(std::move(title), std::move(views), theme);
 }
 
 // A network's layers as one side of the comparison.
@@ -141,7 +131,7 @@ int run_compare(const CompareFlags& given) {
     forms.csv = [&] { return comparison_csv(all); };
     forms.json = [&] { return comparison_json(all); };
     forms.svg = [&] { return comparison_svg(all.front(), chart); };
-    forms.html = [&] { return page(all, chart.theme); };
+    forms.html = [&] { return result_page(all, {command_line(), chart.theme}); };
     return emit(forms, output);
 }
 

@@ -121,13 +121,13 @@ HealthCheck load() {
 }
 
 HealthCheck mpi() {
-    if (!MpiWorld::built_with_mpi())
-        return {Health::missing, "MPI", "this gambrel was built without it",
-                "mpirun gambrel measure starts independent single runs",
+    std::string why;
+    if (!MpiWorld::available(&why))
+        return {Health::missing, "MPI", why, "mpirun gambrel measure starts independent single runs",
                 "apt install libopenmpi-dev openmpi-bin, then build again"};
     if (const auto path = find_program("mpirun"))
         return {Health::good, "MPI", *path, "mpirun gambrel measure compares the nodes", ""};
-    return {Health::poor, "MPI", "built in, but there is no mpirun on PATH", "srun may start the ranks as well",
+    return {Health::poor, "MPI", "there is a library, but no mpirun on PATH", "srun may start the ranks as well",
             "apt install openmpi-bin"};
 }
 

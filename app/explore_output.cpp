@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 #include <gambrel/explore.hpp>
-#include <gambrel/report.hpp>
+#include <gambrel/pages.hpp>
 
 #include "app/command.hpp"
 
@@ -15,22 +15,10 @@ namespace fs = std::filesystem;
 
 bool is_folder(const std::string& path) { return path.ends_with("/") || fs::is_directory(path); }
 
-// Layers on the Roofline, from where the start has them to where the design that the reader is led to puts them.
-Result<std::string> page(const ExplorationReport& c, Theme theme) {
-    const Analysis start = design_analysis(c, c.designs.front());
-    std::optional<Comparison> moved;
-    if (const EvaluatedDesign* best = recommended_design(c))
-        moved = comparison(start, design_analysis(c, *best), {MatchBy::layer});
-    PageView view = explore_view(c, moved ? &*moved : nullptr);
-    if (!moved) view.analysis = &start;
-    std::string title = view.title;
-    return page_of(std::move(title), {std::move(view)}, theme);
-}
-
 Result<std::string> rendered(const ExplorationReport& c, const std::string& path, ExploreChart chart, Theme theme) {
     if (path.ends_with(".csv")) return explore_csv(c);
     if (path.ends_with(".json")) return explore_json(c);
-    if (path.ends_with(".html")) return page(c, theme);
+    if (path.ends_with(".html")) return result_page(c, {command_line(), theme});
     ChartStyle style;
     style.theme = theme;
     const std::string svg = explore_svg(c, chart, style);

@@ -1,7 +1,8 @@
 #include "app/layer_output.hpp"
 
-#include <fmt/format.h>
+#include <gambrel/pages.hpp>
 
+#include "app/command.hpp"
 #include "app/interrupt.hpp"
 #include "app/progress.hpp"
 
@@ -35,14 +36,7 @@ int emit(const Estimates& estimates, const OutputFlags& flags) {
     forms.csv = [&] { return estimates_csv(estimates); };
     forms.json = [&] { return estimates_json(estimates, a); };
     forms.svg = [&] { return roofline_svg(a, chart); };
-    forms.html = [&] {
-        PageView view;
-        view.title = fmt::format("{} on {}, {}", a.title, estimates.machine(), name(a.origin));
-        view.analysis = &a;
-        view.layers = page_layers(estimates);
-        std::string title = view.title;
-        return page_of(std::move(title), {std::move(view)}, chart.theme);
-    };
+    forms.html = [&] { return result_page(estimates, a, {command_line(), chart.theme}); };
     return emit(forms, flags);
 }
 

@@ -1,22 +1,24 @@
-// The ranks of an MPI run as a World, or one process where there is none. MPI is started only if a launcher started
-// this process, so that without one nothing of MPI is used but its library is loaded.
+// The ranks of an MPI run as a World, or one process where there is none. The library that knows MPI is opened only if
+// a launcher started this process.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <gambrel/explore.hpp>
+
+#include "app/mpi/ranks.hpp"
 
 namespace gambrel::app {
 
 class MpiWorld : public World {
 public:
     MpiWorld();
-    ~MpiWorld() override;
 
-    [[nodiscard]] int rank() const override { return rank_; }
-    [[nodiscard]] int size() const override { return size_; }
-    [[nodiscard]] int ranks_on_node() const override { return on_node_; }
+    [[nodiscard]] int rank() const override { return ranks_ ? ranks_->rank() : 0; }
+    [[nodiscard]] int size() const override { return ranks_ ? ranks_->size() : 1; }
+    [[nodiscard]] int ranks_on_node() const override { return ranks_ ? ranks_->ranks_on_node() : 1; }
     std::vector<std::string> gather(std::string_view mine) override;
     std::string broadcast(std::string_view text) override;
     void send(int to, std::string_view text) override;
@@ -25,11 +27,11 @@ public:
 
     // "{rank}" and "{local}" (the rank on this node) replaced by their numbers.
     [[nodiscard]] std::string filled(std::string text) const;
-    static bool built_with_mpi();
+    // Whether the library that knows MPI can be opened; `why` says what the loader says if not.
+    static bool available(std::string* why = nullptr);
 
 private:
-    int rank_ = 0, size_ = 1, local_ = 0, on_node_ = 1;
-    bool started_ = false;
+    std::unique_ptr<Ranks> ranks_;
 };
 
 }  // namespace gambrel::app

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 wanted=14
 
-mapfile -t files < <(find include src app tests fuzz bench examples web -name '*.cpp' -o -name '*.hpp' -o -name '*.ts' 2>/dev/null | sort)
+mapfile -t files < <(find include src app tests fuzz bench examples web python -name '*.cpp' -o -name '*.hpp' -o -name '*.ts' 2>/dev/null | sort)
 if [ "${1:-}" = --fix ]; then
     clang-format -i "${files[@]}"
     exit
