@@ -29,7 +29,10 @@ export function withoutCommon(texts: string[]): (text: string) => string {
 export function columns(data: PageData, view: View, rows: Row[]): Column[] {
   const all = columnsOf(data, view, rows);
   const same = rows.every((r) => r.origin === rows[0].origin);
-  const out = same ? all.filter((c) => c.key !== "origin") : all;
+  // A comparison is about what changed; where a row stands on the chart is in its details.
+  const beside = (c: Column) => !view.compared || !/^(ai-.*|precision|launches)$/.test(c.key);
+  const out = all.filter((c) => beside(c) && !(same && c.key === "origin"))
+                  .map((c) => (view.compared && c.key === "name" ? {...c, width: 240} : c));
   if (!matchMedia("(max-width: 600px)").matches) return out;
   const first = ["name", "time", "share"];
   const narrow = (c: Column) => (c.key === "name" ? {...c, width: 170} : c);

@@ -99,6 +99,8 @@ export function liveView(model: Model, view: View, rows: Row[], data: PageData, 
   live.view = {
     ...view,
     whole_time: time,
+    total: undefined,  // sums and findings are of the page's own result
+    zero_flop: undefined,
     charts: (view.charts ?? []).map((c, i) => {
       const roofs = movedRoofs(c, sets[i], isStart(design));
       const subtitle = chosen ? `${c.subtitle} → ${chosen.name}` : c.subtitle;

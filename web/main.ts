@@ -114,10 +114,11 @@ class Page {
     const hash = toHash(this.state);
     // Not a new entry in the history for each move of a slider; and no jump to an element of that name.
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    const wasLive = !!this.whatIf.live;
     if ("design" in patch || "view" in patch) this.whatIf.compute(this.state.view, this.state.design);
     if (Object.keys(patch).length === 1 && "box" in patch)
       this.renderChart();
-    else if (Object.keys(patch).length === 1 && "design" in patch)
+    else if (Object.keys(patch).length === 1 && "design" in patch && wasLive && this.whatIf.live)
       this.renderLive();
     else
       this.render();
@@ -205,11 +206,9 @@ class Page {
 
   // What a slider moves, and nothing else: the whole page would take longer than a frame.
   private renderLive() {
-    const started = performance.now(), view = this.view(), rows = this.shown();
+    const started = performance.now(), view = this.view();
     this.renderHead(view);
-    this.renderChart(rows);
-    this.table.update(
-        rows, columns(this.data, view, this.viewRows()), this.state.sort, this.state.ascending, this.isolated(rows));
+    this.renderRoofline(view, this.viewRows(), this.shown(), this.machine());
     this.renderStrips(view);
     document.documentElement.dataset.frameMs = (performance.now() - started).toFixed(2);
   }

@@ -7,6 +7,7 @@ import type {Surface} from "./surface";
 const FONT = 10.5;
 const FAR = [26, 44, 66, 92, 124, 160, 200];
 const TURNS = 16;
+const LED = 8;
 
 // Without its middle, because names that begin alike differ at the end.
 export function clipped(g: Surface, text: string, font: number, room: number): string {
@@ -47,7 +48,9 @@ export function drawNames(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
     const share = !s.beside && whole > 0 && (row.time ?? 0) > 0 ? ` ${percent((row.time ?? 0) / whole, 0)}` : "";
     const text = clipped(g, row.short, FONT, 190) + share, width = g.width(text, FONT), r = size(s, row) + 4;
     const last = points[points.length - 1], x = px(s, last.x), y = py(s, last.y);
+    // Only the first few may stand far off: more lines would be a thicket.
     for (const [tx, ty, led] of places(x, y, px(s, points[0].x), r, width)) {
+      if (led && pool.indexOf(row) >= LED) break;
       const box = {x0: tx, y0: ty - 10, x1: tx + width, y1: ty + 3};
       if (!inPlot(s, box.x0, box.y0) || !inPlot(s, box.x1, box.y1) || overlaps(box, taken) || overlaps(box, marks))
         continue;

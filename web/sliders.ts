@@ -64,7 +64,10 @@ export class Sliders {
     this.body.append(
         el("div", {class: "slider"}, el("label", {"for": "gpu"}, "GPU"), this.gpu), ...groups, this.batchBox,
         this.reset);
-    this.node.append(el("h2", {}, "What if"), this.message, this.body);
+    // Folded on small screens, where it would push the chart away, unless a link leads to a design.
+    this.node.append(
+        el("details", {open: !matchMedia("(max-width: 600px)").matches}, el("summary", {}, el("h2", {}, "What if")),
+           this.message, this.body));
   }
 
   private design = startDesign();

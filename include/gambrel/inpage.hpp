@@ -73,7 +73,7 @@ public:
                                            std::optional<std::size_t> machine = {});
     // Of a machine at the clock that the model takes for it, or that layers on it were given.
     RoofSet roofs(std::size_t machine, Roofs roofs, const DesignFactors& factors);
-    // Null if a number is missing that the model needs.
+    // The same machine and clock; null if a number is missing that the model needs.
     const ModelInputs* inputs(std::size_t machine);
 
 private:
@@ -93,6 +93,7 @@ private:
         std::uint64_t evaluation = 0;
     };
     Target& known(std::size_t machine, double clock);
+    const Target& as_placed(std::size_t machine);  // at the clock of the first layer that was given one on it
     const Target& target(std::size_t machine, double clock, const DesignFactors& factors);
     static LiveLayer evaluated(const Layer& layer, const Target& on);
     Roofs roofs_;

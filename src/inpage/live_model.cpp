@@ -154,16 +154,20 @@ const std::vector<LiveLayer>& LiveModel::evaluate(const DesignFactors& factors, 
     return out_;
 }
 
-RoofSet LiveModel::roofs(std::size_t machine, Roofs roofs, const DesignFactors& factors) {
+const LiveModel::Target& LiveModel::as_placed(std::size_t machine) {
     const auto given = [&](const PlacedLayer& l) { return l.machine == machine && l.clock > 0; };
     const auto at = std::find_if(layers_.begin(), layers_.end(), given);
-    const Target& t = known(machine, at == layers_.end() ? 0 : at->clock);
+    return known(machine, at == layers_.end() ? 0 : at->clock);
+}
+
+RoofSet LiveModel::roofs(std::size_t machine, Roofs roofs, const DesignFactors& factors) {
+    const Target& t = as_placed(machine);
     if (!t.inputs) return {};
     return scaled_roofs(machines_[machine], t.inputs->clock, roofs, factors);
 }
 
 const ModelInputs* LiveModel::inputs(std::size_t machine) {
-    const Target& t = known(machine, 0);
+    const Target& t = as_placed(machine);
     return t.inputs ? &*t.inputs : nullptr;
 }
 

@@ -19,7 +19,7 @@ constexpr std::array<ValidatedQuantity, 4> kQuantities = {ValidatedQuantity::l1,
                                                           ValidatedQuantity::dram, ValidatedQuantity::time};
 constexpr std::array<EstimateSource, 2> kSources = {EstimateSource::gambrel, EstimateSource::simulated};
 
-std::string_view said_by(EstimateSource source) { return source == EstimateSource::simulated ? "simulation" : "model"; }
+std::string_view said_by(EstimateSource source) { return source == EstimateSource::simulated ? "sim" : "model"; }
 
 TableCell error_cell(std::optional<double> error) {
     if (!error) return {"", {}};
@@ -70,11 +70,12 @@ std::string answer_of(const JoinedStudy& s) {
 Table errors_table(const JoinedStudy& s) {
     Table table;
     table.title = "Model and simulation against the counters";
-    table.columns = {{"Kernel", false, 9, 24}, {"Time", true, 8}};
+    table.columns = {{"Kernel", false, 9, 26}, {"Time", true, 8}};
     for (const EstimateSource source : kSources)
         for (const ValidatedQuantity q : kQuantities)
             if (source == EstimateSource::gambrel || q != ValidatedQuantity::time)
-                table.columns.push_back({fmt::format("{} {}", name(q), said_by(source)), true, 5});
+                table.columns.push_back(
+                    {fmt::format("{} {}", said_by(source), name(q)), true, source == EstimateSource::gambrel ? 6 : 5});
     for (const JoinedKernel& k : s.kernels) {
         const Kernel& shown = s.run.kernels[k.measured.value_or(k.modelled)];
         const double time = shown.time ? shown.time->value.value() : 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -21,10 +22,12 @@ struct Candidate {
 std::string shape_name(const Layer& layer) {
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v) return layer.name;
-    std::string text = fmt::format("{} {}x{} {}>{} at {}x{}", name(layer.pass), v->r, v->s, v->c, v->k, v->h, v->w);
-    if (v->stride_h > 1) text += fmt::format(" stride {}", v->stride_h);
-    if (v->dilation_h > 1) text += fmt::format(" dilation {}", v->dilation_h);
-    return text + fmt::format(" {}", name(layer.precision));
+    // One word, as kernels are called, so that nothing takes a part of it for a type.
+    std::string filter = fmt::format("{}x{}", v->r, v->s);
+    if (v->stride_h > 1) filter += fmt::format("s{}", v->stride_h);
+    if (v->dilation_h > 1) filter += fmt::format("d{}", v->dilation_h);
+    return fmt::format("{}_{}_{}_c{}_k{}_{}x{}", name(layer.pass), name(layer.precision), filter, v->c, v->k, v->h,
+                       v->w);
 }
 
 // Rows that can be modelled, one layer each, by falling time.
@@ -52,6 +55,12 @@ Result<std::vector<Candidate>> candidates(const LayerSet& layers, const Estimato
         if (c.time <= 0)
             if (const auto e = model(c.row.layers.front())) c.time = e->kernel.time->value.value();
     std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+    // Several runs launched the same kernel on the same shape: one of them stands for all, the longest.
+    std::set<std::string> seen;
+    std::erase_if(out, [&](const Candidate& c) {
+        const Layer& layer = c.row.layers.front();
+        return !seen.insert(shape_name(layer) + layer.hints.kernel + layer.hints.algorithm).second;
+    });
     return out;
 }
 

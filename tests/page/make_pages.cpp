@@ -35,6 +35,7 @@ Analysis two_phases() {
     kernels[4].bytes[Level::dram]->value = Bytes{40e9};  // more than DRAM gives in that time
     kernels[9].bytes[Level::l2].reset();
     kernels[9].reasons = {Symbol("not in the file: L2 bytes")};
+    kernels[2].reasons = {Symbol("not in the file: fp64 work")};  // nothing that the verdict needs
     Machine machine = sample::v100_like();
     machine.at(Level::dram).measured = AtClock<Bandwidth>{{Bandwidth{829e9}, Origin::measured, "a benchmark"}, {}};
     machine.pipes[Pipe::fp32].measured = AtClock<FlopRate>{{FlopRate{12.9e12}, Origin::measured, "a benchmark"}, {}};
