@@ -58,7 +58,6 @@ constexpr Field kFields[] = {
     {"combine_part", &C::combine_part},
     {"regroup", &C::regroup},
     {"regroup_memory", &C::regroup_memory},
-    {"ctas_per_sm", &C::ctas_per_sm},
 };
 
 std::map<std::string, AttentionCosts, std::less<>> read_costs() {

@@ -13,7 +13,6 @@ struct AttentionCosts {
     double decode_first, decode_tile, decode_overlap, decode_tail, decode_memory, decode_floor, decode_blend,
         decode_matrix, decode_cache8;
     double combine, combine_part, regroup, regroup_memory;
-    double ctas_per_sm;
 };
 const AttentionCosts& attention_costs(const Architecture& architecture);
 
