@@ -72,6 +72,8 @@ struct Kernel {
           fp8(element_size(l.precision).value() <= 1),
           cache8(!fp8 && element_size(a.kv_precision.value_or(l.precision)).value() <= 1) {}
 
+    // Keys arrive as the operands of a product do.
+    [[nodiscard]] Bandwidth bandwidth() const { return gpu.dram_bandwidth * std::min(1.0, gpu.gemm_dram); }
     // Sequences that decode beside a prompt have a CTA for each of their heads, whose other rows are empty.
     [[nodiscard]] double beside() const { return real(a.decode_batch) * real(a.heads) / mapping.packed_heads; }
     [[nodiscard]] double tiles_beside() const { return real(ceil_div(a.decode_kv_len, mapping.cta.n)); }
@@ -88,7 +90,7 @@ struct Kernel {
         const double scores = real(mapping.cta.m) * mapping.cta.n / kExponentialsPerCycle, peak = matrix_cycles();
         if (cache8) {
             const double wide = std::max(0.0, real(a.head_dim) / 128 - 1) * costs.wide_cache8;
-            return peak * (costs.matrix_cache8 + wide) + scores * costs.softmax_cache8;
+            return peak * (costs.matrix_cache8 + wide) + scores * costs.softmax;
         }
         if (backward)
             return fp8 ? peak * costs.matrix_backward_fp8 + scores * costs.softmax_backward_fp8
@@ -107,15 +109,16 @@ struct Kernel {
 Seconds cache_time(const Kernel& k) {
     if (!k.a.paged || k.layer.timing == Timing::kernel) return {};
     const Attention& a = k.a;
-    const double tokens = real(a.batch) * real(a.q_len) + real(a.decode_batch), elements = real(a.kv_heads) * real(a.head_dim);
+    const double tokens = real(a.batch) * real(a.q_len) + real(a.decode_batch),
+                 elements = real(a.kv_heads) * real(a.head_dim);
     const double resident = std::min(32.0, std::floor(kThreadsPerSm / std::clamp(elements, 32.0, 512.0)));
-    const double cta = a.q_len == 1 ? k.costs.decode_cache_write : k.costs.cache_write;
-    const Cycles by_ctas{tokens * cta / (k.gpu.sms * resident)};
+    const Cycles by_ctas{tokens * k.costs.cache_write / (k.gpu.sms * resident)};
     const double values = a.latent ? 0 : real(a.kv_heads) * real(a.head_dim_v);
     const Bytes cache = tokens * (elements + values) * element_size(a.kv_precision.value_or(k.layer.precision));
     const Bytes made = tokens * (elements + values) * element_size(k.layer.precision);
     Seconds time = std::max(by_ctas / k.gpu.clock, (cache + made) / k.gpu.dram_bandwidth * k.costs.cache_write_memory);
-    if (k.cache8 && a.q_len > 1) time += 0.75 * k.queries_and_outputs() / k.gpu.dram_bandwidth * k.costs.quantize;
+    if (k.cache8 && a.q_len > 1)
+        time += 0.75 * k.queries_and_outputs() / k.gpu.dram_bandwidth * k.costs.cache_write_memory;
     return time;
 }
 
@@ -123,15 +126,14 @@ Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const AttentionCosts& c = k.costs;
     const double tile = k.tile_cycles(), ctas = k.ctas() / k.mapping.split_k;
     // A CTA that is alone on its SM has nothing to hide its start behind.
-    const double start = k.backward ? c.start_backward : k.resident > 1 ? c.start : std::max(c.start, c.first);
-    const double work = (ctas * start + k.tiles() * tile) / k.gpu.sms;
-    const double chain =
-        std::max(c.first, k.mapping.split_k > 1 ? 0.0 : start) + k.longest_cta() * tile * c.chain / k.mapping.split_k;
-    const double busy = std::max(chain, work + (ctas > k.gpu.sms ? c.tail * chain : 0));
+    const double first = k.backward ? c.first_backward : c.first, longest = k.longest_cta() * tile / k.mapping.split_k;
+    const double work = (ctas * first / k.resident + k.tiles() * tile) / k.gpu.sms;
+    const double chain = first + longest * c.chain;
+    const double busy = std::max(chain, work + (ctas > k.gpu.sms ? c.tail * (first + longest) : 0));
     t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
     t[Term::issue] = Cycles{busy} / k.gpu.clock;
     t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
-    t[Term::dram] = traffic.dram.total() / k.gpu.dram_bandwidth * c.memory;
+    t[Term::dram] = traffic.dram.total() / k.bandwidth() * c.memory;
     t.waves = ctas / (k.gpu.sms * k.resident);
     t.tail = work > 0 ? busy / work : 1;
     return std::max(t[Term::issue], t[Term::dram]) + (k.mapping.split_k > 1 ? Seconds{c.combine} : Seconds{});
@@ -140,14 +142,14 @@ Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
 Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const AttentionCosts& c = k.costs;
     const double parts = k.mapping.split_k, wide = real(k.a.head_dim) / 128;
-    const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? c.decode_cache8 * wide : 1) + c.decode_tile;
+    const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? wide : 1) + c.decode_tile;
     const double chain = c.decode_first + std::ceil(k.visits.most / parts) * tile;
     const double work = k.ctas() * chain * c.decode_overlap / k.gpu.sms;
-    const double busy = std::max(chain, k.ctas() > k.gpu.sms * k.resident ? work + c.decode_tail * chain : 0);
+    const double busy = std::max(chain, k.ctas() > k.gpu.sms * k.resident ? work + c.tail * chain : 0);
     t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
     t[Term::issue] = Cycles{busy} / k.gpu.clock;
     t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
-    t[Term::dram] = traffic.dram.total() / k.gpu.dram_bandwidth * c.decode_memory;
+    t[Term::dram] = traffic.dram.total() / k.bandwidth() * c.memory;
     t.waves = k.ctas() / (k.gpu.sms * k.resident);
     const double b = c.decode_blend;
     Seconds time{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
@@ -192,7 +194,7 @@ Seconds attention_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.dram.b = std::min(traffic.l2.b, keys * read_again(k, keys));
     const bool decode = a.q_len == 1;
     const Seconds kernel = decode ? decode_time(k, traffic, t) : prefill_time(k, traffic, t);
-    const double floor = decode ? k.costs.decode_floor : k.backward ? k.costs.floor_backward : k.costs.floor;
+    const double floor = k.backward ? k.costs.floor_backward : k.costs.floor;
     // A kernel's own time has nothing before it and nothing after it.
     const bool alone = layer.timing == Timing::kernel;
     t[Term::launch] = alone ? Seconds{} : Seconds{floor} + (layer.timing ? Seconds{} : h.launch);

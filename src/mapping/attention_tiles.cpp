@@ -114,7 +114,8 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     if (layer.pass == Pass::fwd && (kernels.packs_always || decode)) m.packed_heads = static_cast<std::int32_t>(group);
     const auto rows = static_cast<double>(ceil_div(a.q_len * m.packed_heads, m.cta.m));
     const double ctas = rows * static_cast<double>(a.batch * a.heads / m.packed_heads);
-    const bool splits = decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged && a.decode_batch == 0;
+    const bool splits =
+        decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged && a.decode_batch == 0;
     if (layer.pass == Pass::fwd && splits) {
         const std::int64_t keys = ceil_div(a.keys_read(), m.cta.n);
         const double slots = limits.sms * (decode ? std::max(1, occupancy(limits, m).ctas_per_sm) : 1);
