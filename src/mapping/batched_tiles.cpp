@@ -20,8 +20,7 @@ std::map<std::string, Tile, std::less<>> read_batched_tiles() {
     const nlohmann::json all = nlohmann::json::parse(file->text);
     std::map<std::string, Tile, std::less<>> out;
     constexpr std::int32_t kStep = 8;
-    for (const auto& [id, sides] : all.at("tiles").items())
-        out.emplace(id, Tile{sides.at(0), sides.at(1), kStep});
+    for (const auto& [id, sides] : all.at("tiles").items()) out.emplace(id, Tile{sides.at(0), sides.at(1), kStep});
     return out;
 }
 
