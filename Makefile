@@ -39,9 +39,7 @@ test-torch: wheel  ## that wheel beside PyTorch, which pip brings (gigabytes): F
 	@tools/test_torch.sh build/wheel/dist build/torch
 
 test-gpu-model: deps  ## all runs on the GPU that executes PTX, with four versions of NVRTC: minutes
-	@JOBS=$(JOBS) tools/build.sh ci test_measure
-	@tools/fetch_nvidia.sh build/nvidia && tools/fetch_nvrtc.sh build/nvrtc
-	@GAMBREL_TEST_ALL_GPUS=1 build/ci/tests/test_measure --gtest_filter='*Ptx*:OtherCompilers.*:CuptiHostLibrary.*'
+	@JOBS=$(JOBS) tools/test_gpu_model.sh
 
 demo: build  ## the whole product on one page, build/demo/report.html
 	@tools/demo.sh build/gambrel build/demo
