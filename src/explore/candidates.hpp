@@ -16,6 +16,9 @@ namespace gambrel::explore_detail {
 struct Candidate {
     PreparedLayer layer;
     Flops padded_flop;  // of whole tiles
+    // Whether its time can never be below least_time. Products on the matrix units of newer GPUs count the k that there
+    // is, not whole tiles of it, and a short one runs above the clock.
+    [[nodiscard]] bool bounded() const { return !(layer.gemm && layer.mapping.a.asynchronous); }
     // No model of it can be faster: all multiplications, or all bytes of L1, at their peak.
     [[nodiscard]] double least_time(const ModelInputs& h) const {
         const Frequency cycles = h.sms * h.clock;
