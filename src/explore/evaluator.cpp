@@ -16,7 +16,11 @@ struct DesignEvaluator::Impl {
     CandidatePool pool;
 
     Impl(const Machine& m, const ModelInputs& h, Workload w, Tiles tiles)
-        : machine(m), hardware(h), workload(std::move(w)), limits(sm_limits(m)), pool(machine, workload, tiles) {}
+        : machine(m),
+          hardware(h),
+          workload(std::move(w)),
+          limits(sm_limits(m)),
+          pool(machine, hardware, workload, tiles) {}
 };
 
 // One design as the layers see it.
