@@ -8,9 +8,13 @@
 #include <fmt/ranges.h>
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
 #include "report/numbers.hpp"
 
 namespace gambrel::report_detail {
+
+using namespace chart_detail;
+
 namespace {
 
 template <class... Visitors>
@@ -126,6 +130,28 @@ std::string conditions_text(const Estimates& estimates, Seconds total) {
             count_text(static_cast<std::uint64_t>(std::llround(static_cast<double>(batch) / total.value()))),
             sample_noun(estimates));
     return out;
+}
+
+std::string remarks_text(const Estimates& estimates, const TextStyle& style) {
+    std::string text;
+    const auto line = [&](const std::string& sentence) {
+        for (const std::string& part : wrapped(printable(sentence, !style.unicode), style.width, 2))
+            text += part + "\n";
+    };
+    const auto refused = static_cast<std::size_t>(std::count_if(
+        estimates.rows.begin(), estimates.rows.end(), [](const EstimatedRow& row) { return row.estimates.empty(); }));
+    if (estimates.options.method == Method::simulation)
+        line(
+            "Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the "
+            "roofs.");
+    if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
+    if (!estimates.layers->network) return text;
+    for (const Unmodelled& u : estimates.layers->network->unmodelled)
+        line(fmt::format("not modelled: {} {} ({}), first {}", plural(static_cast<std::uint64_t>(u.count), "operator"),
+                         u.op, u.reason, u.first));
+    if (const double share = unmodelled_share(*estimates.layers->network); share > 0)
+        line(fmt::format("operators without a model move {} of the network's bytes", percent_text(share)));
+    return text;
 }
 
 }  // namespace gambrel::report_detail

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <gambrel/estimate.hpp>
+#include <gambrel/report.hpp>
 
 namespace gambrel::report_detail {
 
@@ -18,5 +19,7 @@ const char* sample_noun(const Estimates& estimates);
 std::optional<Interval> total_range(const Estimates& estimates);
 // "batch 32, fp32, 1530 MHz: 28.3 ms (80 % range 24 to 33 ms), 1,130 images/s"
 std::string conditions_text(const Estimates& estimates, Seconds total);
+// What was not estimated or not modelled, a line each.
+std::string remarks_text(const Estimates& estimates, const TextStyle& style);
 
 }  // namespace gambrel::report_detail

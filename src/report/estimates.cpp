@@ -98,28 +98,6 @@ std::vector<const Estimate*> shown(const Estimates& estimates, std::size_t most)
     return all;
 }
 
-std::string remarks(const Estimates& estimates, const TextStyle& style) {
-    std::string text;
-    const auto line = [&](const std::string& sentence) {
-        for (const std::string& part : wrapped(printable(sentence, !style.unicode), style.width, 2))
-            text += part + "\n";
-    };
-    const auto refused = static_cast<std::size_t>(std::count_if(
-        estimates.rows.begin(), estimates.rows.end(), [](const EstimatedRow& row) { return row.estimates.empty(); }));
-    if (estimates.options.method == Method::simulation)
-        line(
-            "Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the "
-            "roofs.");
-    if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
-    if (!estimates.layers->network) return text;
-    for (const Unmodelled& u : estimates.layers->network->unmodelled)
-        line(fmt::format("not modelled: {} {} ({}), first {}", plural(static_cast<std::uint64_t>(u.count), "operator"),
-                         u.op, u.reason, u.first));
-    if (const double share = unmodelled_share(*estimates.layers->network); share > 0)
-        line(fmt::format("operators without a model move {} of the network's bytes", percent_text(share)));
-    return text;
-}
-
 std::string heading(const Estimates& estimates) {
     const Method method = estimates.options.method;
     return fmt::format("{} on {}: {}{}{}{}", estimates.layers->title, estimates.machine(), name(origin(method)),
@@ -207,7 +185,7 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
         text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
                             style.max_rows, all.layers);
     if (estimates.summary) text += summary_text(*estimates.summary);
-    return text + remarks(estimates, style);
+    return text + remarks_text(estimates, style);
 }
 
 std::string estimates_csv(const Estimates& estimates) {
