@@ -21,6 +21,7 @@ Transform transform_of(const Layer& layer) {
     if (layer.hints.algorithm.find("FFT") != std::string::npos) return mapping_detail::fft_of(layer);
     if (v->r != 3 || v->s != 3) return Transform::none;
     if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
+    if (layer.hints.algorithm.empty() && layer.hints.kernel.empty()) return Transform::none;
     const std::string how = lower(layer.hints.algorithm) + " " + lower(layer.hints.kernel);
     if (how.find("winograd") == std::string::npos) return Transform::none;
     return how.find("nonfused") != std::string::npos ? Transform::winograd_separate : Transform::winograd_fused;
