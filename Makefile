@@ -49,9 +49,7 @@ test-packages: wheel package  ## the .deb and the wheel in an empty Debian, made
 	@tools/test_packages.sh build/packages build/wheel/dist build/debian
 
 test-gpu-model: deps  ## all runs on the GPU that executes PTX, with four versions of NVRTC: minutes
-	@JOBS=$(JOBS) tools/build.sh ci test_measure
-	@tools/fetch_nvidia.sh build/nvidia && tools/fetch_nvrtc.sh build/nvrtc
-	@GAMBREL_TEST_ALL_GPUS=1 build/ci/tests/test_measure --gtest_filter='*Ptx*:OtherCompilers.*:CuptiHostLibrary.*'
+	@JOBS=$(JOBS) tools/test_gpu_model.sh
 
 demo: build  ## the whole product on one page, build/demo/report.html
 	@tools/demo.sh build/gambrel build/demo

@@ -1,5 +1,7 @@
 #include "app/layer_output.hpp"
 
+#include <optional>
+
 #include <gambrel/pages.hpp>
 
 #include "app/command.hpp"
@@ -28,15 +30,22 @@ Analysis analysis_of(const Estimates& estimates, Grouping grouping) {
 
 int emit(const Estimates& estimates, const OutputFlags& flags) {
     if (!flags.quiet) print_notes(estimates.notes);
-    const Analysis a = analysis_of(estimates);
+    // Made on demand: a table for scripts shows no verdicts, and judging every row takes as long as predicting it.
+    std::optional<Analysis> judged;
+    const auto verdicts = [&]() -> const Analysis& {
+        if (!judged) judged = analysis_of(estimates);
+        return *judged;
+    };
     const TextStyle style = flags.text_style();
     const ChartStyle chart = flags.chart_style();
     Renderings forms;
-    forms.text = [&] { return estimates_text(estimates, style) + (flags.no_chart ? "" : terminal_chart(a, style)); };
+    forms.text = [&] {
+        return estimates_text(estimates, style) + (flags.no_chart ? "" : terminal_chart(verdicts(), style));
+    };
     forms.csv = [&] { return estimates_csv(estimates); };
-    forms.json = [&] { return estimates_json(estimates, a); };
-    forms.svg = [&] { return roofline_svg(a, chart); };
-    forms.html = [&] { return result_page(estimates, a, {command_line(), chart.theme}); };
+    forms.json = [&] { return estimates_json(estimates, verdicts()); };
+    forms.svg = [&] { return roofline_svg(verdicts(), chart); };
+    forms.html = [&] { return result_page(estimates, verdicts(), {command_line(), chart.theme}); };
     return emit(forms, flags);
 }
 

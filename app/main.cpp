@@ -90,6 +90,8 @@ int run_main(int argc, char** argv) {
     for (const auto& entry : kCommands) {
         CLI::App* command = root.add_subcommand(entry.name, entry.summary);
         command->set_help_flag();
+        // A command that is not named cannot run, and the options of all of them take milliseconds to describe.
+        if (std::find(argv, argv + argc, std::string_view(entry.name)) == argv + argc) continue;
         flags.push_back(std::make_unique<HelpFlags>(*command));
         Parser parser(*command);
         actions.emplace_back(command, entry.setup(parser));

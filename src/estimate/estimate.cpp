@@ -100,10 +100,14 @@ void note_link(Estimates& out) {
             }
 }
 
-// Reasons of rows that have no estimate, each once with the number of rows.
+// Reasons of rows that have no estimate, each once with the number of rows. A batch that does not fit gives every layer
+// a reason of its own: the first ones say it all.
 Errors reasons(const Estimates& estimates) {
+    constexpr std::size_t kMost = 6;
+    const std::string_view rows = estimates.layers->table ? "row" : "layer";
     Errors out;
     std::vector<std::size_t> counts;
+    std::size_t further = 0;
     for (std::size_t i = 0; i < estimates.rows.size(); ++i) {
         const EstimatedRow& row = estimates.rows[i];
         if (row.reason.empty()) continue;
@@ -113,6 +117,10 @@ Errors reasons(const Estimates& estimates) {
             ++counts[static_cast<std::size_t>(at - out.begin())];
             continue;
         }
+        if (out.size() == kMost) {
+            ++further;
+            continue;
+        }
         const std::string where =
             row.source ? fmt::format("line {}", row.source->line) : estimates.layers->network->layers.at(i).name;
         out.push_back({where, row.reason});
@@ -120,8 +128,11 @@ Errors reasons(const Estimates& estimates) {
     }
     for (std::size_t i = 0; i < out.size(); ++i)
         if (counts[i] > 1)
-            out[i].what += fmt::format(" (and {} more {} for the same reason)", counts[i] - 1,
-                                       estimates.layers->table ? "rows" : "layers");
+            out[i].what +=
+                fmt::format(" (and {} more {}{} for the same reason)", counts[i] - 1, rows, counts[i] == 2 ? "" : "s");
+    if (further > 0)
+        out.push_back({"", fmt::format("{} more {}{} could not be estimated; the CSV output has the reason of each",
+                                       further, rows, further == 1 ? "" : "s")});
     return out;
 }
 

@@ -2,6 +2,8 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -9,9 +11,12 @@
 #include <gambrel/machine.hpp>
 
 #include "base/embedded.hpp"
+#include "machine/machine_names.hpp"
 
 namespace gambrel {
 namespace {
+
+using machine_detail::MachineNames;
 
 // Drivers, profilers and people differ in case, blanks, dashes and the vendor's words: "NVIDIA A100-PCIE-40GB",
 // "A100 PCIe 40 GB", "a100-pcie-40gb". So names compare by their words in lower case, sorted.
@@ -59,26 +64,24 @@ bool names_word(const std::string& asked, const std::string& word) {
                        [](unsigned char c) { return std::isalpha(c); });
 }
 
+// Reading every machine takes most of a short command's time, and a name needs only one of them. So the catalogue is
+// indexed by the names alone, and a machine is read when somebody asks for it.
 struct Catalogue {
-    std::vector<Machine> machines;
+    std::vector<EmbeddedText> files;           // by id
+    std::vector<MachineNames> names;           // of each file
     std::vector<Words> words;                  // of all names of a machine
     std::map<std::string, std::size_t> index;  // by the letters of a whole name
     std::map<std::string, std::size_t> loose;  // by words without brands, only where one machine has them
 
     Catalogue() {
-        for (const auto& [name, text] : embedded("machines")) {
-            auto machine = parse_machine(text, fmt::format("data/machines/{}.json", name));
-            // The build's own data: a fault here is an internal error, and the tests load every file.
-            if (!machine) throw std::logic_error(to_text(machine.error()));
-            machine->source = "catalogue";
-            machine->made_from = MachineSource::catalogue;
-            machines.push_back(std::move(*machine));
-        }
-        std::sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        const auto texts = embedded("machines");
+        files.assign(texts.begin(), texts.end());
+        std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
         std::set<std::string> ambiguous;
-        for (std::size_t i = 0; i < machines.size(); ++i) {
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            names.push_back(machine_detail::machine_names(files[i].text));
             words.emplace_back();
-            for (const auto& name : names_of(machines[i])) {
+            for (const auto& name : names.back().all()) {
                 index.emplace(letters_of(name), i);
                 words.back().merge(words_of(name));
                 const auto [it, fresh] = loose.emplace(key_of(without_brands(words_of(name))), i);
@@ -86,12 +89,24 @@ struct Catalogue {
             }
         }
         for (const auto& key : ambiguous) loose.erase(key);
+        machines_.resize(files.size());
+        read_ = std::make_unique<std::once_flag[]>(files.size());
     }
 
-    static std::vector<std::string> names_of(const Machine& machine) {
-        std::vector<std::string> names{machine.id, machine.name};
-        names.insert(names.end(), machine.aliases.begin(), machine.aliases.end());
-        return names;
+    const Machine& machine(std::size_t i) const {
+        std::call_once(read_[i], [&] {
+            auto machine = parse_machine(files[i].text, fmt::format("data/machines/{}.json", files[i].name));
+            // The build's own data: a fault here is an internal error, and the tests load every file.
+            if (!machine) throw std::logic_error(to_text(machine.error()));
+            machine->source = "catalogue";
+            machine->made_from = MachineSource::catalogue;
+            machines_[i] = std::move(*machine);
+        });
+        return machines_[i];
+    }
+    [[nodiscard]] std::span<const Machine> machines() const {
+        for (std::size_t i = 0; i < files.size(); ++i) static_cast<void>(machine(i));
+        return machines_;
     }
 
     // How many of the words name this machine. A word without a digit ("pcie", "ti") or a capacity ("16gb") does not
@@ -107,6 +122,20 @@ struct Catalogue {
             }
         return telling > 0 || count == asked.size() ? count : 0;
     }
+
+    // The machines that have all these words.
+    [[nodiscard]] std::vector<std::size_t> like(std::string_view text) const {
+        Words asked = without_brands(words_of(text));
+        if (asked.empty()) asked = words_of(text);
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < files.size(); ++i)
+            if (!asked.empty() && matches(i, asked) == asked.size()) found.push_back(i);
+        return found;
+    }
+
+private:
+    mutable std::vector<Machine> machines_;  // empty until read_
+    std::unique_ptr<std::once_flag[]> read_;
 };
 
 const Catalogue& the_catalogue() {
@@ -116,22 +145,18 @@ const Catalogue& the_catalogue() {
 
 }  // namespace
 
-std::span<const Machine> catalogue() { return the_catalogue().machines; }
+std::span<const Machine> catalogue() { return the_catalogue().machines(); }
 
 const Machine* find_in_catalogue(std::string_view name) {
     const auto& c = the_catalogue();
-    if (const auto it = c.index.find(letters_of(name)); it != c.index.end()) return &c.machines[it->second];
+    if (const auto it = c.index.find(letters_of(name)); it != c.index.end()) return &c.machine(it->second);
     const auto it = c.loose.find(key_of(without_brands(words_of(name))));
-    return it == c.loose.end() || it->first.empty() ? nullptr : &c.machines[it->second];
+    return it == c.loose.end() || it->first.empty() ? nullptr : &c.machine(it->second);
 }
 
 std::vector<const Machine*> machines_like(std::string_view words) {
-    const auto& c = the_catalogue();
-    Words asked = without_brands(words_of(words));
-    if (asked.empty()) asked = words_of(words);
     std::vector<const Machine*> found;
-    for (std::size_t i = 0; i < c.machines.size(); ++i)
-        if (!asked.empty() && c.matches(i, asked) == asked.size()) found.push_back(&c.machines[i]);
+    for (const std::size_t i : the_catalogue().like(words)) found.push_back(&the_catalogue().machine(i));
     return found;
 }
 
@@ -139,8 +164,8 @@ std::optional<Error> machine_choice_note(std::string_view name) {
     const Machine* taken = find_in_catalogue(name);
     if (!taken || letters_of(name) == letters_of(taken->id) || letters_of(name) == letters_of(taken->name)) return {};
     std::vector<std::string> others;
-    for (const Machine* other : machines_like(name))
-        if (other != taken) others.push_back(other->id);
+    for (const std::size_t i : the_catalogue().like(name))
+        if (the_catalogue().names[i].id != taken->id) others.push_back(the_catalogue().names[i].id);
     if (others.empty()) return {};
     return Error{std::string(name), fmt::format("taken as {} ({}); other boards of this name: {}", taken->name,
                                                 taken->id, fmt::join(others, ", "))};
@@ -154,12 +179,12 @@ std::vector<std::string> candidates_for(const std::string& name) {
     const Words asked = without_brands(words_of(name));
     std::vector<std::string> found, names;
     std::size_t best = 1;
-    for (std::size_t i = 0; i < c.machines.size(); ++i) {
-        names.push_back(c.machines[i].id);
+    for (std::size_t i = 0; i < c.files.size(); ++i) {
+        names.push_back(c.names[i].id);
         const std::size_t matches = c.matches(i, asked);
         if (matches < best) continue;
         if (matches > best) best = matches, found.clear();
-        found.push_back(c.machines[i].id);
+        found.push_back(c.names[i].id);
     }
     return found.empty() ? similar_names(name, names) : found;
 }
@@ -172,10 +197,10 @@ Result<Machine> machine_from(const std::string& name_or_path) {
     if (std::filesystem::exists(name_or_path, ignored)) return load_machine_file(name_or_path);
     if (name_or_path.ends_with(".json")) return failure(name_or_path, "no such file");
     const auto candidates = candidates_for(name_or_path);
-    return failure(
-        name_or_path,
-        fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}", catalogue().size(),
-                    candidates.empty() ? "" : fmt::format("; similar: {}", fmt::join(candidates, ", "))));
+    return failure(name_or_path,
+                   fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}",
+                               the_catalogue().files.size(),
+                               candidates.empty() ? "" : fmt::format("; similar: {}", fmt::join(candidates, ", "))));
 }
 
 }  // namespace gambrel

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 #include <gambrel/mapping.hpp>
 
@@ -102,11 +105,8 @@ bool on_matrix_units(std::string_view text) {
     return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return has(text, mark); });
 }
 
-}  // namespace
-
-KernelName parse_kernel_name(std::string_view text) {
+KernelName parsed_name(std::string_view text) {
     KernelName name;
-    if (text.empty()) return name;
     if (has(text, "winograd")) {
         name.family = KernelName::Family::winograd;
         return name;
@@ -143,6 +143,22 @@ KernelName parse_kernel_name(std::string_view text) {
     if (has(text, "nhwc")) name.nhwc = true;
     if (has(text, "nchw") && !has(text, "nhwc2nchw")) name.nhwc = false;
     return name;
+}
+
+}  // namespace
+
+// A table repeats a few names over many thousand rows, and each row asks for its name several times.
+KernelName parse_kernel_name(std::string_view text) {
+    if (text.empty()) return {};
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+    };
+    constexpr std::size_t kMostKept = 4096;
+    thread_local std::unordered_map<std::string, KernelName, Hash, std::equal_to<>> known;
+    if (const auto found = known.find(text); found != known.end()) return found->second;
+    if (known.size() >= kMostKept) known.clear();
+    return known.emplace(text, parsed_name(text)).first->second;
 }
 
 }  // namespace gambrel

@@ -64,6 +64,7 @@ Result<LayerTable> read_layer_table(std::string_view text, const std::string& so
         }
         const std::size_t fields = record.fields.size();
         record.fields.resize(std::min(fields, table.columns.size()));
+        row.cells.reserve(record.fields.size());
         for (const std::string_view field : record.fields) row.cells.emplace_back(base_detail::csv_unguarded(field));
         if (fields != table.columns.size())
             row.reason = fmt::format("{} fields, expected {} as in the header", fields, table.columns.size());

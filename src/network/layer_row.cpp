@@ -60,7 +60,7 @@ public:
         else if (kind == OperatorKind::network)
             row_.layers = network_layers(cells_, layer);
         else
-            read_matrix(layer, kind == OperatorKind::gemm);
+            read_matrix(std::move(layer), kind == OperatorKind::gemm);
         for (const Layer& one : row_.layers)
             for (std::string& wrong : faults(one)) cells_.fault(std::move(wrong));
         if (cells_.faults().empty() && !row_.layers.empty()) return;
@@ -98,12 +98,14 @@ private:
         layer.pass = passes.front();
         layer.bias = cells_.flag(Column::bias);
         if (layer.name.empty()) layer.name = default_name(layer);
-        for (const Pass pass : passes) {
-            row_.layers.push_back(layer);
-            row_.layers.back().pass = pass;
-            row_.layers.back().bias = layer.bias && pass == Pass::fwd;
-            if (pass == Pass::fwd && layer.hints.algorithm.empty())
-                row_.layers.back().hints.algorithm = cell(Column::algorithm_fwd);
+        const bool bias = layer.bias;
+        row_.layers.assign(passes.size() - 1, layer);
+        row_.layers.push_back(std::move(layer));
+        for (std::size_t i = 0; i < passes.size(); ++i) {
+            Layer& one = row_.layers[i];
+            one.pass = passes[i];
+            one.bias = bias && one.pass == Pass::fwd;
+            if (one.pass == Pass::fwd && one.hints.algorithm.empty()) one.hints.algorithm = cell(Column::algorithm_fwd);
         }
     }
 
@@ -130,7 +132,7 @@ private:
         hints.tile_k = integer(Column::tile_k, 0);
         hints.split_k = integer(Column::split_k, 0);
         hints.kernels = integer(Column::kernels, 0);
-        hints.fma = number_from(cell(Column::fma)).value_or(0);
+        if (const auto text = cell(Column::fma); !text.empty()) hints.fma = number_from(text).value_or(0);
         hints.overwrites = cells_.flag(Column::overwrites);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);

@@ -23,6 +23,11 @@ std::int64_t RowCells::integer(Column column, std::optional<std::int64_t> if_emp
         if (!if_empty) fault(fmt::format("{} is empty, expected a whole number", name(column)));
         return if_empty.value_or(1);
     }
+    // Nearly all are plain digits, which need no floating point.
+    std::int64_t whole = 0;
+    const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), whole);
+    constexpr std::int64_t kExact = std::int64_t{1} << 53;
+    if (status == std::errc{} && end == cell.data() + cell.size() && whole > -kExact && whole < kExact) return whole;
     const auto value = number_from(cell);
     if (value && *value == std::floor(*value) && std::abs(*value) < 0x1p53) return static_cast<std::int64_t>(*value);
     fault(fmt::format("{} \"{}\": expected a whole number", name(column), cell));
@@ -30,6 +35,7 @@ std::int64_t RowCells::integer(Column column, std::optional<std::int64_t> if_emp
 }
 
 bool RowCells::flag(Column column) {
+    if (text(column).empty()) return false;
     const std::string cell = lower(text(column));
     if (cell.empty() || cell == "0" || cell == "no" || cell == "false") return false;
     if (cell != "1" && cell != "yes" && cell != "true")

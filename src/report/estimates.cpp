@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
@@ -128,7 +130,7 @@ constexpr std::array<const char*, 11> kPredictedColumns = {
     "pred_dram_bytes", "pred_time_us", "pred_bound",  "pred_reason", "pred_origin"};
 
 // The columns that are added to a row: a row of a whole backward pass is the sum of its parts.
-std::vector<std::string> predicted_cells(const EstimatedRow& row) {
+void add_predicted_cells(std::string& text, const EstimatedRow& row) {
     double work = 0, l1 = 0, l2 = 0, dram = 0, time = 0;
     std::string reason;
     for (const Estimate& e : row.estimates) {
@@ -140,10 +142,20 @@ std::vector<std::string> predicted_cells(const EstimatedRow& row) {
     }
     const Estimate& first = row.estimates.front();
     const Tile tile = tile_of(first);
-    const auto number = [](std::int32_t n) { return n > 0 ? std::to_string(n) : std::string(); };
-    return {number(tile.m), number(tile.n), number(tile.k), exact(work),
-            exact(l1),      exact(l2),      exact(dram),    time > 0 ? exact(time * 1e6) : std::string(),
-            first.bound,    reason};
+    for (const std::int32_t side : {tile.m, tile.n, tile.k}) {
+        text += ',';
+        if (side > 0) add_exact(text, side);
+    }
+    for (const double amount : {work, l1, l2, dram}) {
+        text += ',';
+        add_exact(text, amount);
+    }
+    text += ',';
+    if (time > 0) add_exact(text, time * 1e6);
+    text += ',';
+    add_csv_cell(text, first.bound);
+    text += ',';
+    add_csv_cell(text, reason);
 }
 
 }  // namespace
@@ -194,23 +206,29 @@ std::string estimates_csv(const Estimates& estimates) {
     header.insert(header.end(), kPredictedColumns.begin(), kPredictedColumns.end());
     std::string text = csv_line(header);
     const std::string made(name(origin(estimates.options.method)));
+    const std::string origin_cell = estimates.partial ? made + ", partial" : made;
+    const std::size_t given = header.size() - kPredictedColumns.size();
     for (const EstimatedRow& row : estimates.rows) {
-        std::vector<std::string> cells;
-        if (row.source) {
-            cells = row.source->cells;
-            cells.resize(set.table->columns.size());
-        } else if (!row.estimates.empty()) {
+        std::array<std::string, 4> own;  // of a layer that comes from no table
+        if (!row.source && !row.estimates.empty()) {
             const Layer& l = *row.estimates.front().layer;
-            cells = {l.name, std::string(name(l.pass)), std::string(name(l.precision)), exact(l.repeat)};
-        } else {
-            cells.resize(4);
+            own = {l.name, std::string(name(l.pass)), std::string(name(l.precision)), exact(l.repeat)};
         }
-        std::vector<std::string> predicted(kPredictedColumns.size() - 2);
-        predicted.push_back(row.reason);
-        if (!row.estimates.empty()) predicted = predicted_cells(row);
-        predicted.push_back(row.estimates.empty() ? "" : estimates.partial ? made + ", partial" : made);
-        cells.insert(cells.end(), predicted.begin(), predicted.end());
-        text += csv_line(cells);
+        const std::span<const std::string> cells = row.source ? std::span<const std::string>(row.source->cells) : own;
+        for (std::size_t i = 0; i < given; ++i) {
+            if (i > 0) text += ',';
+            if (i < cells.size()) add_csv_cell(text, cells[i]);
+        }
+        if (row.estimates.empty()) {
+            text.append(kPredictedColumns.size() - 1, ',');
+            add_csv_cell(text, row.reason);
+            text += ',';
+        } else {
+            add_predicted_cells(text, row);
+            text += ',';
+            add_csv_cell(text, origin_cell);
+        }
+        text += '\n';
     }
     return text;
 }

@@ -20,12 +20,36 @@ std::string csv_field(std::string_view text) {
     return out + '"';
 }
 
+// Printable ASCII that needs neither quotes nor a guard, as nearly every cell of a long table.
+bool is_plain(std::string_view text) {
+    if (text.empty()) return true;
+    if (text.front() == '\'' || base_detail::begins_like_a_formula(text)) return false;
+    unsigned odd = 0;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        odd |= static_cast<unsigned>(byte < 0x20) | static_cast<unsigned>(byte > 0x7E) |
+               static_cast<unsigned>(c == ',') | static_cast<unsigned>(c == '"');
+    }
+    return odd == 0;
+}
+
 }  // namespace
+
+void add_csv_cell(std::string& line, std::string_view text) {
+    if (is_plain(text))
+        line += text;
+    else
+        line += csv_field(text);
+}
 
 std::string csv_line(const std::vector<std::string>& fields) {
     std::string line;
-    for (std::size_t i = 0; i < fields.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(fields[i]);
-    return line + "\n";
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (i > 0) line += ',';
+        add_csv_cell(line, fields[i]);
+    }
+    line += '\n';
+    return line;
 }
 
 std::string markdown_escaped(std::string_view text) {

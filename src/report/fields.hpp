@@ -11,6 +11,8 @@ namespace gambrel::report_detail {
 // Each field quoted where it must be, and guarded against spreadsheets (base/csv_guard.hpp); valid UTF-8 without NUL,
 // whatever the bytes were.
 std::string csv_line(const std::vector<std::string>& fields);
+// One field of such a line, at its end; commas and line ends are the caller's.
+void add_csv_cell(std::string& line, std::string_view text);
 
 // A name must not end the cell, start an element, or become emphasis or a link.
 std::string markdown_escaped(std::string_view text);

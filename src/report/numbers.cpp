@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <unordered_set>
 
@@ -10,7 +11,22 @@
 
 namespace gambrel::report_detail {
 
-std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string{}; }
+std::string exact(double value) {
+    std::string text;
+    add_exact(text, value);
+    return text;
+}
+
+void add_exact(std::string& text, double value) {
+    if (!std::isfinite(value)) return;
+    // Bytes and FLOP are whole numbers, which need no search for the shortest decimals; beyond 1e15 they get exponents.
+    if (std::abs(value) < 1e15 && value == std::trunc(value) && !std::signbit(value)) {
+        const fmt::format_int whole(static_cast<std::int64_t>(value));
+        text.append(whole.data(), whole.size());
+        return;
+    }
+    fmt::format_to(std::back_inserter(text), "{}", value);
+}
 
 std::string intensity_text(double v) {
     if (!std::isfinite(v)) return {};

@@ -1,4 +1,5 @@
 // Does any command answer what cannot be, lose a file, or end with the wrong status?
+#include <algorithm>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -82,6 +83,8 @@ TEST_F(NothingLost, what_does_not_fit_into_memory_is_said) {
     const Outcome layer = run("predict resnet50 --gpu v100 --batch 65536 --training");
     EXPECT_EQ(layer.status, 2);
     EXPECT_THAT(layer.err, HasSubstr("more than the 16 GiB"));
+    EXPECT_LT(std::count(layer.err.begin(), layer.err.end(), '\n'), 10) << layer.err;  // not a line for each layer
+    EXPECT_THAT(layer.err, HasSubstr("more layers could not be estimated; the CSV output has the reason of each"));
     const Outcome network = run("predict resnet50 --gpu v100 --batch 512 --training --json - -q");
     EXPECT_EQ(network.status, 0);
     EXPECT_THAT(network.out, HasSubstr("\"fits\": false"));
