@@ -19,6 +19,7 @@ Transform transform_of(const Layer& layer) {
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || layer.pass == Pass::wgrad || v->r != 3 || v->s != 3 || v->groups != 1) return Transform::none;
     if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
+    if (layer.hints.algorithm.empty() && layer.hints.kernel.empty()) return Transform::none;
     const std::string how = lower(layer.hints.algorithm) + " " + lower(layer.hints.kernel);
     if (how.find("winograd") == std::string::npos) return Transform::none;
     return how.find("nonfused") != std::string::npos ? Transform::winograd_separate : Transform::winograd_fused;
