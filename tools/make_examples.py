@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Writes the inputs in examples/: two Nsight Compute reports, a log of `ncu --csv`, an ONNX file, a run of ERT and a
-trace.
+"""Writes the inputs in examples/: two Nsight Compute reports, a log of `ncu --csv`, an ONNX file, a run of ERT, a trace of PyTorch, an
+export of Nsight Systems, and DeepCAM's table as a saved result.
 
 make_examples.py [FOLDER]          writes them (default: examples/ of this repository)
 make_examples.py --check           exit status 1 if a file there differs from what would be written
 
-Nothing here was measured. The reports describe two layers of a transformer (8 sequences of 1024 tokens, 1024 channels, 16 heads, FP16)
+Nothing here was measured, but for examples/deepcam.csv, whose rows cite their source. The reports describe two layers of a transformer (8 sequences of 1024 tokens, 1024 channels, 16 heads, FP16)
 on an A100 at base clock; sizes follow from the shapes, times are plausible figures chosen by hand.
 """
+import csv
 import json
+import sqlite3
 import struct
 import sys
+import tempfile
 from pathlib import Path
 
 CLOCK = 1.095e9  # Hz: ncu locks the clock to base
@@ -228,7 +231,57 @@ def trace():
     return json.dumps(document, indent=1) + "\n"
 
 
+def nsys():
+    """The step of the trace as `nsys export --type sqlite` writes it: times and names, no shapes."""
+    kernels = [("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", 305_200, (32, 64), 128),
+               ("vectorized_elementwise_kernel", 98_400, (65_536, 1), 128),
+               ("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", 298_700, (8, 64), 128)]
+    thread, start = 16_777_217, 100_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.sqlite"
+        base = sqlite3.connect(path)
+        base.executescript("""
+            PRAGMA page_size = 1024;
+            CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+            CREATE TABLE TARGET_INFO_GPU(id INTEGER, cuDevice INTEGER, name TEXT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER,
+                correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER, gridX INTEGER, gridY INTEGER,
+                gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER);""")
+        base.execute("INSERT INTO TARGET_INFO_GPU VALUES(0, 0, 'NVIDIA A100-SXM4-40GB')")
+        base.execute("INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel')")
+        for number, (name, nanoseconds, (x, y), threads) in enumerate(kernels, 2):
+            base.execute("INSERT INTO StringIds VALUES(?, ?)", (number, name))
+            base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?, ?, ?, ?, 1)", (start - 9_000, start - 5_000, thread, number))
+            base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?, ?, 0, 1, 7, ?, 16777216, ?, ?, ?, ?, 1, ?, 1, 1)",
+                         (start, start + nanoseconds, number, number, number, x, y, threads))
+            start += nanoseconds + 2_500
+        base.commit()
+        base.close()
+        content = bytearray(path.read_bytes())
+    # The version of the library that wrote it, which is all that differs between computers.
+    content[96:100] = struct.pack(">I", 3_040_000)
+    return bytes(content)
+
+
+def deepcam(table):
+    """DeepCAM's table as a saved result, which `gambrel analyze` reads: one row for each run, summed over its launches."""
+    def known(value):
+        return {"value": float(value), "origin": "measured"}
+
+    rows = [{"name": row["name"], "phase": row["framework"], "source": row["cite"], "device": "Tesla V100-SXM2-16GB",
+             "launches": int(row["launches"]), "zero_flop_launches": int(row["zero_flop_launches"]), "time_s": known(row["time_s"]),
+             "clock_hz": known(row["clock_hz"]), "work": {"fp32_flop": known(row["flop_fp32"]), "fp16_flop": known(row["flop_fp16"]),
+                                                         "tensor_fp16_flop": known(row["flop_tensor"])},
+             "traffic": {level: known(row[level]) for level in ("l1_bytes", "l2_bytes", "dram_bytes")}, "machine": "v100-sxm2-16gb"}
+            for row in csv.DictReader(table.splitlines())]
+    return json.dumps({"schema": "gambrel-analysis-1", "title": "DeepCAM on V100 (arXiv 2009.05257)", "grouping": "launch",
+                       "origin": "measured", "machines": [{"id": "v100-sxm2-16gb", "name": "Tesla V100-SXM2-16GB", "source": "catalogue"}],
+                       "rows": rows}, indent=1) + "\n"
+
+
 def files():
+    table = (Path(__file__).resolve().parent.parent / "examples/deepcam.csv").read_text(encoding="utf-8")
     return {
         "step.ncu-rep": report(step(attention)),
         "fused.ncu-rep": report(step(fused_attention)),
@@ -236,6 +289,8 @@ def files():
         "model.onnx": onnx(),
         "ert/try.000": ert().encode(),
         "trace.json": trace().encode(),
+        "trace.sqlite": nsys(),
+        "deepcam.json": deepcam(table).encode(),
     }
 
 

@@ -37,11 +37,14 @@ GAMBREL_AXE=$(tools/fetch_axe.sh build/axe) && export GAMBREL_AXE
 echo "== ctest"
 junit=$PWD/build/ci/junit.xml
 rm -f "$junit"
-ctest --test-dir build/ci -j "$jobs" --timeout 240 --output-on-failure --output-junit "$junit"
+ctest --test-dir build/ci -j "$jobs" --timeout 240 --output-on-failure --output-junit "$junit" --test-output-size-passed 4096
 status=$?
 if [ -s "$junit" ]; then
     total=$(count tests "$junit") broken=$(count failures "$junit") skipped=$(count skipped "$junit")
     passed=$((passed + total - broken - skipped))
+    pairs=$(sed -n 's/.*: \([0-9]*\) Tensor rows executed.*/\1/p' "$junit" | awk '{all += $1} END {print all + 0}')
+    mutants=$(sed -n 's/^\([0-9]* of [0-9]* broken kernels were caught\).*/\1/p' "$junit")
+    echo "CUDA kernels on the PTX device: $pairs pairs of Tensor row and architecture executed; ${mutants:-no broken kernel tried}"
     [ "$skipped" -eq 0 ] || echo "$skipped tests were skipped; each says why above or with: ctest --test-dir build/ci -V"
     if [ "$broken" -gt 0 ]; then fail "ctest: $broken tests, named above" "$broken"; fi
     if [ "$status" -ne 0 ] && [ "$broken" -eq 0 ]; then fail "ctest: exit status $status"; fi

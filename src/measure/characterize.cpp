@@ -51,6 +51,7 @@ public:
             ceiling(step, window == windows.end() ? nullptr : &*window);
         }
         revisit();
+        check_unit_order(out_.ceilings);
         check_level_order(out_.ceilings);
         choose_roofs(out_);
         taken_.resize(out_.ceilings.size());
@@ -175,7 +176,9 @@ private:
     [[nodiscard]] bool doubtful(std::size_t i) const {
         const MeasuredCeiling& c = out_.ceilings[i];
         if (c.fault || c.value.count == 0) return false;
-        if (c.disturbed || c.value.relative_interval() > kUnsteady || below_outer_level(c, out_.ceilings)) return true;
+        if (c.disturbed || c.value.relative_interval() > kUnsteady || below_outer_level(c, out_.ceilings) ||
+            below_fewer_units(c, out_.ceilings))
+            return true;
         if (!is_rate(c.kind)) return c.value.median > (1 + kDoubtful) * c.value.minimum;
         // A host's theory is what its instructions can do, and they do it; a GPU's is a data sheet.
         const double theory = out_.device.kind == DeviceKind::host ? c.theoretical.value_or(0) : 0;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "measure/runner.hpp"
+
 namespace gambrel::measure_detail {
 namespace {
 
@@ -23,6 +25,23 @@ const MeasuredCeiling* faster_outer(const MeasuredCeiling& c, const std::vector<
             other.value.median > (best ? best->value.median : c.value.median))
             best = &other;
     return best;
+}
+
+// The fastest run of the same probe on fewer units; null if none is faster.
+const MeasuredCeiling* faster_alone(const MeasuredCeiling& c, const std::vector<MeasuredCeiling>& all) {
+    if (c.fault || !is_rate(c.kind)) return nullptr;
+    const MeasuredCeiling* best = nullptr;
+    for (const MeasuredCeiling& other : all)
+        if (!other.fault && other.kind == c.kind && other.action == c.action && other.pipe == c.pipe &&
+            other.level == c.level && other.units < c.units &&
+            other.value.median > (best ? best->value.median : c.value.median))
+            best = &other;
+    return best;
+}
+
+std::string rate_text(const MeasuredCeiling& c) {
+    return c.kind == CeilingKind::compute ? to_text(FlopRate{c.value.median}, 3)
+                                          : to_text(Bandwidth{c.value.median}, 3);
 }
 
 bool can_be_roof(const MeasuredCeiling& c, int units) {
@@ -60,6 +79,21 @@ void check_level_order(std::vector<MeasuredCeiling>& all) {
                 c.value = outer->value;
             }
         }
+}
+
+bool below_fewer_units(const MeasuredCeiling& c, const std::vector<MeasuredCeiling>& all) {
+    return faster_alone(c, all) != nullptr;
+}
+
+void check_unit_order(std::vector<MeasuredCeiling>& all) {
+    for (MeasuredCeiling& c : all) {
+        const MeasuredCeiling* alone = faster_alone(c, all);
+        if (alone == nullptr) continue;
+        c.disturbed = true;
+        if (c.value.median < (1 - kShortfall) * alone->value.median)
+            c.fault = fmt::format("disturbed: {} on {} units is below the {} of {}", rate_text(c), c.units,
+                                  rate_text(*alone), alone->title);
+    }
 }
 
 void choose_roofs(Measurement& m) {

@@ -1,136 +1,30 @@
 #include "trace/launch_model.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <cstring>
-#include <map>
-#include <set>
-#include <unordered_map>
 
 #include <fmt/format.h>
-#include <gambrel/estimate.hpp>
 
-#include "trace/described.hpp"
-#include "trace/network_match.hpp"
+#include "trace/launch_state.hpp"
 #include "trace/tensors.hpp"
 
 namespace gambrel::trace_detail {
 namespace {
 
-// Work and bytes of one launch, kept for all that are equal to it.
-struct Answer {
-    PerPipe<Known<Flops>> work;
-    PerLevel<Known<Bytes>> bytes;
-    std::vector<Symbol> reasons;
-    bool zero_flop = false;
-    std::string fault;
-};
+bool close(double a, double b) { return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b)); }
 
-using Key = std::array<std::uint64_t, 9>;
-
-bool has_shapes(const OperatorCall& call) {
-    return std::any_of(call.inputs.begin(), call.inputs.end(),
-                       [](const OperatorInput& i) { return !i.tensors.empty(); });
+bool agree(const Answer& a, const Answer& b) {
+    for (const Pipe p : all_pipes())
+        if (!close(a.work[p] ? a.work[p]->value.value() : 0, b.work[p] ? b.work[p]->value.value() : 0)) return false;
+    for (const Level level : {Level::l1, Level::l2, Level::dram})
+        if (!close(a.bytes[level] ? a.bytes[level]->value.value() : 0,
+                   b.bytes[level] ? b.bytes[level]->value.value() : 0))
+            return false;
+    return true;
 }
 
 }  // namespace
-
-struct LaunchModel::State {
-    const Timeline* timeline = nullptr;
-    const std::vector<Machine>* machines = nullptr;
-    OperatorTable table;
-    std::vector<Estimator> estimators;
-    std::vector<std::size_t> order;                           // kernels by rank, instance and start
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> of;  // of each activity: its part of `order`
-    std::map<Key, Answer> known;
-    mutable std::unordered_map<Symbol, bool> communicates;
-    mutable std::unordered_map<Symbol, Role> roles;
-    std::set<std::string> assumed;
-    NetworkMatch match;
-
-    [[nodiscard]] Role role(Symbol kernel) const {
-        const auto [it, fresh] = roles.try_emplace(kernel, Role::main);
-        if (fresh) it->second = role_of(kernel.str());
-        return it->second;
-    }
-    void index_instances();
-    const OperatorCall* ruled(std::int32_t call, const OperatorRule*& rule) const;
-    Launch launch_of(std::size_t index) const;
-    Described described(const Launch& launch) const;
-    [[nodiscard]] std::int32_t matched(std::size_t index) const { return match.of.empty() ? -1 : match.of[index]; }
-    Described of_network(const Launch& launch, std::int32_t layer) const;
-    void match_open(const std::vector<Layer>& network);
-    Answer answer(const Launch& launch, std::int32_t layer);
-    void amounts(const Launch& launch, const Described& d, Answer& out);
-};
-
-void LaunchModel::State::index_instances() {
-    const auto& all = timeline->activities;
-    of.assign(all.size(), {0, 0});
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (all[i].instance >= 0 && all[i].kind == Activity::Kind::kernel) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair{all[a].rank, all[a].instance} < std::pair{all[b].rank, all[b].instance};
-    });
-    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-        const Activity& first = all[order[begin]];
-        for (end = begin; end < order.size(); ++end)
-            if (all[order[end]].rank != first.rank || all[order[end]].instance != first.instance) break;
-        for (std::size_t i = begin; i < end; ++i)
-            of[order[i]] = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
-    }
-}
-
-// The innermost call, or that around it where the innermost is a name without shapes.
-const OperatorCall* LaunchModel::State::ruled(std::int32_t call, const OperatorRule*& rule) const {
-    for (int depth = 0; call >= 0 && depth < 6; ++depth) {
-        const OperatorCall& c = timeline->calls[std::size_t(call)];
-        rule = table.find(c.name.str());
-        if (rule) return &c;
-        if (has_shapes(c) || c.name.str().starts_with("triton_")) return nullptr;
-        call = c.parent;
-    }
-    return nullptr;
-}
-
-Launch LaunchModel::State::launch_of(std::size_t index) const {
-    const auto& all = timeline->activities;
-    Launch l;
-    l.timeline = timeline;
-    l.table = &table;
-    l.activity = &all[index];
-    l.role = role(l.activity->name);
-    l.call = ruled(l.activity->call, l.rule);
-    if (!l.call && l.activity->call >= 0) l.call = &timeline->calls[std::size_t(l.activity->call)];
-    const auto [begin, end] = of[index];
-    // Thousands of kernels under one call are those of a compiled region or a step, not of an operator.
-    constexpr std::uint32_t kMostKernels = 512;
-    if (!l.rule || end - begin > kMostKernels) return l;
-    double all_ctas = 0, own = l.activity->shape.ctas();
-    std::map<Symbol, std::int64_t> times;
-    l.count = 0;
-    for (std::uint32_t i = begin; i < end; ++i) {
-        const Activity& other = all[order[i]];
-        const std::string& name = other.name.str();
-        l.winograd |= name.find("winograd_nonfused") != std::string::npos;
-        const Role other_role = role(other.name);
-        if (other_role == Role::main && l.role == Role::split_reduce && other.shape.grid[2] > 1)
-            l.split_k = other.shape.grid[2];
-        const bool comparable = l.rule->kind == OperatorRule::Kind::stream || other_role == l.role;
-        if (comparable) times[other.name] += other.duration_ns;
-        if (other_role != l.role) continue;
-        ++l.count;
-        // Kernels that transpose are distinguished by their size, the others by their order.
-        if (other_role == Role::to_nhwc ? other.shape.ctas() > own || (other.shape.ctas() == own && order[i] < index)
-                                        : order[i] < index)
-            ++l.nth;
-        if (other.name == l.activity->name) all_ctas += other.shape.ctas();
-    }
-    for (const auto& [name, time] : times) l.dominant &= name == l.activity->name || time <= times[l.activity->name];
-    l.count = std::max(1, l.count);
-    if (all_ctas > 0) l.share = own / all_ctas;
-    return l;
-}
 
 Described LaunchModel::State::described(const Launch& l) const {
     if (!l.call) return Described::refused(why_no_operator(*l.activity));
@@ -237,15 +131,19 @@ Result<LaunchModel> LaunchModel::make(const Timeline& timeline, const std::vecto
         state->estimators.emplace_back(std::move(options));
     }
     state->index_instances();
+    std::vector<bool> named(timeline.activities.size());
+    bool open = false;
+    for (std::size_t i = 0; i < named.size(); ++i) {
+        named[i] = state->is_named(i);
+        open |= !named[i] && timeline.activities[i].kind == Activity::Kind::kernel;
+    }
+    if (open) state->same = SameKernels(timeline, [&](std::size_t i) { return named[i]; });
     if (!trace_options.network.empty()) state->match_open(trace_options.network);
     return LaunchModel(std::move(state));
 }
 
-std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
-    const Launch l = state_->launch_of(index);
+const Answer& LaunchModel::State::known_answer(const Launch& l, std::int32_t layer) {
     const Activity& a = *l.activity;
-    const std::int32_t layer = state_->matched(index);
-    if (!l.call && layer < 0) return why_no_operator(a) + result_size(a);
     std::uint64_t share = 0;
     std::memcpy(&share, &l.share, sizeof share);
     const auto symbol = std::hash<Symbol>{}(a.name);
@@ -258,15 +156,49 @@ std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
                   share,
                   (std::uint64_t(l.split_k) << 2U) | (l.dominant ? 2U : 0U) | (l.winograd ? 1U : 0U),
                   a.device};
-    auto it = state_->known.find(key);
-    if (it == state_->known.end()) it = state_->known.emplace(key, state_->answer(l, layer)).first;
-    const Answer& known = it->second;
-    kernel.op = layer >= 0 ? Symbol(state_->match.layers[static_cast<std::size_t>(layer)].name) : l.call->name;
-    if (!known.fault.empty()) return known.fault;
-    kernel.work = known.work;
-    kernel.bytes = known.bytes;
-    kernel.zero_flop_launches = known.zero_flop ? 1 : 0;
-    kernel.reasons.insert(kernel.reasons.end(), known.reasons.begin(), known.reasons.end());
+    auto it = known.find(key);
+    if (it == known.end()) it = known.emplace(key, answer(l, layer)).first;
+    return it->second;
+}
+
+const Answer* LaunchModel::State::repeated(std::size_t index, Symbol& op) {
+    const Answer* out = nullptr;
+    for (const std::size_t other : same.of(index)) {
+        const Launch l = launch_of(other);
+        const Answer& next = known_answer(l, -1);
+        if (!next.fault.empty() || (out && !agree(*out, next))) return nullptr;
+        out = &next;
+        op = l.call->name;
+    }
+    return out;
+}
+
+std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
+    static const Symbol kRepeats(
+        "its operator is not in the trace: work and bytes of the same kernel, grid and place "
+        "among kernels that an operator launched");
+    const Launch l = state_->launch_of(index);
+    const std::int32_t layer = state_->matched(index);
+    const Answer* known = nullptr;
+    Symbol op;
+    if (layer >= 0) {
+        known = &state_->known_answer(l, layer);
+        op = Symbol(state_->match.layers[static_cast<std::size_t>(layer)].name);
+    } else if (!state_->is_named(index)) {
+        known = state_->repeated(index, op);
+        if (known) kernel.reasons.push_back(kRepeats);
+    }
+    if (!known) {
+        if (!l.call) return why_no_operator(*l.activity) + result_size(*l.activity);
+        known = &state_->known_answer(l, -1);
+        op = l.call->name;
+    }
+    kernel.op = op;
+    if (!known->fault.empty()) return known->fault;
+    kernel.work = known->work;
+    kernel.bytes = known->bytes;
+    kernel.zero_flop_launches = known->zero_flop ? 1 : 0;
+    kernel.reasons.insert(kernel.reasons.end(), known->reasons.begin(), known->reasons.end());
     return {};
 }
 

@@ -305,5 +305,17 @@ TEST(Mapping, of_every_layer_can_be_launched_on_every_gpu_of_the_catalogue) {
     EXPECT_GT(launched, 100000U);
 }
 
+// cuBLAS has one kernel for batched products there, whatever their shape; a single product has tiles to choose from.
+TEST(Mapping, batched_products_on_cuda_cores_have_one_tile) {
+    for (const std::int64_t n : {16, 64, 500}) {
+        const Layer batched = layer_of(Gemm{512, n, 512, 64});
+        const Tile ampere = mapping_for(batched, machine("a100-pcie-40gb")).cta;
+        EXPECT_TRUE(ampere.m == 128 && ampere.n == 128) << ampere.m << 'x' << ampere.n;
+        const Tile pascal = mapping_for(batched, machine("p100-pcie-16gb")).cta;
+        EXPECT_TRUE(pascal.m == 64 && pascal.n == 128) << pascal.m << 'x' << pascal.n;
+    }
+    EXPECT_LT(mapping_for(layer_of(Gemm{512, 16, 512, 1}), machine("a100-pcie-40gb")).cta.n, 128);
+}
+
 }  // namespace
 }  // namespace gambrel

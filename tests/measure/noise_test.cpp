@@ -194,6 +194,38 @@ TEST(LevelOrder, an_inner_level_a_little_below_takes_the_rate_that_passed_throug
     EXPECT_THAT(all[0].notes, testing::Contains("the rate of L2 load, whose bytes pass through it"));
 }
 
+MeasuredCeiling fma_on(int units, double rate) {
+    MeasuredCeiling c;
+    c.action = ProbeAction::fma;
+    c.title = units == 1 ? "FP64 FMA, one core" : "FP64 FMA";
+    c.pipe = Pipe::fp64;
+    c.units = units;
+    c.value = c.samples = statistics(std::vector<double>(6, rate));
+    return c;
+}
+
+TEST(UnitOrder, all_cores_slower_than_one_of_them_failed_and_are_not_drawn) {
+    Measurement m;
+    m.device.units = 2;
+    m.ceilings = {fma_on(2, 56e6), fma_on(1, 57.5e9)};
+    check_unit_order(m.ceilings);
+    choose_roofs(m);
+    ASSERT_TRUE(m.ceilings[0].fault);
+    EXPECT_EQ(*m.ceilings[0].fault, "disturbed: 56 MFLOP/s on 2 units is below the 57.5 GFLOP/s of FP64 FMA, one core");
+    EXPECT_FALSE(m.ceilings[0].primary);
+    EXPECT_FALSE(m.ceilings[1].fault) << "what one core gave stands";
+}
+
+TEST(UnitOrder, all_cores_at_least_as_fast_as_one_are_left_alone) {
+    std::vector<MeasuredCeiling> all{fma_on(2, 57.5e9), fma_on(1, 57.5e9)};
+    check_unit_order(all);
+    EXPECT_FALSE(all[0].fault || all[0].disturbed);
+    all[0] = fma_on(2, 56.5e9);  // within what noise takes: marked, and no fault
+    check_unit_order(all);
+    EXPECT_TRUE(all[0].disturbed);
+    EXPECT_FALSE(all[0].fault);
+}
+
 TEST(MeasuredHost, rates_are_not_carried_to_a_scalar_clock) {
     Measurement m;
     m.device.units = 2;

@@ -40,6 +40,7 @@ protected:
         set("NVRTC_LIBRARY", library);
         set("GAMBREL_CUDA_DRIVER", GAMBREL_PTX_DEVICE);
         set("GAMBREL_NVRTC", GAMBREL_NVRTC_AS_PTX);
+        set("PTX_CACHE", GAMBREL_PTX_CACHE);
         set("GAMBREL_NVML", "/nowhere/libnvidia-ml.so");
         set("GAMBREL_CUBLASLT", "/nowhere/libcublasLt.so");
     }

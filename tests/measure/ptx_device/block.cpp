@@ -12,14 +12,22 @@ Block::Block(Gpu& on, const Kernel& of, unsigned number, unsigned groups, unsign
       id(number),
       grid(groups),
       threads(thread_count),
-      sm(static_cast<int>(number % static_cast<unsigned>(on.is.sms))),
-      // Values that no kernel expects: a register or a word that is read before it is written shows.
-      registers(static_cast<std::size_t>(of.register_count) * thread_count, 0xdeadbeefdeadbeefULL),
+      sm(on.is.crowded && number < 2 ? 0 : static_cast<int>(number % static_cast<unsigned>(on.is.sms))),
       shared(of.shared_bytes + 16, 0xa5),
       parameters(arguments),
       unfenced(thread_count, 0) {
+    if (!gpu.spare_registers.empty()) {
+        registers = std::move(gpu.spare_registers.back());
+        gpu.spare_registers.pop_back();
+    }
+    // Values that no kernel expects, as in shared memory: a register or a word that is read before it is written shows.
+    registers.assign(static_cast<std::size_t>(of.register_count) * thread_count, 0xdeadbeefdeadbeefULL);
     warpgroup.written.assign(static_cast<std::size_t>(of.register_count), 0);
     warpgroup.unfinished.assign(static_cast<std::size_t>(of.register_count), 0);
+}
+
+Block::~Block() {
+    if (!registers.empty()) gpu.spare_registers.push_back(std::move(registers));
 }
 
 std::uint8_t* Block::shared_at(std::uint64_t at, std::size_t bytes, const Instruction& by) {

@@ -32,6 +32,11 @@ struct TensorMemory {
 struct Block {
     Block(Gpu& on, const Kernel& of, unsigned number, unsigned groups, unsigned thread_count,
           const std::vector<std::uint8_t>& arguments);
+    Block(Block&&) = default;
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    Block& operator=(Block&&) = delete;
+    ~Block();
 
     void run(unsigned instructions);
 
@@ -86,8 +91,11 @@ inline std::uint64_t value_at(Block& block, const Operand& operand, int width, u
 
 template <class Visit>
 void each_thread(const Block& block, const std::uint8_t* mask, Visit visit) {
-    for (unsigned t = 0; t < block.threads; ++t)
-        if (mask == nullptr || mask[t] != 0) visit(t);
+    if (mask == nullptr)
+        for (unsigned t = 0; t < block.threads; ++t) visit(t);
+    else
+        for (unsigned t = 0; t < block.threads; ++t)
+            if (mask[t] != 0) visit(t);
 }
 
 // For .aligned instructions: every warp takes part as a whole or not at all.

@@ -15,7 +15,8 @@ Cache::Cache(int bytes)
 
 bool Cache::touch(std::uint64_t line) {
     // The set is the line's number modulo the sets, turned by the number above it: a whole range fills sets evenly.
-    const std::size_t set = static_cast<std::size_t>((line + line / sets_ * 7) % sets_) * kWays;
+    const std::uint64_t above = line / sets_;
+    const std::size_t set = static_cast<std::size_t>((line - above * sets_ + above * 7) % sets_) * kWays;
     ++now_;
     std::size_t victim = set;
     for (std::size_t i = set; i < set + kWays; ++i) {
@@ -42,6 +43,7 @@ void Gpu::release(std::uint64_t address) {
     const auto it = memory_.find(address);
     if (it == memory_.end()) return;
     used_ -= it->second;
+    last_first_ = 1, last_end_ = 0;
     memory_.erase(it);
     std::free(reinterpret_cast<void*>(address));
 }
@@ -51,10 +53,12 @@ void Gpu::copied_in(std::uint64_t to, std::size_t bytes) {
 }
 
 void Gpu::check(std::uint64_t from, std::uint64_t to, const Instruction& by) const {
+    if (from >= last_first_ && to <= last_end_) return;
     auto it = memory_.upper_bound(from);
     if (it == memory_.begin()) fail("an illegal address in " + by.text);
     --it;
     if (to > it->first + it->second) fail("an address out of bounds in " + by.text);
+    last_first_ = it->first, last_end_ = it->first + it->second;
 }
 
 void Gpu::access(int sm, std::uint64_t line, bool near, double& latency) {

@@ -28,6 +28,7 @@ struct Description {
     int l1_latency = 33, l2_latency = 210, dram_latency = 500, shared_latency = 23;
     std::size_t memory_bytes = std::size_t{2} << 30;
     bool cuts_fp8 = false;  // adds FP8 products with 13 bits, as Hopper does
+    bool crowded = false;   // the first two groups share an SM, as beside another program
 
     double fma_per_cycle() const { return 32 * instructions_per_cycle; }
 };
@@ -75,11 +76,15 @@ public:
     [[nodiscard]] double cycles() const;  // since the launch
     [[nodiscard]] double seconds() const { return elapsed_ + cycles() / is.clock; }
 
+    // Registers of blocks that have ended, for the next: megabytes that the system would have to clear at each launch.
+    std::vector<std::vector<std::uint64_t>> spare_registers;
+
     // An instruction budget for each block, after which a launch counts as hung.
     static constexpr std::uint64_t kMostInstructions = 400'000'000;
 
 private:
     std::map<std::uint64_t, std::size_t> memory_;
+    mutable std::uint64_t last_first_ = 1, last_end_ = 0;  // the allocation that was accessed last
     std::size_t used_ = 0;
     Cache l2_;
     std::vector<Cache> l1_;  // of each SM, empty at the start of every kernel

@@ -50,6 +50,7 @@ struct Instruction {
     bool packed = false, bfloat = false;  // f16x2, bf16x2
     int vector = 1;
     MatrixTypes matrix;
+    mutable std::shared_ptr<void> decoded;  // what the handler of a matrix instruction keeps from one run to the next
 
     [[nodiscard]] bool has(std::string_view word) const {
         for (const std::string& w : words)

@@ -1,7 +1,6 @@
 #include "matrix.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace ptx {
 namespace {
@@ -19,10 +18,8 @@ double cut_sum(const double* a, const double* b, int k, double factor, double c)
 
 }  // namespace
 
-namespace {
-
-void add_product(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& c,
-                 const ProductShape& s) {
+void multiply_add(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& c,
+                  const ProductShape& s) {
     for (int row = 0; row < s.m; ++row)
         for (int column = 0; column < s.n; ++column) {
             const double* const x = a.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(s.k);
@@ -39,30 +36,6 @@ void add_product(const std::vector<double>& a, const std::vector<double>& b, std
         }
 }
 
-// The last products: a loop multiplies the same matrices over and over.
-struct Known {
-    std::vector<double> a, b, product;
-};
-
-}  // namespace
-
-void multiply_add(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& c,
-                  const ProductShape& s) {
-    constexpr int kWorthKeeping = 64 * 256;
-    if (s.cut || s.m * s.n < kWorthKeeping) return add_product(a, b, c, s);
-    static std::array<Known, 4> known;
-    static std::size_t next = 0;
-    auto it = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.a == a && k.b == b; });
-    if (it == known.end()) {
-        it = known.begin() + static_cast<std::ptrdiff_t>(next++ % known.size());
-        *it = {a, b, std::vector<double>(c.size(), 0.0)};
-        ProductShape plain = s;
-        plain.factor = 1;
-        add_product(a, b, it->product, plain);
-    }
-    for (std::size_t i = 0; i < c.size(); ++i) c[i] += s.factor * it->product[i];
-}
-
 SharedMatrix::SharedMatrix(Block& block, std::uint64_t d, bool tcgen05, const Instruction& by)
     : block_(block),
       by_(by),
@@ -76,26 +49,44 @@ SharedMatrix::SharedMatrix(Block& block, std::uint64_t d, bool tcgen05, const In
     if ((d >> 14 & 3) != 0 || (d >> 30 & 3) != 0) fail("reserved bits of a matrix descriptor: " + by.text);
 }
 
-double SharedMatrix::element(Element type, int row, int k) const {
-    // Six-bit numbers: sixteen in twelve bytes, then four bytes of padding.
-    const bool six = type == Element::e3m2 || type == Element::e2m3;
+namespace {
+
+// Six-bit numbers: sixteen in twelve bytes, then four bytes of padding.
+bool has_six_bits(Element type) { return type == Element::e3m2 || type == Element::e2m3; }
+
+double element_at(const std::uint8_t* row, Element type, int k) {
+    const bool six = has_six_bits(type);
     const int bits = bits_of(type), bytes = six ? 2 : std::max(1, bits / 8);
     const int from_bit = six ? k / 16 * 128 + k % 16 * 6 : k * bits;
-    const auto byte = static_cast<std::uint64_t>(from_bit / 8), r = static_cast<std::uint64_t>(row);
-    const std::uint64_t at = start_ + r / 8 * stride_ + r % 8 * 16 + byte / 16 * lead_ + byte % 16;
-    const std::uint8_t* const from = block_.shared_at(at, static_cast<std::size_t>(bytes), by_);
     std::uint64_t word = 0;
-    for (int i = 0; i < bytes; ++i) word |= static_cast<std::uint64_t>(from[i]) << (8 * i);
+    for (int i = 0; i < bytes; ++i) word |= static_cast<std::uint64_t>(row[from_bit / 8 + i]) << (8 * i);
     if (six) return value_of(type, word >> (from_bit % 8) & mask_of(6));
     if (bits < 8) word = word >> (k * bits % 8) & mask_of(bits);
     return value_of(type, word);
 }
 
-std::vector<double> SharedMatrix::elements(Element type, int rows, int depth) const {
+}  // namespace
+
+std::size_t row_bytes(Element type, int depth) {
+    return static_cast<std::size_t>(has_six_bits(type) ? depth / 16 * 16 : depth * bits_of(type) / 8);
+}
+
+void SharedMatrix::append_bytes(Element type, int rows, int depth, std::vector<std::uint8_t>& to) const {
+    const std::size_t bytes = row_bytes(type, depth);
+    for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(rows); ++row)
+        for (std::uint64_t byte = 0; byte < bytes; byte += 16) {
+            const std::uint64_t at = start_ + row / 8 * stride_ + row % 8 * 16 + byte / 16 * lead_;
+            const std::uint8_t* const from = block_.shared_at(at, 16, by_);
+            to.insert(to.end(), from, from + 16);
+        }
+}
+
+std::vector<double> elements_of(const std::uint8_t* bytes, Element type, int rows, int depth) {
     std::vector<double> all;
     all.reserve(static_cast<std::size_t>(rows * depth));
     for (int row = 0; row < rows; ++row)
-        for (int k = 0; k < depth; ++k) all.push_back(element(type, row, k));
+        for (int k = 0; k < depth; ++k)
+            all.push_back(element_at(bytes + static_cast<std::size_t>(row) * row_bytes(type, depth), type, k));
     return all;
 }
 

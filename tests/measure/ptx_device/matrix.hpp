@@ -1,6 +1,8 @@
 // What the three families of matrix instructions share: the product itself, and operands in shared memory.
 #pragma once
 
+#include <array>
+
 #include "block.hpp"
 
 namespace ptx {
@@ -23,14 +25,39 @@ inline double element_cost(Element type) { return type == Element::f64 ? 16 : bi
 class SharedMatrix {
 public:
     SharedMatrix(Block& block, std::uint64_t descriptor, bool tcgen05, const Instruction& by);
-    [[nodiscard]] double element(Element type, int row, int k) const;
-    // All of `rows` x `depth`, row by row.
-    [[nodiscard]] std::vector<double> elements(Element type, int rows, int depth) const;
+    // Bytes of `rows` x `depth` elements, row by row, behind those that are there.
+    void append_bytes(Element type, int rows, int depth, std::vector<std::uint8_t>& to) const;
 
 private:
     Block& block_;
     const Instruction& by_;
     std::uint64_t start_, lead_, stride_;
+};
+
+// The elements of such bytes, row by row.
+std::vector<double> elements_of(const std::uint8_t* bytes, Element type, int rows, int depth);
+std::size_t row_bytes(Element type, int depth);
+
+// A loop multiplies the same operands over and over: the last products, by the bytes that made them.
+class KnownProducts {
+public:
+    template <class Make>
+    const std::vector<double>& of(const std::vector<std::uint8_t>& bytes, Make make) {
+        for (const Known& k : known_)
+            if (k.bytes == bytes) return k.product;
+        Known& made = known_[next_++ % known_.size()];
+        made.product = make();
+        made.bytes = bytes;
+        return made.product;
+    }
+
+private:
+    struct Known {
+        std::vector<std::uint8_t> bytes;
+        std::vector<double> product;
+    };
+    std::array<Known, 4> known_;
+    std::size_t next_ = 0;
 };
 
 // Shared memory that matrix units read must have been fenced after it was written.

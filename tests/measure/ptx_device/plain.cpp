@@ -1,6 +1,8 @@
 // Instructions that every GPU has: moves, integer and floating arithmetic, comparisons, memory.
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <type_traits>
 
 #include "block.hpp"
 
@@ -9,19 +11,30 @@ namespace {
 
 using Mask = const std::uint8_t*;
 
+// Calls `use` with a function of the thread: the loop over threads must not ask which kind of operand it has.
+template <class Use>
+void with(const Source& s, Use use) {
+    if (s.stride == 0)
+        use([value = *s.values](unsigned) { return value; });
+    else
+        use([values = s.values](unsigned t) { return values[t]; });
+}
+
 template <class F>
 void unary(Block& b, const Instruction& in, Mask mask, F f) {
     Scratch s;
-    const Source x = source(b, in.operands[1], in.width, s);
     std::uint64_t* const d = b.reg(in.operands[0].reg);
-    each_thread(b, mask, [&](unsigned t) { d[t] = f(x[t]); });
+    with(source(b, in.operands[1], in.width, s),
+         [&](auto x) { each_thread(b, mask, [=](unsigned t) { d[t] = f(x(t)); }); });
 }
 template <class F>
 void binary(Block& b, const Instruction& in, Mask mask, F f) {
     Scratch s0, s1;
-    const Source x = source(b, in.operands[1], in.width, s0), y = source(b, in.operands[2], in.width, s1);
     std::uint64_t* const d = b.reg(in.operands[0].reg);
-    each_thread(b, mask, [&](unsigned t) { d[t] = f(x[t], y[t]); });
+    with(source(b, in.operands[1], in.width, s0), [&](auto x) {
+        with(source(b, in.operands[2], in.width, s1),
+             [&](auto y) { each_thread(b, mask, [=](unsigned t) { d[t] = f(x(t), y(t)); }); });
+    });
 }
 template <class F>
 void ternary(Block& b, const Instruction& in, Mask mask, F f) {
@@ -29,7 +42,7 @@ void ternary(Block& b, const Instruction& in, Mask mask, F f) {
     const Source x = source(b, in.operands[1], in.width, s0), y = source(b, in.operands[2], in.width, s1),
                  z = source(b, in.operands[3], in.width, s2);
     std::uint64_t* const d = b.reg(in.operands[0].reg);
-    each_thread(b, mask, [&](unsigned t) { d[t] = f(x[t], y[t], z[t]); });
+    each_thread(b, mask, [=](unsigned t) { d[t] = f(x[t], y[t], z[t]); });
 }
 
 // Both halves of a packed register, each rounded once.
@@ -46,18 +59,21 @@ std::uint64_t by_halves(bool bfloat, std::uint64_t x, std::uint64_t y, std::uint
     return result;
 }
 
-void packed(Block& b, const Instruction& in, Mask mask) {
-    const bool bfloat = in.bfloat;
-    if (in.words[0] == "fma")
-        ternary(b, in, mask, [bfloat](auto x, auto y, auto z) {
-            return by_halves(bfloat, x, y, z, [](double p, double q, double r) { return p * q + r; });
-        });
-    else if (in.words[0] == "add")
-        binary(b, in, mask, [bfloat](auto x, auto y) {
-            return by_halves(bfloat, x, y, 0, [](double p, double q, double) { return p + q; });
-        });
-    else
-        fail("packed arithmetic: " + in.text);
+template <bool bfloat>
+void packed_fma(Block& b, const Instruction& in, Mask mask) {
+    ternary(b, in, mask, [](auto x, auto y, auto z) {
+        return by_halves(bfloat, x, y, z, [](double p, double q, double r) { return p * q + r; });
+    });
+}
+template <bool bfloat>
+void packed_add(Block& b, const Instruction& in, Mask mask) {
+    binary(b, in, mask,
+           [](auto x, auto y) { return by_halves(bfloat, x, y, 0, [](double p, double q, double) { return p + q; }); });
+}
+Handler packed_handler(const Instruction& in) {
+    if (in.words[0] == "fma") return in.bfloat ? packed_fma<true> : packed_fma<false>;
+    if (in.words[0] == "add") return in.bfloat ? packed_add<true> : packed_add<false>;
+    return nullptr;
 }
 
 template <class T>
@@ -68,22 +84,31 @@ T number(std::uint64_t bits) {
         return as_f32(bits);
 }
 
+// One handler for each operation: which it is was decided when the kernel was parsed.
+template <auto f>
+void one(Block& b, const Instruction& in, Mask mask) {
+    unary(b, in, mask, f);
+}
+template <auto f>
+void two(Block& b, const Instruction& in, Mask mask) {
+    binary(b, in, mask, f);
+}
 template <class T>
-void floating(Block& b, const Instruction& in, Mask mask) {
-    const std::string& name = in.words[0];
+void fused(Block& b, const Instruction& in, Mask mask) {
+    ternary(b, in, mask,
+            [](auto x, auto y, auto z) { return bits_of(std::fma(number<T>(x), number<T>(y), number<T>(z))); });
+}
+
+template <class T>
+Handler floating_handler(const std::string& name) {
     if (name == "add")
-        binary(b, in, mask, [](auto x, auto y) { return bits_of(number<T>(x) + number<T>(y)); });
-    else if (name == "sub")
-        binary(b, in, mask, [](auto x, auto y) { return bits_of(number<T>(x) - number<T>(y)); });
-    else if (name == "mul")
-        binary(b, in, mask, [](auto x, auto y) { return bits_of(number<T>(x) * number<T>(y)); });
-    else if (name == "fma")
-        ternary(b, in, mask,
-                [](auto x, auto y, auto z) { return bits_of(std::fma(number<T>(x), number<T>(y), number<T>(z))); });
-    else if (name == "neg")
-        unary(b, in, mask, [](auto x) { return bits_of(-number<T>(x)); });
-    else
-        fail("floating arithmetic: " + in.text);
+        return two<[](std::uint64_t x, std::uint64_t y) { return bits_of(number<T>(x) + number<T>(y)); }>;
+    if (name == "sub")
+        return two<[](std::uint64_t x, std::uint64_t y) { return bits_of(number<T>(x) - number<T>(y)); }>;
+    if (name == "mul")
+        return two<[](std::uint64_t x, std::uint64_t y) { return bits_of(number<T>(x) * number<T>(y)); }>;
+    if (name == "neg") return one<[](std::uint64_t x) { return bits_of(-number<T>(x)); }>;
+    return name == "fma" ? fused<T> : nullptr;
 }
 
 void shift(Block& b, const Instruction& in, Mask mask) {
@@ -98,57 +123,65 @@ void shift(Block& b, const Instruction& in, Mask mask) {
     });
 }
 
-void integer(Block& b, const Instruction& in, Mask mask) {
-    const std::string& name = in.words[0];
+// Operands and result are cut to the type's width.
+template <auto f>
+void whole(Block& b, const Instruction& in, Mask mask) {
+    const std::uint64_t all = mask_of(in.width);
+    binary(b, in, mask, [all](std::uint64_t x, std::uint64_t y) { return f(x & all, y & all) & all; });
+}
+void multiply_wide(Block& b, const Instruction& in, Mask mask) {  // the product is twice as wide as the type
     const int width = in.width;
     const std::uint64_t all = mask_of(width);
-    const auto two = [&](auto f) { binary(b, in, mask, [=](auto x, auto y) { return f(x & all, y & all) & all; }); };
-    if (name == "add")
-        two([](auto x, auto y) { return x + y; });
-    else if (name == "sub")
-        two([](auto x, auto y) { return x - y; });
-    else if (name == "mul" && in.has("wide"))  // the product is twice as wide as the type
-        binary(b, in, mask, [=, is_signed = in.type == 's'](auto x, auto y) {
-            return is_signed ? static_cast<std::uint64_t>(sign_extended(x, width) * sign_extended(y, width))
-                             : (x & all) * (y & all);
+    if (in.type == 's')
+        binary(b, in, mask, [=](auto x, auto y) {
+            return static_cast<std::uint64_t>(sign_extended(x, width) * sign_extended(y, width));
         });
-    else if (name == "mul" && in.has("hi") && in.type == 'u' && width <= 32)
-        two([=](auto x, auto y) { return (x & all) * (y & all) >> width; });
-    else if (name == "mul" && in.has("lo"))
-        two([](auto x, auto y) { return x * y; });
-    else if (name == "mad" && in.has("lo"))
-        ternary(b, in, mask, [=](auto x, auto y, auto z) { return (x * y + z) & all; });
-    else if (name == "rem" && in.type == 'u')
-        two([](auto x, auto y) { return y == 0 ? x : x % y; });
-    else if (name == "div" && in.type == 'u')
-        two([](auto x, auto y) { return y == 0 ? ~std::uint64_t{0} : x / y; });
-    else if (name == "neg")
-        unary(b, in, mask, [=](auto x) { return (~x + 1) & all; });
-    else if (name == "and")
-        two([](auto x, auto y) { return x & y; });
-    else if (name == "or")
-        two([](auto x, auto y) { return x | y; });
-    else if (name == "xor")
-        two([](auto x, auto y) { return x ^ y; });
-    else if (name == "not")
-        unary(b, in, mask, [=](auto x) { return ~x & all; });
-    else if (name == "min" && in.type == 'u')
-        two([](auto x, auto y) { return std::min(x, y); });
-    else if (name == "max" && in.type == 'u')
-        two([](auto x, auto y) { return std::max(x, y); });
     else
-        fail("integer arithmetic: " + in.text);
+        binary(b, in, mask, [=](auto x, auto y) { return (x & all) * (y & all); });
+}
+void multiply_high(Block& b, const Instruction& in, Mask mask) {
+    const int width = in.width;
+    const std::uint64_t all = mask_of(width);
+    binary(b, in, mask, [=](auto x, auto y) { return (x & all) * (y & all) >> width; });
+}
+void multiply_and_add(Block& b, const Instruction& in, Mask mask) {
+    const std::uint64_t all = mask_of(in.width);
+    ternary(b, in, mask, [=](auto x, auto y, auto z) { return (x * y + z) & all; });
+}
+void negate(Block& b, const Instruction& in, Mask mask) {
+    const std::uint64_t all = mask_of(in.width);
+    unary(b, in, mask, [=](auto x) { return (~x + 1) & all; });
+}
+void invert(Block& b, const Instruction& in, Mask mask) {
+    const std::uint64_t all = mask_of(in.width);
+    unary(b, in, mask, [=](auto x) { return ~x & all; });
 }
 
-void arithmetic(Block& b, const Instruction& in, Mask mask) {
-    if (in.packed)
-        packed(b, in, mask);
-    else if (in.type != 'f')
-        integer(b, in, mask);
-    else if (in.width == 64)
-        floating<double>(b, in, mask);
-    else
-        floating<float>(b, in, mask);
+Handler integer_handler(const Instruction& in) {
+    using U = std::uint64_t;
+    const std::string& name = in.words[0];
+    if (name == "mul" && in.has("wide")) return multiply_wide;
+    if (name == "mul" && in.has("hi")) return in.type == 'u' && in.width <= 32 ? multiply_high : nullptr;
+    if (name == "mul") return in.has("lo") ? whole<[](U x, U y) { return x * y; }> : nullptr;
+    if (name == "mad") return in.has("lo") ? multiply_and_add : nullptr;
+    if (name == "neg") return negate;
+    if (name == "not") return invert;
+    if (name == "add") return whole<[](U x, U y) { return x + y; }>;
+    if (name == "sub") return whole<[](U x, U y) { return x - y; }>;
+    if (name == "and") return whole<[](U x, U y) { return x & y; }>;
+    if (name == "or") return whole<[](U x, U y) { return x | y; }>;
+    if (name == "xor") return whole<[](U x, U y) { return x ^ y; }>;
+    if (in.type != 'u') return nullptr;
+    if (name == "rem") return whole<[](U x, U y) { return y == 0 ? x : x % y; }>;
+    if (name == "div") return whole<[](U x, U y) { return y == 0 ? ~U{0} : x / y; }>;
+    if (name == "min") return whole<[](U x, U y) { return std::min(x, y); }>;
+    return name == "max" ? whole<[](U x, U y) { return std::max(x, y); }> : nullptr;
+}
+
+Handler arithmetic_handler(const Instruction& in) {
+    if (in.packed) return packed_handler(in);
+    if (in.type != 'f') return integer_handler(in);
+    return in.width == 64 ? floating_handler<double>(in.words[0]) : floating_handler<float>(in.words[0]);
 }
 
 void move(Block& b, const Instruction& in, Mask mask) {
@@ -197,28 +230,35 @@ void convert(Block& b, const Instruction& in, Mask mask) {
 }
 
 template <class T>
-bool compared(const std::string& how, T x, T y, const Instruction& in) {
-    if (how == "eq") return x == y;
-    if (how == "ne") return x != y;
-    if (how == "lt") return x < y;
-    if (how == "le") return x <= y;
-    if (how == "gt") return x > y;
-    if (how == "ge") return x >= y;
-    fail("comparison: " + in.text);
+T operand_as(std::uint64_t x, int width) {
+    if constexpr (std::is_floating_point_v<T>)
+        return number<T>(x);
+    else if constexpr (std::is_signed_v<T>)
+        return sign_extended(x, width);
+    else
+        return x & mask_of(width);
 }
-
+template <class T, class Relation>
 void compare(Block& b, const Instruction& in, Mask mask) {
-    if (in.words.size() != 3) fail("comparison: " + in.text);
-    const std::string& how = in.words[1];
     const int width = in.width;
-    binary(b, in, mask, [&](auto x, auto y) -> std::uint64_t {
-        if (in.type == 'f')
-            return (width == 64 ? compared(how, as_f64(x), as_f64(y), in) : compared(how, as_f32(x), as_f32(y), in))
-                       ? 1
-                       : 0;
-        if (in.type == 's') return compared(how, sign_extended(x, width), sign_extended(y, width), in) ? 1 : 0;
-        return compared(how, x & mask_of(width), y & mask_of(width), in) ? 1 : 0;
+    binary(b, in, mask, [width](std::uint64_t x, std::uint64_t y) -> std::uint64_t {
+        return Relation{}(operand_as<T>(x, width), operand_as<T>(y, width)) ? 1 : 0;
     });
+}
+template <class T>
+Handler relation_handler(const std::string& how) {
+    if (how == "eq") return compare<T, std::equal_to<T>>;
+    if (how == "ne") return compare<T, std::not_equal_to<T>>;
+    if (how == "lt") return compare<T, std::less<T>>;
+    if (how == "le") return compare<T, std::less_equal<T>>;
+    if (how == "gt") return compare<T, std::greater<T>>;
+    return how == "ge" ? compare<T, std::greater_equal<T>> : nullptr;
+}
+Handler compare_handler(const Instruction& in) {
+    if (in.words.size() != 3) return nullptr;
+    const std::string& how = in.words[1];
+    if (in.type == 'f') return in.width == 64 ? relation_handler<double>(how) : relation_handler<float>(how);
+    return in.type == 's' ? relation_handler<std::int64_t>(how) : relation_handler<std::uint64_t>(how);
 }
 
 void select(Block& b, const Instruction& in, Mask mask) {
@@ -249,14 +289,16 @@ void copy_word(void* to, const void* from, std::size_t bytes) {
         std::memcpy(to, from, bytes);
 }
 
+// A load or store, decoded once.
 struct Transfer {
-    bool load;
+    bool load, near;
     const Operand& memory;
     std::vector<const Operand*> values;
     std::size_t each, total;  // bytes
 
     explicit Transfer(const Instruction& in)
         : load(in.words[0] == "ld"),
+          near(load && !in.has("cg")),
           memory(in.operands[load ? 1 : 0]),
           each(static_cast<std::size_t>(in.width) / 8),
           total(each * static_cast<std::size_t>(in.vector)) {
@@ -281,6 +323,11 @@ struct Transfer {
     }
 };
 
+const Transfer& transfer_of(const Instruction& in) {
+    if (!in.decoded) in.decoded = std::make_shared<Transfer>(in);
+    return *static_cast<const Transfer*>(in.decoded.get());
+}
+
 void parameter_load(Block& b, const Instruction& in, Mask mask) {
     const Operand& memory = in.operands[1];
     const auto it = std::find_if(b.kernel.parameters.begin(), b.kernel.parameters.end(),
@@ -293,7 +340,7 @@ void parameter_load(Block& b, const Instruction& in, Mask mask) {
 }
 
 void shared_access(Block& b, const Instruction& in, Mask mask) {
-    const Transfer transfer(in);
+    const Transfer& transfer = transfer_of(in);
     double moved = 0;
     each_thread(b, mask, [&](unsigned t) {
         const std::uint64_t at = b.address(transfer.memory, t);
@@ -308,8 +355,7 @@ void shared_access(Block& b, const Instruction& in, Mask mask) {
 }
 
 void global_access(Block& b, const Instruction& in, Mask mask) {
-    const Transfer transfer(in);
-    const bool near = transfer.load && !in.has("cg");
+    const Transfer& transfer = transfer_of(in);
     double moved = 0, latency = 0;
     std::uint64_t last_line = ~std::uint64_t{0};
     each_thread(b, mask, [&](unsigned t) {
@@ -319,7 +365,7 @@ void global_access(Block& b, const Instruction& in, Mask mask) {
         if (at / 128 != last_line) {
             last_line = at / 128;
             b.gpu.check(at, at + transfer.total, in);
-            b.gpu.access(b.sm, last_line, near, latency);
+            b.gpu.access(b.sm, last_line, transfer.near, latency);
         }
         if ((at + transfer.total - 1) / 128 != last_line || t % 32 == 31) b.gpu.check(at, at + transfer.total, in);
         transfer.move(b, in, t, reinterpret_cast<std::uint8_t*>(at));
@@ -342,14 +388,11 @@ Handler plain_handler(const Instruction& in) {
     if (name == "mov") return move;
     if (name == "cvt") return convert;
     if (name == "cvta") return copy_address;
-    if (name == "setp") return compare;
+    if (name == "setp") return compare_handler(in);
     if (name == "selp") return select;
     if (name == "fence") return fence;
     if (name == "shl" || name == "shr") return shift;
-    for (const char* known :
-         {"add", "sub", "mul", "mad", "fma", "rem", "div", "neg", "and", "or", "xor", "not", "min", "max"})
-        if (name == known) return arithmetic;
-    return nullptr;
+    return arithmetic_handler(in);
 }
 
 }  // namespace ptx

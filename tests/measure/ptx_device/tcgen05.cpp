@@ -63,9 +63,8 @@ InstructionDescriptor scaled_descriptor(std::uint32_t id, const Instruction& in,
 }
 
 // Scales lie in tensor memory, a byte for every 32 (UE8M0) or 16 (UE4M3) elements along k, repeated in the four parts
-// of the lanes.
-void apply_scales(Block& b, std::vector<double>& matrix, int rows, int k, bool ue4m3, std::uint32_t at, std::uint32_t d,
-                  int n) {
+// of the lanes. One word for each row, behind the bytes that are there.
+void append_scales(Block& b, int rows, std::uint32_t at, std::uint32_t d, int n, std::vector<std::uint8_t>& to) {
     if (at >> 16 != 0) fail("scales: lanes");
     for (int row = 0; row < rows; ++row) {
         const std::uint32_t column = (at & 0xffff) + static_cast<std::uint32_t>(row) / 32;
@@ -75,11 +74,48 @@ void apply_scales(Block& b, std::vector<double>& matrix, int rows, int k, bool u
         const std::uint32_t word = b.tensor.at(lane, column);
         for (std::uint32_t part = 1; part < 4; ++part)
             if (b.tensor.at(lane + 32 * part, column) != word) fail("scales are not repeated in the four parts");
+        for (int i = 0; i < 4; ++i) to.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
+    }
+}
+
+void apply_scales(std::vector<double>& matrix, int rows, int k, bool ue4m3, const std::uint8_t* scales) {
+    for (int row = 0; row < rows; ++row)
         for (int i = 0; i < k; ++i) {
-            const std::uint32_t scale = word >> (8 * (i / (ue4m3 ? 16 : 32))) & 255;
+            const std::uint8_t scale = scales[4 * row + i / (ue4m3 ? 16 : 32)];
             matrix[static_cast<std::size_t>(row * k + i)] *=
                 ue4m3 ? small_float(scale, 4, 3, 7) : scaled_by(1.0, static_cast<int>(scale) - 127);
         }
+}
+
+// What one product is made of: the types and shape, A, B and their scales.
+std::vector<double> product_of(const InstructionDescriptor& is, bool scaled, bool ue4m3, const std::uint8_t* bytes) {
+    const auto m = static_cast<std::size_t>(is.m), n = static_cast<std::size_t>(is.n);
+    auto a_matrix = elements_of(bytes, is.a, is.m, is.k);
+    bytes += m * row_bytes(is.a, is.k);
+    auto b_matrix = elements_of(bytes, is.b, is.n, is.k);
+    bytes += n * row_bytes(is.b, is.k);
+    if (scaled) {
+        apply_scales(a_matrix, is.m, is.k, ue4m3, bytes);
+        apply_scales(b_matrix, is.n, is.k, ue4m3, bytes + 4 * m);
+    }
+    std::vector<double> product(m * n, 0.0);
+    multiply_add(a_matrix, b_matrix, product, {is.m, is.n, is.k, 1, false});
+    return product;
+}
+
+void add_to_tensor_memory(TensorMemory& tensor, std::uint32_t first_column, const InstructionDescriptor& is, bool adds,
+                          const std::vector<double>& product) {
+    const double* p = product.data();
+    for (int row = 0; row < is.m; ++row) {
+        std::uint32_t* const cells = &tensor.at(static_cast<std::uint32_t>(row), first_column);
+        if (is.d == Element::f32)
+            for (int i = 0; i < is.n; ++i, ++p)
+                cells[i] = static_cast<std::uint32_t>(
+                    bits_of(static_cast<float>((adds ? as_f32(cells[i]) : 0) + is.sign * *p)));
+        else
+            for (int i = 0; i < is.n; ++i, ++p)
+                cells[i] = static_cast<std::uint32_t>(
+                    element_bits(is.d, (adds ? value_of(is.d, cells[i]) : 0) + is.sign * *p));
     }
 }
 
@@ -99,26 +135,23 @@ void multiply(Block& b, const Instruction& in, unsigned thread) {
     if (is.m != 128 || is.n % 16 != 0 || is.n < 16 || is.n > 256) fail("tcgen05.mma: shape");
     const auto d = static_cast<std::uint32_t>(b.address(in.operands[0], thread));
     if (d >> 16 != 0 || d + static_cast<std::uint32_t>(is.n) > b.tensor.columns) fail("tcgen05.mma: place of D");
-    auto a_matrix = SharedMatrix(b, value(1, 64), true, in).elements(is.a, is.m, is.k);
-    auto b_matrix = SharedMatrix(b, value(2, 64), true, in).elements(is.b, is.n, is.k);
+    constexpr std::size_t kHead = 5;
+    static std::vector<std::uint8_t> bytes;
+    bytes.assign({static_cast<std::uint8_t>(is.a), static_cast<std::uint8_t>(is.b), static_cast<std::uint8_t>(is.k),
+                  static_cast<std::uint8_t>(is.m / 16), static_cast<std::uint8_t>(is.n / 16)});
+    SharedMatrix(b, value(1, 64), true, in).append_bytes(is.a, is.m, is.k, bytes);
+    SharedMatrix(b, value(2, 64), true, in).append_bytes(is.b, is.n, is.k, bytes);
     if (scaled) {
-        const auto scales = [&](std::size_t i) {
-            return static_cast<std::uint32_t>(b.address(in.operands[i], thread));
-        };
-        apply_scales(b, a_matrix, is.m, is.k, kind == "mxf4nvf4", scales(4), d, is.n);
-        apply_scales(b, b_matrix, is.n, is.k, kind == "mxf4nvf4", scales(5), d, is.n);
+        const auto place = [&](std::size_t i) { return static_cast<std::uint32_t>(b.address(in.operands[i], thread)); };
+        append_scales(b, is.m, place(4), d, is.n, bytes);
+        append_scales(b, is.n, place(5), d, is.n, bytes);
     }
+    if (!in.decoded) in.decoded = std::make_shared<KnownProducts>();
+    const auto& product = static_cast<KnownProducts*>(in.decoded.get())->of(bytes, [&] {
+        return product_of(is, scaled, kind == "mxf4nvf4", bytes.data() + kHead);
+    });
     const bool adds = b.reg(in.operands.back().reg)[thread] != 0;
-    std::vector<double> c(static_cast<std::size_t>(is.m * is.n), 0.0);
-    const auto each_cell = [&](auto visit) {
-        for (int row = 0; row < is.m; ++row)
-            for (int column = 0; column < is.n; ++column)
-                visit(c[static_cast<std::size_t>(row * is.n + column)],
-                      b.tensor.at(static_cast<std::uint32_t>(row), d + static_cast<std::uint32_t>(column)));
-    };
-    if (adds) each_cell([&](double& x, std::uint32_t& cell) { x = value_of(is.d, cell); });
-    multiply_add(a_matrix, b_matrix, c, {is.m, is.n, is.k, is.sign, false});
-    each_cell([&](double& x, std::uint32_t& cell) { cell = static_cast<std::uint32_t>(element_bits(is.d, x)); });
+    add_to_tensor_memory(b.tensor, d, is, adds, product);
     ++b.tensor.uncommitted;
     const double faster = is.k == 96 ? 1.5 : 1;  // what the depth of 96 is for
     b.gpu.usage(b.sm).tensor += is.m * is.n * is.k * element_cost(is.a) / b.gpu.is.products_per_cycle / faster;
