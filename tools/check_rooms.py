@@ -12,13 +12,14 @@ from pathlib import Path
 # A room includes only rooms before it in this list. Of another room it includes the public header,
 # include/gambrel/<room>.hpp, and nothing else; the toolbox of `base` is open to all.
 ROOMS = ["base", "units", "machine", "kernel", "network", "mapping", "ingest", "measure", "roofline", "delta", "sim",
-         "estimate", "trace", "load", "compare", "validate", "explore", "chart", "report", "app"]
+         "estimate", "trace", "load", "compare", "validate", "explore", "inpage", "chart", "report", "app"]
 OPEN_ROOMS = {"base"}
 # The drawing tools of `chart` (canvas, SVG writer, palette) are open to `report`, whose Roofline is its own drawing.
 OPEN_TOOLBOXES = {("report", "chart")}
 # A second public header of a room, for a noun of its own: `layer.hpp` has what network.hpp's readers give, `architecture.hpp` what
-# all machines of one generation share, `pages.hpp` one page of one result.
+# all machines of one generation share, `pages.hpp` one page of one result, `advice.hpp` what follows from verdicts.
 EXTRA_HEADERS = {
+    "advice.hpp": "roofline",
     "architecture.hpp": "machine",
     "layer.hpp": "network",
     "pages.hpp": "report",
