@@ -12,7 +12,7 @@ GAMBREL_SHARED_DATA ?= ../shared/data
 MEASURED = conv_traffic_v100_deepcam.csv
 
 .DEFAULT_GOAL := help
-.PHONY: help deps venv build test wheel test-wheel test-torch test-gpu-model demo bench sweep accuracy sanitize fuzz format lint package install clean
+.PHONY: help deps venv build test wheel test-wheel test-torch test-notebooks test-packages docs test-gpu-model demo bench sweep accuracy sanitize fuzz format lint package install clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -38,10 +38,18 @@ test-wheel: wheel  ## that wheel in fresh environments: tests, types, ABI, size,
 test-torch: wheel  ## that wheel beside PyTorch, which pip brings (gigabytes): FLOP against flop_counter, module paths
 	@tools/test_torch.sh build/wheel/dist build/torch
 
+docs:  ## the documentation as a site: build/site/html
+	@ls build/wheel/dist/*.whl >/dev/null 2>&1 || $(MAKE) wheel
+	@tools/build_docs.sh build/wheel/dist build/site
+
+test-notebooks: wheel  ## execute examples/notebooks with that wheel
+	@tools/test_notebooks.sh build/wheel/dist build/notebooks
+
+test-packages: wheel package  ## the .deb and the wheel in an empty Debian, made with debootstrap; needs root
+	@tools/test_packages.sh build/packages build/wheel/dist build/debian
+
 test-gpu-model: deps  ## all runs on the GPU that executes PTX, with four versions of NVRTC: minutes
-	@JOBS=$(JOBS) tools/build.sh ci test_measure
-	@tools/fetch_nvidia.sh build/nvidia && tools/fetch_nvrtc.sh build/nvrtc
-	@GAMBREL_TEST_ALL_GPUS=1 build/ci/tests/test_measure --gtest_filter='*Ptx*:OtherCompilers.*:CuptiHostLibrary.*'
+	@JOBS=$(JOBS) tools/test_gpu_model.sh
 
 demo: build  ## the whole product on one page, build/demo/report.html
 	@tools/demo.sh build/gambrel build/demo

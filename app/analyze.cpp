@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <gambrel/ingest.hpp>
 
 #include "app/analysis_flags.hpp"
@@ -10,48 +8,13 @@
 namespace gambrel::app {
 namespace {
 
-// The layers in the order that they run; predict and explore merge those that are equal.
-Result<Network> network_in_order(const LayerRequest& r) {
-    const auto models = builtin_models();
-    const bool builtin = std::any_of(models.begin(), models.end(), [&](const auto& m) { return m.name == r.network; });
-    if (builtin || r.network.ends_with(".json")) {
-        ModelOptions options;
-        options.phase = r.phase.value_or(r.training ? Phase::train : Phase::prefill);
-        if (r.batch > 0) options.batch = r.batch;
-        if (r.tensor_parallel > 0) options.tensor_parallel = r.tensor_parallel;
-        options.sequence = r.sequence, options.context = r.context, options.fused = r.fused;
-        options.precision = r.precision, options.kv_precision = r.kv_precision;
-        return builtin ? builtin_model(r.network, options) : load_model_config(r.network, options);
-    }
-    if (r.network.ends_with(".onnx")) {
-        OnnxOptions options;
-        if (r.batch > 0) options.batch = r.batch;
-        options.precision = r.precision, options.shapes = r.shapes;
-        return load_onnx(r.network, options);
-    }
-    BuiltinOptions options;
-    if (r.batch > 0) options.batch = r.batch;
-    if (r.sequence > 0) options.sequence = r.sequence;
-    auto network = builtin_network(r.network, options);
-    if (network && r.precision) return with_precision(std::move(*network), *r.precision);
-    return network;
-}
-
 Result<std::vector<Layer>> layers_in_order(const NetworkFlags& flags) {
-    const auto request = request_of(flags);
+    auto request = request_of(flags);
     if (!request) return tl::unexpected(request.error());
-    std::vector<Layer> out;
-    if (!request->table.empty()) {
-        LayerTableOptions options;
-        options.precision = request->precision;
-        const auto table = load_layer_table(request->table, options);
-        if (!table) return tl::unexpected(table.error());
-        for (const LayerRow& row : table->rows) out.insert(out.end(), row.layers.begin(), row.layers.end());
-        return out;
-    }
-    auto network = network_in_order(*request);
-    if (!network) return tl::unexpected(network.error());
-    return request->training && !network->model ? training(*network).layers : network->layers;
+    request->in_order = true;
+    const auto set = load_layers(*request);
+    if (!set) return tl::unexpected(set.error());
+    return set->layers();
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
 #include "app/explore_output.hpp"
+#include "app/interrupt.hpp"
+#include "app/progress.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -18,6 +20,8 @@ struct ReproduceFlags {
     OutputFlags output;
     double min_time = 0;
 };
+
+constexpr std::size_t kListed = 5, kJoinedKernels = 24;  // unless --top says how many
 
 int write_table(const ReproduceFlags& flags, const std::string& csv, const std::function<std::string()>& text) {
     if (!flags.output.csv.empty() && !write_output(flags.output.csv, csv, flags.output)) return kBadInput;
@@ -154,7 +158,46 @@ int reproduce_ratios(const ReproduceFlags& flags) {
                        [&] { return proof_text(all, terminal_style()) + gpu_pairs_text(pairs, terminal_style()); });
 }
 
+// DeepCAM's convolutions by counters, model and simulator on one Roofline, in a page that can move the machine.
+int reproduce_joined(const ReproduceFlags& flags) {
+    LayerRequest request;
+    // DeepCAM is DeepLabv3+ with Xception as its encoder.
+    if (flags.folder.empty())
+        request.network = "deeplabv3plus-xception", request.batch = 2, request.training = true;
+    else
+        request.table = flags.folder;
+    auto layers = load_layers(request);
+    if (!layers) return bad_input(layers.error());
+    layers->title = "DeepCAM's convolutions";
+    JoinedOptions options;
+    options.estimator.machine = *find_in_catalogue("v100-sxm2-16gb");
+    options.estimator.simulation.sample = 5;
+    options.longest = flags.output.top;
+    const auto study = [&] {
+        const InterruptGuard interrupt;
+        ProgressBar bar(flags.output.quiet);
+        options.progress = [&](double done, const std::string& layer) {
+            bar.show(done, layer);
+            return !InterruptGuard::asked();
+        };
+        return joined_study(*layers, options);
+    }();
+    if (!study) return bad_input(study.error());
+    if (!flags.output.quiet) print_notes(study->run.notes);
+    if (!flags.path.empty()) {
+        AnalysisOptions judged;
+        judged.grouping = Grouping::launch;
+        judged.roofline.roofs = Roofs::measured;
+        const Analysis all = analysis(study->run, judged);
+        const auto page = page_of("DeepCAM on a V100: measured, modelled, simulated", {joined_view(*study, all)},
+                                  flags.output.chart_style().theme);
+        if (!write_output(flags.path, page, flags.output)) return kBadInput;
+    }
+    return write_table(flags, joined_csv(*study), [&] { return joined_text(*study, terminal_style()); });
+}
+
 int reproduce(const ReproduceFlags& flags) {
+    if (flags.study == "joined") return reproduce_joined(flags);
     if (flags.study == "delta-scaling") {
         if (flags.folder.empty()) return reproduce_scaling(flags);
         return bad_input({{"DIR", fmt::format("\"{}\": delta-scaling needs no data", flags.folder)}});
@@ -167,18 +210,23 @@ int reproduce(const ReproduceFlags& flags) {
 
 Action setup_reproduce(Parser& command) {
     auto flags = std::make_shared<ReproduceFlags>();
-    command.add_option("STUDY", flags->study).required().one_of({"deepcam", "delta-scaling", "scaling-proof"});
+    command.add_option("STUDY", flags->study)
+        .required()
+        .one_of({"deepcam", "delta-scaling", "scaling-proof", "joined"});
     command.add_option("DIR", flags->folder);
     command.add_option("--min-ms", flags->min_time).not_negative();
     command.add_option("--flop-rule", flags->flop_rule).one_of({"corrected", "paper"});
     command.add_option("--csv", flags->output.csv).optional_value("-");
     command.add_option("-o,--output", flags->path);
     command.add_option("--theme", flags->output.theme).one_of({"light", "dark"});
-    flags->output.top = 5;
+    flags->output.top = 0;
     command.add_option("--top", flags->output.top);
     command.add_flag("-f,--force", flags->output.force);
     command.add_flag("--quiet,-q", flags->output.quiet);
-    return [flags] { return reproduce(*flags); };
+    return [flags] {
+        if (flags->output.top == 0) flags->output.top = flags->study == "joined" ? kJoinedKernels : kListed;
+        return reproduce(*flags);
+    };
 }
 
 }  // namespace gambrel::app

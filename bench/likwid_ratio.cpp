@@ -61,7 +61,7 @@ std::vector<Case> cases(const DeviceInfo& info) {
     std::vector<Case> all;
     const auto flops = [&](const std::string& what, Pipe pipe, const std::string& prefix) {
         all.push_back({what,
-                       {.action = Action::fma, .pipe = pipe},
+                       {.action = ProbeAction::fma, .pipe = pipe},
                        16000,
                        {prefix + "_avx_fma", prefix + "_avx512_fma", prefix + "_avx", prefix + "_avx512"}});
     };
@@ -72,7 +72,10 @@ std::vector<Case> cases(const DeviceInfo& info) {
         const double each = l.capacity.value() / l.sharers;
         const double set = l.level == Level::dram ? 4 * inner : inner == 0 ? each / 2 : std::min(4 * inner, each / 2);
         all.push_back(  // whole kB and whole vectors
-            {fmt::format("{} load", name(l.level)), {.action = Action::load}, std::floor(set / 16000) * 16000, loads});
+            {fmt::format("{} load", name(l.level)),
+             {.action = ProbeAction::load},
+             std::floor(set / 16000) * 16000,
+             loads});
         inner = each;
     }
     return all;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Ceilings of the host beside busy processes, and likwid-bench beside the same ones.
 
-usage: bench/noisy_ceilings.py GAMBREL [--likwid LIKWID_RATIO] [--rounds 2] [--busy 0,1,2,4] [--budget 6s]
+usage: bench/noisy_ceilings.py GAMBREL [--likwid LIKWID_RATIO] [--rounds 2] [--busy 0,1,2,4] [--budget 6s] [--ceiling FP64]
 
 Starts 0, 1, 2 and 4 busy processes in turn and runs `gambrel measure --quick` beside each. Every ceiling must lie within 10 %
 of the reference or carry the mark "disturbed". The reference is the best value that any run without busy processes gave and did
 not mark; if all of those are marked, because the machine is busy anyway, the best unmarked value of any run. Prints how much of
 the machine others used before and during each run, because a machine that is shared is never quiet. With --likwid, runs
-bench/likwid_ratio beside the same processes and prints the ratio of bests. Exit status 1 if a ceiling is neither near nor marked,
+bench/likwid_ratio beside the same processes and prints the ratio of bests, of the ceilings whose title has --ceiling in it. Exit status 1 if a ceiling is neither near nor marked,
 or a ratio is below 0.98; 77 if likwid_ratio says that likwid-bench is missing.
 """
 import argparse
@@ -84,8 +84,8 @@ def reference_of(title, runs):
     return best(clean({0})) or best(clean({n for n, _ in runs}))
 
 
-def likwid_lines(program, rounds):
-    run = subprocess.run([program, str(rounds), "0"], capture_output=True, text=True)
+def likwid_lines(program, rounds, ceiling):
+    run = subprocess.run([program, str(rounds), "0", ceiling], capture_output=True, text=True)
     if run.returncode == 77:
         sys.exit(77)
     return [line for line in run.stdout.splitlines() if " ms " in line]
@@ -126,6 +126,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--busy", default="0,1,2,4")
     parser.add_argument("--budget", default="6s")
+    parser.add_argument("--ceiling", default="")
     flags = parser.parse_args()
     counts = [int(n) for n in flags.busy.split(",")]
     runs, ratios = [], []
@@ -141,7 +142,7 @@ def main():
                   f"{during.seconds:.0f} s, {sum(r['disturbed'] == '1' for r in rows.values())} of {len(rows)} marked", flush=True)
             if flags.likwid:
                 with BusyProcesses(count):
-                    for line in likwid_lines(flags.likwid, 1):
+                    for line in likwid_lines(flags.likwid, 1, flags.ceiling):
                         ratios.append((count, line))
     good = judge(runs)
     if ratios:

@@ -1,8 +1,9 @@
 # bundle_page(): web/*.ts and the d3 modules of Debian become one script, which is compiled into the binary with the style and
 # the shell of the page. No bundle lies in the repository: what is shipped is what is read. Without esbuild and d3,
 # GAMBREL_PAGE_BUNDLE names a folder that holds a page.js and a style.css made elsewhere (build/web of any build).
+# `model` is the module that bundle_model made, or nothing.
 # Sets page_found to whether there is a page.
-function(bundle_page page_found)
+function(bundle_page page_found model)
   set(${page_found} TRUE PARENT_SCOPE)
   if(GAMBREL_PAGE_BUNDLE)
     foreach(file page.js style.css)
@@ -11,7 +12,10 @@ function(bundle_page page_found)
                             "expected the folder web of a build folder that made the page")
       endif()
     endforeach()
-    embed_files(page "${PROJECT_SOURCE_DIR}/web/shell.html;${GAMBREL_PAGE_BUNDLE}/style.css;${GAMBREL_PAGE_BUNDLE}/page.js")
+    if(NOT model AND EXISTS ${GAMBREL_PAGE_BUNDLE}/model.txt)
+      set(model ${GAMBREL_PAGE_BUNDLE}/model.txt)
+    endif()
+    embed_files(page "${PROJECT_SOURCE_DIR}/web/shell.html;${GAMBREL_PAGE_BUNDLE}/style.css;${GAMBREL_PAGE_BUNDLE}/page.js;${model}")
     return()
   endif()
   find_program(GAMBREL_ESBUILD esbuild)
@@ -29,5 +33,5 @@ function(bundle_page page_found)
             --format=iife --target=es2020 --legal-comments=none --log-level=warning --outdir=${folder}
     DEPENDS ${scripts} ${PROJECT_SOURCE_DIR}/web/style.css
     COMMENT "Bundling the page" VERBATIM)
-  embed_files(page "${PROJECT_SOURCE_DIR}/web/shell.html;${folder}/style.css;${folder}/page.js")
+  embed_files(page "${PROJECT_SOURCE_DIR}/web/shell.html;${folder}/style.css;${folder}/page.js;${model}")
 endfunction()

@@ -12,7 +12,7 @@ from pathlib import Path
 # A room includes only rooms before it in this list. Of another room it includes the public header,
 # include/gambrel/<room>.hpp, and nothing else; the toolbox of `base` is open to all.
 ROOMS = ["base", "units", "machine", "kernel", "network", "mapping", "ingest", "measure", "roofline", "delta", "sim",
-         "estimate", "trace", "load", "compare", "validate", "explore", "chart", "report", "app"]
+         "estimate", "trace", "load", "compare", "validate", "explore", "inpage", "chart", "report", "app"]
 OPEN_ROOMS = {"base"}
 # The drawing tools of `chart` (canvas, SVG writer, palette) are open to `report`, whose Roofline is its own drawing.
 OPEN_TOOLBOXES = {("report", "chart")}

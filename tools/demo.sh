@@ -45,6 +45,11 @@ tabs+=("Model and simulation=$parts/model_and_simulation.html")
 show "What to scale in a V100 for ResNet-50" explore resnet50 --batch 32 --gpu v100 \
     --vary sms=1:2,dram.bandwidth=1:2,l2.capacity=1:2 -o "$parts/explored.html"
 tabs+=("What to scale=$parts/explored.html")
+rows=$data/measured/conv_traffic_v100_deepcam.csv
+[ -f "$rows" ] || rows=
+show "Both papers joined: DeepCAM's convolutions measured, modelled and simulated" reproduce joined ${rows:+"$rows"} --top 12 \
+    -o "$parts/joined.html"
+tabs+=("DeepCAM measured, modelled, simulated=$parts/joined.html")
 show "All of it on one page" report "${tabs[@]}" --title "gambrel: what a machine can give, and what programs take" \
     -o "$out/report.html"
 echo

@@ -15,12 +15,38 @@ export interface Column {
 
 const over = (a: Num|undefined, b: Num|undefined): Num => (a && b !== null && b !== undefined ? b / a : null);
 
-export function columns(data: PageData, view: View, wholeTime: number): Column[] {
+// Without what all begin with, up to a separator: the difference is at the end.
+export function withoutCommon(texts: string[]): (text: string) => string {
+  const all = [...new Set(texts)].filter((t) => t);
+  if (all.length < 2) return (text) => text;
+  let n = 0;
+  while (n < all[0].length && all.every((t) => t[n] === all[0][n])) n++;
+  while (n > 0 && !/[-_./: ]/.test(all[0][n - 1])) n--;
+  return n < 4 ? (text) => text : (text) => (text ? `…${text.slice(n)}` : text);
+}
+
+// On a narrow screen the time stands beside the name, and what every row has in common is left out.
+export function columns(data: PageData, view: View, rows: Row[]): Column[] {
+  const all = columnsOf(data, view, rows);
+  const same = rows.every((r) => r.origin === rows[0].origin);
+  // A comparison is about what changed; where a row stands on the chart is in its details.
+  const beside = (c: Column) => !view.compared || !/^(ai-.*|precision|launches)$/.test(c.key);
+  const out = all.filter((c) => beside(c) && !(same && c.key === "origin"))
+                  .map((c) => (view.compared && c.key === "name" ? {...c, width: 240} : c));
+  if (!matchMedia("(max-width: 600px)").matches) return out;
+  const first = ["name", "time", "share"];
+  const narrow = (c: Column) => (c.key === "name" ? {...c, width: 170} : c);
+  return [...first.map((k) => out.find((c) => c.key === k)!), ...out.filter((c) => !first.includes(c.key))].map(narrow);
+}
+
+function columnsOf(data: PageData, view: View, rows: Row[]): Column[] {
+  const wholeTime = view.whole_time ?? 0, phase = withoutCommon(rows.map((r) => r.phase));
   const levels = view.charts?.flatMap((c) => c.levels).filter((l, i, all) => all.indexOf(l) === i) ?? [];
   const out: Column[] =
       [{key: "name", isText: true, title: "Kernel", width: 300, value: (r) => r.short, text: (r) => r.short}];
   if (view.phases?.length)
-    out.push({key: "phase", isText: true, title: "Phase", width: 110, value: (r) => r.phase, text: (r) => r.phase});
+    out.push(
+        {key: "phase", isText: true, title: "Phase", width: 110, value: (r) => r.phase, text: (r) => phase(r.phase)});
   out.push(
       {key: "launches", title: "Launches", width: 78, value: (r) => r.launches, text: (r) => count(r.launches)},
       {key: "time", title: "Time", width: 84, value: (r) => r.time, text: (r) => quantity(r.time, "s")}, {
@@ -78,7 +104,7 @@ export function columns(data: PageData, view: View, wholeTime: number): Column[]
       width: 76,
       value: (r) => r.intensity[l] ?? null,
       text: (r) => intensity(r.intensity[l]),
-      help: `FLOP per byte at ${l}`
+      help: `arithmetic intensity: FLOP for each byte moved at ${l}`
     });
   out.push(
       {
@@ -87,9 +113,17 @@ export function columns(data: PageData, view: View, wholeTime: number): Column[]
         title: "Bound",
         width: 104,
         value: (r) => boundTitle(r.bound, data),
-        text: (r) => boundTitle(r.bound, data)
+        text: (r) => boundTitle(r.bound, data),
+        help: "the roof that leaves the least room: a memory level, or the pipe that computes"
       },
-      {key: "roof", title: "of roof", width: 78, value: (r) => r.ofRoof, text: (r) => percent(r.ofRoof)},
+      {
+        key: "roof",
+        title: "of roof",
+        width: 78,
+        value: (r) => r.ofRoof,
+        text: (r) => percent(r.ofRoof),
+        help: "how much of that roof is reached: the shortest time that it allows, over the time taken"
+      },
       {key: "origin", isText: true, title: "Origin", width: 96, value: (r) => r.origin, text: (r) => r.origin});
   return out;
 }

@@ -13,8 +13,11 @@ export function compareCard(c: Compared): HTMLElement {
          ...c.total.map(
              ([what, a, b, change]) => el(
                  "tr", {}, el("th", {scope: "row"}, what), el("td", {}, a), el("td", {}, b), el("td", {}, change)))));
+  const legend = el(
+      "p", {class: "note", id: "arrow-legend"}, "On the chart an arrow leads from the hollow mark, ", nameOf(c.before),
+      ", to the filled one, ", nameOf(c.after), ".", c.roofs.length > 0 && " Dotted roofs are those of the first.");
   return card(
       "compared", title,
-      el("div", {class: "halves"}, el("div", {}, ...c.summary.map((text) => el("p", {}, nameOf(text)))),
+      el("div", {class: "halves"}, el("div", {}, ...c.summary.map((text) => el("p", {}, nameOf(text))), legend),
          el("div", {class: "wide", tabindex: 0, role: "region", "aria-label": "Sums, table"}, sums)));
 }

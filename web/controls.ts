@@ -1,4 +1,5 @@
 // The filters above the chart: search, levels, precisions, phases, share of time, roofs, size of marks.
+import {withoutCommon} from "./columns";
 import {type PageData, type Row, type View} from "./data";
 import {precisionTitle} from "./details";
 import {el, nameOf, replace} from "./dom";
@@ -143,13 +144,13 @@ export class Controls {
             chips(
                 "Precision", precisions, s.hiddenPrecisions, (hiddenPrecisions) => this.change({hiddenPrecisions}),
                 (p) => [document.createTextNode(precisionTitle(p, this.data))]));
-    const phases = unique(rows.map((r) => r.phase));
+    const phases = unique(rows.map((r) => r.phase)), short = withoutCommon(phases);
     replace(
         this.phases,
         phases.length > 1 &&
             chips(
                 "Phase", phases, s.hiddenPhases, (hiddenPhases) => this.change({hiddenPhases}),
-                (p) => [nameOf(p || "(none)")]));
+                (p) => [nameOf(short(p) || "(none)")]));
     replace(
         this.only,
         s.only !== "" &&

@@ -97,6 +97,16 @@ export interface Compared {
   side: number[];
   total: [string, string, string, string][];
 }
+export interface MachineNumbers {
+  id: string;
+  name: string;
+  numbers: Num[];
+}
+export interface ModelInput {
+  roofs: string;
+  machines: MachineNumbers[];
+  layers: {row: number; machine: number; clock: Num; numbers: Num[]}[];
+}
 export interface View {
   title: string;
   command: string;
@@ -104,6 +114,7 @@ export interface View {
   roofs?: string;
   grouping?: string;
   answer?: string;
+  side_by_side?: boolean;  // the same kernels by several origins, told apart by phase
   whole_time?: number;
   zero_flop?: {text: string; time: number};
   total?: Sum;
@@ -117,6 +128,7 @@ export interface View {
   bars: Bars[];
   tables: PlainTable[];
   compared?: Compared;
+  model?: ModelInput;  // the page can compute this view for another machine
 }
 export interface PageData {
   version: string;
@@ -131,6 +143,8 @@ export interface PageData {
   }
   > ;
   views: View[];
+  module?: string;  // gzip in base64; empty in a page of a build without the compiler for it
+  catalogue?: MachineNumbers[];
 }
 
 export interface Point {
@@ -169,6 +183,18 @@ export interface Row {
   explained: string;
 }
 
+export const NOTHING: View = {
+  title: "Overview",
+  command: "",
+  version: "",
+  layers: [],
+  curves: [],
+  bars: [],
+  tables: []
+};
+// The machine with most kernels; a run on one machine has no choice.
+export const fullest = (charts: Chart[]) => charts.reduce((best, c, i) => (c.drawn > charts[best].drawn ? i : best), 0);
+
 export const NO_FLOP = "no FLOP";
 export const UNKNOWN = "unknown";
 
@@ -184,6 +210,19 @@ function precisionOf(row: Row, pipes: PageData["pipes"]): string {
   for (const [pipe, work] of Object.entries(row.work))
     if (work !== null && work > most && !pipes[pipe].integer) (best = pipe), (most = work);
   return best;
+}
+
+// What follows from time, work and bytes.
+export function finishRow(row: Row, pipes: PageData["pipes"]) {
+  row.rate = row.flop !== null && positive(row.time) ? row.flop / row.time : null;
+  row.intensity = {}, row.points = [];
+  for (const [level, bytes] of Object.entries(row.bytes)) {
+    row.intensity[level] = positive(row.flop) && positive(bytes) ? row.flop / bytes : null;
+    const ai = row.intensity[level];
+    if (positive(ai) && positive(row.rate)) row.points.push({level, x: Math.log10(ai), y: Math.log10(row.rate)});
+  }
+  row.points.sort((a, b) => a.x - b.x);
+  row.precision = precisionOf(row, pipes);
 }
 
 function pick<T>(columns: Record<string, T[]>, i: number): Record<string, T> {
@@ -226,14 +265,7 @@ function decodeColumns(c: any, pipes: PageData["pipes"]): (Row|null)[] {
       side: 0,
       explained: "",
     };
-    if (row.flop !== null && positive(row.time)) row.rate = row.flop / row.time;
-    for (const [level, bytes] of Object.entries(row.bytes)) {
-      row.intensity[level] = positive(row.flop) && positive(bytes) ? row.flop / bytes : null;
-      const ai = row.intensity[level];
-      if (positive(ai) && positive(row.rate)) row.points.push({level, x: Math.log10(ai), y: Math.log10(row.rate)});
-    }
-    row.points.sort((a, b) => a.x - b.x);
-    row.precision = precisionOf(row, pipes);
+    finishRow(row, pipes);
     return row;
   });
 }

@@ -85,8 +85,9 @@ export function details(
          el("p", {class: full ? "name full" : "name", dir: "auto"}, nameOf(full ? row.shown : row.short)), list,
          Object.values(row.bytes).some((b) => b !== null) && levelTable(row), full && changesTable(row, ...sides));
   if (row.reason)
-    node.append(el(
-        "p", {class: "reason"}, (row.above ? "Above a roof. " : "") + (full ? row.reason : row.reason.slice(0, 300))));
+    node.append(
+        el("p", {class: row.incomplete || row.above ? "reason" : "note"},
+           (row.above ? "Above a roof. " : "") + (full ? row.reason : row.reason.slice(0, 300))));
   return node;
 }
 

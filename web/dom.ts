@@ -1,5 +1,7 @@
 // Elements from code. Text is always set as text, never as markup: names come from outside.
 
+import type {Palette} from "./data";
+
 type Child = Node|string|null|undefined|false;
 type Attributes = Record<string, string|number|boolean|EventListener|undefined>;
 
@@ -42,6 +44,14 @@ export function svg(tag: string, attributes: Record<string, string|number>, ...c
   for (const [k, v] of Object.entries(attributes)) node.setAttribute(k, String(v));
   node.append(...children);
   return node;
+}
+
+export function applyTheme(p: Palette, dark: boolean) {
+  const root = document.documentElement;
+  root.dataset.theme = dark ? "dark" : "light";
+  for (const key of ["background", "ink", "muted", "faint", "grid", "minor", "frame", "warning"] as const)
+    root.style.setProperty(`--${key}`, p[key]);
+  for (const [level, color] of Object.entries(p.level)) root.style.setProperty(`--level-${level}`, color);
 }
 
 let spoken: HTMLElement|null = null;

@@ -66,3 +66,12 @@ export function savePng(data: PageData, view: View, s: Scene) {
 export function saveCsv(data: PageData, view: View, rows: Row[]) {
   download(fileName(view.title, "csv"), new Blob([csvOf(rows, data)], {type: "text/csv"}));
 }
+
+export function save(kind: "svg"|"png"|"csv", data: PageData, view: View, scene: Scene, rows: Row[]) {
+  if (kind === "svg")
+    saveSvg(data, view, scene);
+  else if (kind === "png")
+    savePng(data, view, scene);
+  else
+    saveCsv(data, view, rows);
+}

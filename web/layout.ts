@@ -44,7 +44,9 @@ export class Layout {
   private themeButton: HTMLButtonElement;
 
   // The overview, if there is one, is the view behind the last; its tab stands first.
-  constructor(data: PageData, controls: HTMLElement, chart: HTMLElement, table: HTMLElement, events: LayoutEvents) {
+  constructor(
+      data: PageData, sliders: HTMLElement, controls: HTMLElement, chart: HTMLElement, table: HTMLElement,
+      events: LayoutEvents) {
     const button = (id: string, text: string, label: string, click: () => void) =>
         el("button", {type: "button", id, "aria-label": label, title: label, click}, text);
     const titles = [...data.views.map((v, i) => v.title || `View ${i + 1}`), ...(data.overview ? ["Overview"] : [])];
@@ -83,10 +85,13 @@ export class Layout {
                "Escape releases. The table below has the same rows.");
     this.chartBox.append(chart, zoomer, keys);
     this.tableBox.append(this.shown, table);
-    this.roofline.append(controls, el("div", {class: "chart-row"}, this.chartBox, this.panel), this.tableBox);
+    const filters =
+        el("details", {class: "filters", open: !matchMedia("(max-width: 600px)").matches}, el("summary", {}, "Filters"),
+           controls);
+    this.roofline.append(filters, el("div", {class: "chart-row"}, this.chartBox, this.panel), this.tableBox);
     this.main.id = "main";
     this.main.tabIndex = -1;
-    this.main.append(this.overview, this.strips, this.roofline, this.curves, this.tables, this.cards);
+    this.main.append(this.overview, sliders, this.strips, this.roofline, this.curves, this.tables, this.cards);
     document.getElementById("app")!.append(
         el("a", {
           class: "skip",

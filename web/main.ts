@@ -5,32 +5,25 @@ import {RooflineChart} from "./chart";
 import {columns} from "./columns";
 import {Controls} from "./controls";
 import {curves} from "./curves";
-import {decodeRows, nounOf, type PageData, type Palette, type Row, type View} from "./data";
+import {decodeRows, fullest, nounOf, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
 import {Tooltip, details, spoken} from "./details";
-import {announce, el, replace} from "./dom";
-import {saveCsv, savePng, saveSvg} from "./exports";
+import {announce, applyTheme, el, replace} from "./dom";
+import {save} from "./exports";
 import {searchOf, shownRows} from "./filter";
 import {count, percent, plural} from "./format";
 import {Layout} from "./layout";
 import {overview} from "./overview";
-import {fromHash, initialState, startAt, toHash, type State} from "./state";
+import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
 import {strip} from "./strip";
-import {footer, machineCard, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {footer, machineCard, originLegend, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
+import type {Design} from "./model";
+import {Sliders} from "./sliders";
 import {KernelTable} from "./table";
 import {plainTable} from "./tables";
+import {WhatIf} from "./whatif";
 
 const NAMED = 12;  // kernels with their name beside them
-const NOTHING: View = {
-  title: "Overview",
-  command: "",
-  version: "",
-  layers: [],
-  curves: [],
-  bars: [],
-  tables: []
-};
-
 class Page {
   private state: State;
   private rows: Row[][];
@@ -41,13 +34,19 @@ class Page {
   private controls: Controls;
   private layout: Layout;
   private system = matchMedia("(prefers-color-scheme: dark)");
-  private drawn = 0;
+  private whatIf: WhatIf;
+  private sliders: Sliders;
+  private frame = 0;
 
   constructor(private data: PageData) {
     startAt(data.overview ? data.views.length : 0);
     this.state = initialState();
     this.rows = data.views.map((v) => decodeRows(v, data.pipes));
     this.colors = new BoundColors(data);
+    this.whatIf = new WhatIf(data, this.rows, () => {
+      this.whatIf.compute(this.state.view, this.state.design);
+      this.render();
+    });
     this.chart = new RooflineChart({
       hovered: (row, x, y) => (row ? this.tooltip.show(this.details(row, false), x, y) : this.tooltip.hide()),
       picked: (row, add) => this.pick(row, add, true),
@@ -61,7 +60,8 @@ class Page {
       hover: (row) => this.chart.emphasise(row),
     });
     this.controls = new Controls(data, (patch) => this.set(patch), () => this.resetAll());
-    this.layout = new Layout(data, this.controls.node, this.chart.node, this.table.node, {
+    this.sliders = new Sliders(data, (design) => this.redesign(design));
+    this.layout = new Layout(data, this.sliders.node, this.controls.node, this.chart.node, this.table.node, {
       view: (view) => this.toView(view),
       theme: () => this.set({theme: this.dark() ? "light" : "dark"}),
       save: (kind) => this.save(kind),
@@ -80,18 +80,14 @@ class Page {
     return this.data.dark || this.system.matches;
   }
   private palette(): Palette { return this.dark() ? this.data.palette.dark : this.data.palette.light; }
-  private view(): View { return this.data.views[this.state.view] ?? NOTHING; }
-  private viewRows(): Row[] { return this.rows[this.state.view] ?? []; }
+  private ownView(): View { return this.data.views[this.state.view] ?? NOTHING; }
+  private view(): View { return this.whatIf.live?.view ?? this.ownView(); }
+  private viewRows(): Row[] { return this.whatIf.live?.rows ?? this.rows[this.state.view] ?? []; }
 
   private machine(): number {
     const charts = this.view().charts ?? [];
     if (this.state.machine >= 0 && this.state.machine < charts.length) return this.state.machine;
-    // Where most kernels are; a run on one machine has no choice.
-    let best = 0;
-    charts.forEach((c, i) => {
-      if (c.drawn > charts[best].drawn) best = i;
-    });
-    return best;
+    return fullest(charts);
   }
 
   private readHash() {
@@ -99,7 +95,18 @@ class Page {
     if (s.view >= this.data.views.length) s.view = initialState().view;
     s.selected = s.selected.filter((i) => i < (this.rows[s.view]?.length ?? 0));
     this.state = s;
+    this.whatIf.compute(this.state.view, this.state.design);
     this.render();
+  }
+
+  // One evaluation for a frame, however many events a slider sends.
+  private redesign(design: Design) {
+    this.state = {...this.state, design};
+    if (!this.frame)
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.set({design: this.state.design});
+      });
   }
 
   private set(patch: Partial<State>) {
@@ -107,8 +114,12 @@ class Page {
     const hash = toHash(this.state);
     // Not a new entry in the history for each move of a slider; and no jump to an element of that name.
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    const wasLive = !!this.whatIf.live;
+    if ("design" in patch || "view" in patch) this.whatIf.compute(this.state.view, this.state.design);
     if (Object.keys(patch).length === 1 && "box" in patch)
       this.renderChart();
+    else if (Object.keys(patch).length === 1 && "design" in patch && wasLive && this.whatIf.live)
+      this.renderLive();
     else
       this.render();
   }
@@ -125,13 +136,7 @@ class Page {
 
   private pick(row: Row|null, add: boolean, fromChart: boolean) {
     const now = this.state.selected;
-    let selected: number[];
-    if (!row)
-      selected = [];
-    else if (add)
-      selected = now.includes(row.index) ? now.filter((i) => i !== row.index) : [...now, row.index];
-    else
-      selected = now.length === 1 && now[0] === row.index ? [] : [row.index];
+    const selected = picked(now, row?.index ?? null, add);
     if (!row && !now.length) return;
     this.set({selected});
     if (row && selected.includes(row.index)) {
@@ -148,16 +153,16 @@ class Page {
 
   private save(kind: "svg"|"png"|"csv") {
     const scene = this.chart.currentScene();
-    if (!scene) return;
-    if (kind === "svg")
-      saveSvg(this.data, this.view(), scene);
-    else if (kind === "png")
-      savePng(this.data, this.view(), scene);
-    else
-      saveCsv(this.data, this.view(), this.shown());
+    if (scene) save(kind, this.data, this.view(), scene, this.shown());
   }
 
   private shown(): Row[] { return shownRows(this.viewRows(), this.state, this.machine(), searchOf(this.state.search)); }
+
+  // What is isolated and still shown: a search that leaves it out must not fade everything else.
+  private isolated(rows: Row[]): Set<number> {
+    const shown = new Set(rows.map((r) => r.index));
+    return new Set(this.state.selected.filter((i) => shown.has(i)));
+  }
 
   private renderChart(rows = this.shown()) {
     const chart = this.view().charts?.[this.machine()];
@@ -171,34 +176,24 @@ class Page {
           hiddenLevels: new Set(this.state.hiddenLevels),
           roofs: this.state.roofs,
           before: this.view().compared?.roofs ?? [],
+          beside: this.view().side_by_side,
           sized: this.state.sized,
           longest: here.reduce((most, r) => Math.max(most, r.time ?? 0), 0),
-          selected: new Set(this.state.selected),
+          selected: this.isolated(rows),
           colors: this.palette(),
           labels: NAMED,
         },
         {x0: chart.x[0], x1: chart.x[1], y0: chart.y[0], y1: chart.y[1]}, this.state.box);
-    this.drawn = performance.now() - started;
-    document.documentElement.dataset.drawMs = this.drawn.toFixed(1);
-  }
-
-  private applyTheme() {
-    const p = this.palette(), root = document.documentElement;
-    root.dataset.theme = this.dark() ? "dark" : "light";
-    for (const key of ["background", "ink", "muted", "faint", "grid", "minor", "frame", "warning"] as const)
-      root.style.setProperty(`--${key}`, p[key]);
-    for (const [level, color] of Object.entries(p.level)) root.style.setProperty(`--level-${level}`, color);
+    document.documentElement.dataset.drawMs = (performance.now() - started).toFixed(1);
   }
 
   private render() {
     const view = this.view(), all = this.viewRows(), machine = this.machine();
-    this.applyTheme();
+    applyTheme(this.palette(), this.dark());
     document.title = view.title && this.data.views.length > 1 ? `${view.title} · ${this.data.title}` : this.data.title;
     const hasRoofline = !!view.charts?.length;
     this.layout.showView(this.state.view, hasRoofline, all.length > 0, view.curves.length > 0, this.dark());
-    this.layout.subtitle.textContent = view.charts?.[machine]?.subtitle ?? "";
-    this.layout.answer.textContent = view.answer ?? "";
-    this.layout.answer.hidden = !view.answer;
+    this.renderHead(view);
     const rows = this.shown();
     if (hasRoofline) this.renderRoofline(view, all, rows, machine);
     this.renderParts(view, all.filter((r) => r.machine === machine), machine);
@@ -209,12 +204,27 @@ class Page {
     replace(this.layout.footer, footer(this.data, this.data.views[this.state.view]));
   }
 
+  // What a slider moves, and nothing else: the whole page would take longer than a frame.
+  private renderLive() {
+    const started = performance.now(), view = this.view();
+    this.renderHead(view);
+    this.renderRoofline(view, this.viewRows(), this.shown(), this.machine());
+    this.renderStrips(view);
+    document.documentElement.dataset.frameMs = (performance.now() - started).toFixed(2);
+  }
+
+  private renderHead(view: View) {
+    this.layout.subtitle.textContent = view.charts?.[this.machine()]?.subtitle ?? "";
+    this.layout.answer.textContent = view.answer ?? "";
+    this.layout.answer.hidden = !view.answer;
+    this.sliders.show(this.ownView(), this.whatIf.model(this.state.view), this.whatIf.fault, this.state.design);
+  }
+
   private renderRoofline(view: View, all: Row[], rows: Row[], machine: number) {
-    const selected = new Set(this.state.selected);
+    const selected = this.isolated(rows);
     this.controls.update(this.state, view, all, machine, searchOf(this.state.search));
     this.renderChart(rows);
-    this.table.update(
-        rows, columns(this.data, view, view.whole_time ?? 0), this.state.sort, this.state.ascending, selected);
+    this.table.update(rows, columns(this.data, view, all), this.state.sort, this.state.ascending, selected);
     // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
     const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
     const whole = timeOf(all.filter((r) => r.machine === machine));
@@ -227,23 +237,31 @@ class Page {
         ...(chosen.length ? chosen.map((r) => this.details(r, true)) :
                             [el("p", {class: "hint"},
                                 "Point at a kernel to read it, click to isolate it. ? lists mouse and keys.")]),
-        timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
+        view.side_by_side && originLegend(), timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
   }
 
-  private renderParts(view: View, rows: Row[], machine: number) {
+  private hover(content: HTMLElement|null, x: number, y: number) {
+    content ? this.tooltip.show(content, x, y) : this.tooltip.hide();
+  }
+
+  private renderStrips(view: View) {
     const p = this.palette(), dark = this.dark();
-    const hover = (content: HTMLElement|null, x: number, y: number) =>
-        (content ? this.tooltip.show(content, x, y) : this.tooltip.hide());
     replace(
         this.layout.strips,
         view.layers.length > 0 && strip(view.layers, this.colors, p, dark, new Set(this.state.selected), {
-          hover,
+          hover: (content, x, y) => this.hover(content, x, y),
           pick: (row, add) => {
             const r = this.viewRows()[row];
             if (r) this.pick(r, add, true);
           },
         }),
         view.compared && compareCard(view.compared));
+  }
+
+  private renderParts(view: View, rows: Row[], machine: number) {
+    const p = this.palette(), dark = this.dark();
+    const hover = (content: HTMLElement|null, x: number, y: number) => this.hover(content, x, y);
+    this.renderStrips(view);
     replace(
         this.layout.curves, ...view.curves.map((c, i) => curves(c, `curves-${i}`, p, dark, hover)),
         ...view.bars.map((b, i) => bars(b, `bars-${i}`, p, dark, this.colors, hover)));

@@ -23,7 +23,20 @@ const CORNERS: Record<string, [number, number][]> = {
 };
 
 export function drawMark(
-    s: Surface, level: string, x: number, y: number, r: number, fill: string, edge: string, alpha: number) {
+    s: Surface, level: string, x: number, y: number, r: number, color: string, rim: string, alpha: number,
+    origin = "") {
+  // Measured marks are full, modelled ones hollow, simulated ones hollow and small.
+  const hollow = origin === "modelled" || origin === "simulated";
+  const fill = hollow ? null : color, edge = hollow ? color : rim;
+  if (origin === "simulated") r = Math.max(2.5, 0.55 * r);
+  if (hollow) {
+    const line = {color: edge, width: 1.6, alpha}, at = CORNERS[level];
+    if (at)
+      s.path(at.map(([dx, dy]) => [x + r * dx, y + r * dy]), true, line, null);
+    else
+      s.circle(x, y, r, null, line);
+    return;
+  }
   const stroke = edge && alpha > 0.3 ? {color: edge, width: 0.8, alpha} : null;
   const corners = CORNERS[level];
   if (!corners)

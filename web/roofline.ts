@@ -4,6 +4,7 @@ import {logTicks, type Frame} from "./axes";
 import type {Chart, Palette, Point, Roof, Row} from "./data";
 import {plain, quantity} from "./format";
 import {drawMark, radius} from "./marks";
+import {drawNames} from "./names";
 import type {Box, Roofs} from "./state";
 import type {Stamp, Surface} from "./surface";
 
@@ -22,9 +23,10 @@ export interface Scene {
   selected: Set<number>;
   colors: Palette;
   labels: number;
-  bare?: boolean;  // no titles of the axes: there is no room
+  beside?: boolean;  // the same kernels by several origins, each with marks of its own
+  bare?: boolean;    // no titles of the axes: there is no room
 }
-type Boxes = {
+export type Boxes = {
   x0: number; y0: number; x1: number; y1: number
 }[];
 
@@ -32,11 +34,11 @@ export const px = (s: Scene, x: number) =>
     s.plot.x0 + ((x - s.box.x0) / (s.box.x1 - s.box.x0)) * (s.plot.x1 - s.plot.x0);
 export const py = (s: Scene, y: number) =>
     s.plot.y1 - ((y - s.box.y0) / (s.box.y1 - s.box.y0)) * (s.plot.y1 - s.plot.y0);
-const inPlot = (s: Scene, x: number, y: number, by = 0) =>
+export const inPlot = (s: Scene, x: number, y: number, by = 0) =>
     x >= s.plot.x0 - by && x <= s.plot.x1 + by && y >= s.plot.y0 - by && y <= s.plot.y1 + by;
 export const shownPoints = (s: Scene, row: Row) => row.points.filter((p) => !s.hiddenLevels.has(p.level));
 
-const size = (s: Scene, row: Row) => radius(row.time, s.longest, s.sized, s.rows.length);
+export const size = (s: Scene, row: Row) => radius(row.time, s.longest, s.sized, s.rows.length);
 
 export function frameOf(width: number, height: number): Frame {
   return {x0: 98, y0: 14, x1: Math.max(200, width - 16), y1: Math.max(120, height - 50)};
@@ -86,7 +88,7 @@ function roofLine(r: Roof, roofs: Roof[], b: Box): [number, number, number, numb
   return log >= b.y0 && log <= b.y1 && from < b.x1 ? [from, log, b.x1, log] : null;
 }
 
-const overlaps = (a: Boxes[0], list: Boxes) =>
+export const overlaps = (a: Boxes[0], list: Boxes) =>
     list.some((b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1);
 
 // In a comparison of two machines: where the roofs were.
@@ -197,8 +199,8 @@ function drawKernels(g: Surface, s: Scene) {
       const x = px(s, p.x), y = py(s, p.y);
       if (!inPlot(s, x, y, 14)) continue;
       const color = s.colors.level[p.level], faded = isolating ? 0.1 : alpha, edge = few ? s.colors.background : "";
-      if (few)
-        drawMark(g, p.level, x, y, r, color, edge, faded);
+      if (few || s.beside)
+        drawMark(g, p.level, x, y, r, color, edge, faded, s.beside ? row.phase : "");
       else
         stamps.push({
           key: `${p.level} ${r}`,
@@ -231,13 +233,6 @@ export function drawEmphasised(g: Surface, s: Scene, row: Row, named: boolean) {
   g.unclip();
 }
 
-function clipped(g: Surface, text: string, size: number, room: number): string {
-  if (g.width(text, size) <= room) return text;
-  let n = text.length;
-  while (n > 4 && g.width(text.slice(0, n) + "…", size) > room) n = Math.floor(n * 0.9);
-  return text.slice(0, n) + "…";
-}
-
 function markBoxes(s: Scene, rows: Row[]): Boxes {
   const out: Boxes = [];
   for (const row of rows)
@@ -246,33 +241,6 @@ function markBoxes(s: Scene, rows: Row[]): Boxes {
       out.push({x0: x - r, y0: y - r, x1: x + r, y1: y + r});
     }
   return out;
-}
-
-// The longest-running are named, where a name covers neither a mark of theirs nor another name.
-function drawNames(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
-  const shown = [...s.rows].sort((a, b) => (b.time ?? 0) - (a.time ?? 0)).slice(0, s.labels * 3);
-  const pool = s.selected.size ? s.rows.filter((r) => s.selected.has(r.index)) : shown;
-  let named = 0;
-  for (const row of pool) {
-    if (named >= s.labels) break;
-    const points = shownPoints(s, row).filter((p) => inPlot(s, px(s, p.x), py(s, p.y)));
-    if (!points.length) continue;
-    const text = clipped(g, row.short, 10.5, 190), width = g.width(text, 10.5), r = size(s, row) + 4;
-    const last = points[points.length - 1], first = points[0];
-    const places: [number, number][] = [
-      [px(s, last.x) + r, py(s, last.y) + 4], [px(s, first.x) - r - width, py(s, first.y) + 4],
-      [px(s, last.x) - width / 2, py(s, last.y) - r - 2], [px(s, last.x) - width / 2, py(s, last.y) + r + 9]
-    ];
-    for (const [x, y] of places) {
-      const box = {x0: x, y0: y - 10, x1: x + width, y1: y + 3};
-      if (!inPlot(s, box.x0, box.y0) || !inPlot(s, box.x1, box.y1) || overlaps(box, taken) || overlaps(box, marks))
-        continue;
-      g.text(x, y, text, {color: s.colors.ink, size: 10.5, halo: s.colors.background});
-      taken.push(box);
-      named++;
-      break;
-    }
-  }
 }
 
 export function drawRoofline(g: Surface, s: Scene) {

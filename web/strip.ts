@@ -24,6 +24,8 @@ export function strip(
     layers: Layer[], colors: BoundColors, palette: Palette, dark: boolean, selected: Set<number>,
     events: StripEvents): HTMLElement {
   const whole = layers.reduce((sum, l) => sum + (l[2] ?? 0), 0);
+  // One stop for the keyboard; arrows go on from there.
+  const stop = Math.max(0, layers.findIndex((l) => l[4] !== null && selected.has(l[4])));
   const boxes = layers.map((layer, i) => {
     const [name, , time, bottleneck, row] = layer;
     const text = `${name}: ${quantity(time, "s")}, bound by ${bottleneck || "nothing known"}`;
@@ -36,6 +38,7 @@ export function strip(
       class: row !== null && selected.has(row) ? "layer chosen" : "layer",
       "data-layer": i,
       "aria-label": text,
+      tabindex: i === stop ? 0 : -1,
       style: `flex-grow:${whole > 0 ? ((time ?? 0) / whole) * 1000 : 1};background:${
           colors.color(bottleneck, palette, dark)}`,
       mousemove: show as EventListener,
@@ -58,9 +61,23 @@ export function strip(
                     "aria-hidden": "true"
                   }),
                   `${bound || "not judged"} ${quantity(time, "s")}${whole > 0 ? ` (${percent(time / whole)})` : ""}`));
+  const move = (e: KeyboardEvent) => {
+    const at = boxes.indexOf(document.activeElement as HTMLButtonElement);
+    const to: Record<string, number> = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: boxes.length - 1};
+    const box = boxes[to[e.key] ?? -1];
+    if (at < 0 || !box) return;
+    e.preventDefault(), e.stopPropagation();
+    boxes[at].tabIndex = -1, box.tabIndex = 0;
+    box.focus();
+  };
   return card(
       "layers", `Layers: ${layers.length}, ${quantity(whole, "s")}`,
-      el("div", {class: "strip", role: "group", "aria-label": "Layers in order; width is time, colour the bottleneck"},
+      el("div", {
+        class: "strip",
+        role: "group",
+        "aria-label": "Layers in order; width is time, colour the bottleneck. Arrow keys go from one to the next.",
+        keydown: move as EventListener
+      },
          ...boxes),
       el("ul", {class: "legend"}, ...legend));
 }

@@ -51,6 +51,13 @@ export function timeByBound(
       el("table", {class: "small"}, el("thead", {}, head), el("tbody", {}, ...lines)));
 }
 
+export function originLegend(): HTMLElement {
+  return el(
+      "p", {class: "note", id: "origin-legend"},
+      "Marks: full ● measured, hollow ○ modelled, small hollow ○ simulated bytes at the measured time. The sliders move " +
+          "the modelled ones.");
+}
+
 function sumLine(s: Sum, whole: number, levels: string[]): HTMLElement {
   return el(
       "tr", {}, el("th", {scope: "row"}, nameOf(s.name || "(no phase)")), el("td", {}, count(s.launches)),

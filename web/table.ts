@@ -12,6 +12,16 @@ export interface TableEvents {
   hover(row: Row|null): void;
 }
 
+const TAIL = 14;
+// A name that is too long loses its middle: its end tells it from others that begin alike.
+function cutName(name: string): HTMLElement {
+  if (name.length < 2 * TAIL) return nameOf(name);
+  const out = nameOf("");
+  out.className = "cut";
+  out.append(el("span", {class: "head"}, name.slice(0, -TAIL)), el("span", {class: "tail"}, name.slice(-TAIL)));
+  return out;
+}
+
 export class KernelTable {
   readonly node: HTMLElement;
   private head = el("tr", {role: "row", "aria-rowindex": 1});
@@ -109,7 +119,7 @@ export class KernelTable {
               class: c.isText ? "text" : "number",
               title: i === 0 ? row.shown.slice(0, 2000) : undefined,
             },
-               i === 0 ? nameOf(row.short) : c.text(row),
+               i === 0 ? cutName(row.short) : c.text(row),
                i === 0 && row.above && el("span", {class: "flag", title: "above a roof"}, " ⚠")));
     return el(
         "tr", {

@@ -58,10 +58,11 @@ struct ModelInputs {
     // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
     // the power window, and in one far longer.
     double matrix_clock = 1, matrix_clock_long = 1;
-    double gemm_dram = 1;  // share of dram_bandwidth that the operands of a product on Tensor Cores reach
-    Seconds launch;        // from one kernel's end to the next one's start
-    SmLimits limits;       // of the machine as it is
-    Bandwidth link;        // to the other GPUs of a node, in one direction; 0: unknown
+    double gemm_dram = 1;   // share of dram_bandwidth that the operands of a product on Tensor Cores reach
+    double check_bits = 0;  // share of DRAM's bytes that are check bits, where they lie in the same memory
+    Seconds launch;         // from one kernel's end to the next one's start
+    SmLimits limits;        // of the machine as it is
+    Bandwidth link;         // to the other GPUs of a node, in one direction; 0: unknown
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
     const IntervalTable* intervals = nullptr;

@@ -79,12 +79,14 @@ private:
     std::map<std::pair<std::string, double>, std::shared_ptr<const EstimatedMachine>, std::less<>> known_;
 };
 
-// Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged.
+// Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged
+// unless they are asked for in order.
 struct LayerSet {
     std::string title;
     std::optional<LayerTable> table;
     std::optional<Network> network;
     Errors notes;
+    [[nodiscard]] std::vector<Layer> layers() const;
 };
 struct LayerRequest {
     std::string network, table;  // one of the two: a built-in name or an .onnx file, or a path of a layer table
@@ -99,6 +101,7 @@ struct LayerRequest {
     std::int64_t context = 0, tensor_parallel = 0;
     bool fused = true;
     std::optional<Precision> kv_precision = {};
+    bool in_order = false;  // every layer as it runs; otherwise layers that are equal are one, with a count
 };
 Result<LayerSet> load_layers(const LayerRequest& request);
 

@@ -113,6 +113,8 @@ struct Attention {
     bool latent = false;      // values are a part of the keys, as MLA caches them: they are read once
     bool paged = false;       // keys and values lie in pages of a cache
     std::optional<Precision> kv_precision = {};  // of keys and values in memory, where it is not that of the layer
+    // Sequences of one new query each that the same launch serves beside the prompt, as a chunked prefill has them.
+    std::int64_t decode_batch = 0, decode_kv_len = 0;
     // (query, key) pairs of one head and sequence that the masks leave: exact, not by tiles.
     [[nodiscard]] double pairs() const;
     // Keys that the queries starting at `row` see, `rows` of them together: what a tile must visit.

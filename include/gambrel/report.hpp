@@ -17,6 +17,7 @@
 #include <gambrel/estimate.hpp>
 #include <gambrel/explore.hpp>
 #include <gambrel/ingest.hpp>
+#include <gambrel/inpage.hpp>
 #include <gambrel/measure.hpp>
 #include <gambrel/roofline.hpp>
 #include <gambrel/validate.hpp>
@@ -131,6 +132,10 @@ std::string validation_markdown(const Validation& validation, const std::string&
 std::vector<Chart> validation_charts(const Validation& validation);
 std::string validation_svg(const Validation& validation, const std::string& title, Theme theme);
 
+// The same kernels measured, modelled and simulated. CSV: one row for each kernel and origin.
+std::string joined_text(const JoinedStudy& study, const TextStyle& style);
+std::string joined_csv(const JoinedStudy& study);
+
 // One self-contained, interactive HTML page for results of any origin, in views that the reader switches between. A
 // part that is empty is not shown. The page makes no network request.
 
@@ -144,6 +149,22 @@ struct PageLayer {
 };
 // Layer i is kernel i of to_run.
 std::vector<PageLayer> page_layers(const Estimates& estimates);
+
+// What a page needs to compute its layers for another machine.
+struct PageModel {
+    struct Placed {
+        Layer layer;
+        std::size_t row = 0;  // of the view's analysis
+        std::size_t machine = 0;
+        std::optional<Frequency> clock;  // that the row or the command gave
+    };
+    std::vector<Machine> machines;
+    std::vector<Placed> layers;
+    Roofs roofs = Roofs::measured;
+};
+// Nothing where the page would compute something else: simulations, the paper's equations, tiles that were given or
+// searched for, machines with an architecture of their own.
+std::optional<PageModel> page_model(const Estimates& estimates);
 
 // A view as a page holds it, read back by read_page: shown as it was, whatever command made it.
 struct SavedView {
@@ -161,11 +182,18 @@ struct PageView {
     std::string command{};             // that made it, if it is not the page's
     std::string answer{};              // the first sentence, where it is not that of the analysis
     std::optional<SavedView> saved{};  // in place of all the above but the title
+    std::optional<PageModel> model{};  // the page can compute this view again
+    std::string answer{};              // instead of the analysis' own
+    // The rows are the same kernels by several origins, told apart by their phases: nothing is summed over all.
+    bool side_by_side = false;
 };
 // `machine` is machine_analysis of what was measured: its Roofline stands beside the sweeps.
 PageView measure_view(const Measurement& measurement, const Analysis& machine);
 // `moved`: the start and the recommended design, layer by layer. Null if there is no such design.
 PageView explore_view(const ExplorationReport& report, const Comparison* moved);
+
+// `analysis` is of study.run, a row for each launch.
+PageView joined_view(const JoinedStudy& study, const Analysis& analysis);
 
 struct PageInput {
     std::string title;

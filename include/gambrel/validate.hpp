@@ -83,4 +83,29 @@ struct Validation {
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options);
 std::vector<HeldOutErrors> held_out_errors(const Validation& validation);
 
+// The two papers joined: the same kernels measured by counters, modelled and simulated, as rows of one run. The phase
+// of a kernel says which of the three it is. A simulation counts bytes and no cycles, so its kernel has the measured
+// time, or the modelled one where nothing was measured.
+struct JoinedKernel {
+    std::string name;
+    std::size_t modelled = 0;  // index into run.kernels, as are the two below
+    std::optional<std::size_t> measured, simulated;
+    // Predicted over measured, less 1; absent where either is unknown.
+    [[nodiscard]] std::optional<double> error(const Run& run, ValidatedQuantity quantity, EstimateSource source) const;
+};
+struct JoinedStudy {
+    Run run;
+    std::vector<JoinedKernel> kernels;  // by falling time
+    Estimates modelled;                 // estimate i is that of kernel i
+    std::size_t left_out = 0;           // shorter ones
+    bool is_measured = false;
+};
+struct JoinedOptions {
+    EstimatorOptions estimator;   // of the model; its simulation options are used too
+    std::size_t longest = 24;     // kernels that are taken
+    EstimateProgress progress{};  // of the simulation; returning false stops it, and the rest is not simulated
+};
+// Rows of a table, with what was measured where it says so, or the convolutions of a network.
+Result<JoinedStudy> joined_study(const LayerSet& layers, const JoinedOptions& options);
+
 }  // namespace gambrel

@@ -8,7 +8,8 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 from . import _core
 from ._core import Baseline, Check, Comparison, Exploration, Machine, Machines, Measurement, Prediction, Run
 from ._errors import Error
-from ._networks import Source, network
+from ._networks import Source
+from ._networks import network as load_network
 from ._progress import ProgressOption, shown
 
 Path = Union[str, "os.PathLike[str]"]
@@ -79,12 +80,21 @@ def analyze(
     flop_rule: str = "corrected",
     nvtx_depth: int = 1,
     operators: Iterable[Path] = (),
+    network: Source = None,
+    inputs: object = None,
+    **how: Any,
 ) -> Run:
     """Files of profilers, traces or saved results, judged: every kernel beside its roofs.
 
     Several files are one run. `kernel` keeps the kernels whose full or short name the expression matches somewhere, or
     for which the function is true. `group` is launch, kernel, operator, module, phase or rank.
+
+    `network` says what ran, for kernels of a trace that have no shapes (CUDA graphs, nsys): whatever `gambrel.network`
+    takes, with its arguments in `inputs` and `how`.
     """
+    if network is None and (how or inputs is not None):
+        given = ", ".join([*(["inputs"] if inputs is not None else []), *how])
+        raise Error([("network", f"is missing: {given} describe a network, so expected network=...")])
     keep: Callable[[str, str], bool] | None = None
     if callable(kernel):
         wanted = kernel
@@ -95,8 +105,9 @@ def analyze(
         except re.error as error:
             raise Error([("kernel", f'"{kernel}" is not a valid regular expression: {error}')]) from None
         keep = lambda full, short: bool(pattern.search(full) or pattern.search(short))  # noqa: E731
+    ran = None if network is None else load_network(network, inputs, **{"in_order": True, **how})
     return _core.analyze(
-        _paths(paths), _machine(gpu), _hertz(clock), roofs, group, flop_rule, nvtx_depth, _paths(operators), keep
+        _paths(paths), _machine(gpu), _hertz(clock), roofs, group, flop_rule, nvtx_depth, _paths(operators), ran, keep
     )
 
 
@@ -120,7 +131,7 @@ def predict(
     """
     if model not in ("gambrel", "paper"):
         raise Error([("model", f'"{model}": expected gambrel or paper')])
-    layers = network(source, inputs, **how)
+    layers = load_network(source, inputs, **how)
     with shown(progress) as report:
         return _core.predict(layers, _machine(gpu), _hertz(clock), roofs, model, best_mapping, tile, progress=report)
 
@@ -141,7 +152,7 @@ def simulate(
     **how: Any,
 ) -> Prediction:
     """Bytes of every layer by simulating every address; `sample` > 1 simulates that many windows and scales up."""
-    layers = network(source, inputs, **how)
+    layers = load_network(source, inputs, **how)
     with shown(progress) as report:
         return _core.predict(
             layers, _machine(gpu), _hertz(clock), roofs, "simulation", False, tile, sample, seed, threads, warm, report
@@ -213,7 +224,7 @@ def explore(
     dictionary of the same.
     """
     weighted = source.items() if isinstance(source, Mapping) else [(source, 1.0)]
-    each = [(network(one, **how), float(weight)) for one, weight in weighted]
+    each = [(load_network(one, **how), float(weight)) for one, weight in weighted]
     if not isinstance(vary, str):
         vary = ",".join(f"{resource}={values}" for resource, values in vary.items())
     with shown(progress) as report:

@@ -42,6 +42,10 @@ class Error(Exception):
         self.faults: list[Fault] = [_fault(where, what) for where, what in faults]
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
+    def __reduce__(self) -> tuple[type[Error], tuple[list[tuple[str, str]]]]:
+        # An exception is pickled by its arguments, which are the text: processes of a pool would lose the faults.
+        return type(self), ([(fault.where, fault.what) for fault in self.faults],)
+
     @property
     def file(self) -> str:
         return self.faults[0].file

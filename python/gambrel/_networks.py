@@ -67,10 +67,14 @@ def network(
     tensor_parallel: int = 0,
     fused: bool = True,
     kv_precision: str | None = None,
+    in_order: bool = False,
     title: str = "",
 ) -> Network:
     """The layers of a network: a built-in name, an .onnx file, a model's config.json, a layer table (.csv, rows, a frame),
-    Layers, or a torch.nn.Module with its inputs."""
+    Layers, or a torch.nn.Module with its inputs.
+
+    Equal layers of a name or a file are one layer with a count, unless `in_order` asks for every layer as it runs.
+    """
     if isinstance(source, Network):
         return source
     if _is_module(source):
@@ -83,7 +87,7 @@ def network(
         return _core.load_network(
             "" if is_table else path, path if is_table else "", batch, sequence,
             [(name, list(shape)) for name, shape in (shapes or {}).items()], precision, layout, pass_, training, phase,
-            context, tensor_parallel, fused, kv_precision,
+            context, tensor_parallel, fused, kv_precision, in_order,
         )
     if isinstance(source, Sequence):
         layers = [layer for layer in source if isinstance(layer, Layer)]

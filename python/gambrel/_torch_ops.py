@@ -86,18 +86,21 @@ def convolution(c: Context, node: Any) -> Outcome:
     stride, padding = _argument(node, 3, "stride", 1), _argument(node, 4, "padding", 0)
     dilation = _argument(node, 7 if transposed and not generic else 5, "dilation", 1)
     groups = int(_argument(node, 8 if generic else 6, "groups", 1))
-    if isinstance(padding, str):
-        padding = [0 if padding == "valid" else d * (k - 1) // 2 for d, k in zip(_pair(dilation, 1), w.shape[2:])]
     flat = x.dim() == 3
-    pad = ([0] if flat else []) + _pair(padding, 0)[: 1 if flat else 2]
     steps, spread = ([1] if flat else []) + _pair(stride, 1)[: 1 if flat else 2], ([1] if flat else []) + _pair(dilation, 1)[: 1 if flat else 2]
+    kernel = ([1] if flat else []) + [int(v) for v in w.shape[2:]]
+    if isinstance(padding, str):  # "same" puts the odd one behind
+        around = [0 if padding == "valid" else d * (k - 1) for d, k in zip(spread, kernel)]
+        before, behind = [side // 2 for side in around], [side - side // 2 for side in around]
+    else:
+        before = behind = ([0] if flat else []) + _pair(padding, 0)[: 1 if flat else 2]
     # A transposed convolution is the gradient of a plain one, whose input is its output.
     image = node.meta["val"] if transposed else x
     n, channels, *sides = (int(s) for s in image.shape)
     filters = int(x.shape[1]) if transposed else int(w.shape[0])
     height, width = ([1] if flat else []) + sides
-    r, s = ([1] if flat else []) + [int(v) for v in w.shape[2:]]
-    return Layer.convolution(c.name, [n, channels, height, width], [filters, r, s], steps, [pad[0], pad[0], pad[1], pad[1]], spread, groups,
+    pad = [before[0], behind[0], before[1], behind[1]]
+    return Layer.convolution(c.name, [n, channels, height, width], [filters, *kernel], steps, pad, spread, groups,
                              _argument(node, 2, "bias") is not None, transposed, c.precision(x), c.trained)
 
 

@@ -1,6 +1,7 @@
 """`with gambrel.trace(module) as t:` around a step of PyTorch: the profiler with shapes and modules, and the Roofline of what ran."""
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tempfile
@@ -54,6 +55,14 @@ def with_module_events(trace: dict[str, Any]) -> dict[str, Any]:
     return trace
 
 
+def _name_modules(file: str) -> None:
+    opened: Any = gzip.open if file.endswith(".gz") else open
+    with opened(file, "rt", encoding="utf-8") as text:
+        events = with_module_events(json.load(text))
+    with opened(file, "wt", encoding="utf-8") as text:
+        json.dump(events, text)
+
+
 class trace:
     """Records what runs on the GPU while the context is open; afterwards `run` is the judged run.
 
@@ -84,19 +93,24 @@ class trace:
         if self._paths:
             self._paths.remove()
         if kind is not None:
+            self._why = f"the block ended with {kind.__name__}, so its trace was not kept"
             return
         with tempfile.TemporaryDirectory(prefix="gambrel-") as folder:
             file = os.fspath(self._path) if self._path is not None else os.path.join(folder, "step.pt.trace.json")
             self._profiler.export_chrome_trace(file)
-            if self._module is not None and not file.endswith(".gz"):
-                with open(file, encoding="utf-8") as text:
-                    events = with_module_events(json.load(text))
-                with open(file, "w", encoding="utf-8") as text:
-                    json.dump(events, text)
-            if not torch.cuda.is_available():
-                self._why = "no kernel ran on a GPU: this PyTorch sees no CUDA device, so there is nothing to judge"
-                return
-            self._run = _core.dotted_modules(analyze(file, **self._reading))
+            if self._module is not None:
+                _name_modules(file)
+            self._judge(file)
+
+    def _judge(self, file: str) -> None:
+        if not torch.cuda.is_available():
+            self._why = "no kernel ran on a GPU: this PyTorch sees no CUDA device, so there is nothing to judge"
+            return
+        run = _core.dotted_modules(analyze(file, **self._reading))
+        if run.timeline is None or run.timeline.gpu_ns == 0:
+            self._why = "no kernel ran on a GPU while the context was open: are module and inputs on the CUDA device?"
+            return
+        self._run = run
 
     @property
     def run(self) -> Run:

@@ -106,7 +106,7 @@ NetworkObject load(const std::string& network, const std::string& table, std::in
                    const std::optional<std::string>& precision, const std::optional<std::string>& layout,
                    const std::optional<std::string>& pass, bool training, const std::optional<std::string>& phase,
                    std::int64_t context, std::int64_t tensor_parallel, bool fused,
-                   const std::optional<std::string>& kv_precision) {
+                   const std::optional<std::string>& kv_precision, bool in_order) {
     LayerRequest r;
     r.network = network, r.table = table, r.batch = batch, r.sequence = sequence;
     for (const auto& [input, dims] : shapes) r.shapes.push_back({input, dims});
@@ -117,6 +117,7 @@ NetworkObject load(const std::string& network, const std::string& table, std::in
     r.phase = optional_in<Phase>(phase, "phase", phase_from, "prefill, decode or train");
     r.context = context, r.tensor_parallel = tensor_parallel, r.fused = fused;
     r.kv_precision = optional_in<Precision>(kv_precision, "kv_precision", precision_from, "bf16, fp16 or fp8");
+    r.in_order = in_order;
     const nb::gil_scoped_release released;
     return {std::make_shared<const LayerSet>(checked(load_layers(r))), {}};
 }
@@ -157,13 +158,6 @@ NetworkObject read_table(const std::string& csv, const std::string& source,
 }
 
 }  // namespace
-
-std::vector<Layer> NetworkObject::layers() const {
-    if (set->network) return set->network->layers;
-    std::vector<Layer> all;
-    for (const LayerRow& row : set->table->rows) all.insert(all.end(), row.layers.begin(), row.layers.end());
-    return all;
-}
 
 void bind_layers(nb::module_& m) {
     nb::class_<Layer>(m, "Layer",
@@ -217,8 +211,13 @@ void bind_layers(nb::module_& m) {
                      [](const NetworkObject& n) {
                          return n.set->network ? n.set->network->unmodelled : std::vector<Unmodelled>{};
                      })
-        .def_prop_ro("parameters",
-                     [](const NetworkObject& n) { return n.set->network ? n.set->network->parameters : 0; })
+        .def_prop_ro(
+            "parameters",
+            [](const NetworkObject& n) {
+                const bool known = n.set->network && n.set->network->parameters > 0;
+                return known ? std::optional(n.set->network->parameters) : std::nullopt;
+            },
+            "None where the source does not say.")
         .def_prop_ro("flop",
                      [](const NetworkObject& n) {
                          double sum = 0;
@@ -227,7 +226,11 @@ void bind_layers(nb::module_& m) {
                      })
         .def_prop_ro(
             "matrix_flop",
-            [](const NetworkObject& n) { return n.set->network ? totals(*n.set->network).matrix_flop.value() : 0; },
+            [](const NetworkObject& n) {
+                Network all;
+                all.layers = n.layers();
+                return totals(all).matrix_flop.value();
+            },
             "FLOP of convolutions, GEMMs, attention and experts.")
         .def("__len__", [](const NetworkObject& n) { return n.layers().size(); })
         .def("__repr__", [](const NetworkObject& n) {
@@ -236,7 +239,8 @@ void bind_layers(nb::module_& m) {
     m.def("load_network", &load, "network"_a = "", "table"_a = "", "batch"_a = 0, "sequence"_a = 0,
           "shapes"_a = std::vector<std::pair<std::string, Sides>>{}, "precision"_a = nb::none(),
           "layout"_a = nb::none(), "pass_"_a = nb::none(), "training"_a = false, "phase"_a = nb::none(),
-          "context"_a = 0, "tensor_parallel"_a = 0, "fused"_a = true, "kv_precision"_a = nb::none());
+          "context"_a = 0, "tensor_parallel"_a = 0, "fused"_a = true, "kv_precision"_a = nb::none(),
+          "in_order"_a = false);
     m.def("make_network", &made_of, "title"_a, "layers"_a, "origins"_a, "unmodelled"_a, "parameters"_a, "training"_a);
     m.def("read_table", &read_table, "csv"_a, "source"_a, "precision"_a = nb::none());
     m.def("network_names", [] {

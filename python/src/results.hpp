@@ -114,7 +114,7 @@ struct NetworkObject {
     };
     std::shared_ptr<const LayerSet> set;
     std::map<std::string, Origin> origins;
-    [[nodiscard]] std::vector<Layer> layers() const;
+    [[nodiscard]] std::vector<Layer> layers() const { return set->layers(); }
 };
 
 // Null: the caller gave none.

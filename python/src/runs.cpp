@@ -40,7 +40,7 @@ private:
 
 RunObject analyze(const std::vector<std::string>& paths, const MachineObject* machine, std::optional<double> clock,
                   const std::string& roofs, const std::string& group, const std::string& flop_rule, int nvtx_depth,
-                  const std::vector<std::string>& operators, const nb::object& keep) {
+                  const std::vector<std::string>& operators, const NetworkObject* network, const nb::object& keep) {
     LoadOptions load;
     load.machine = machine_in(machine);
     if (flop_rule != "corrected" && flop_rule != "paper")
@@ -48,6 +48,7 @@ RunObject analyze(const std::vector<std::string>& paths, const MachineObject* ma
     load.flop_rule = flop_rule == "paper" ? FlopRule::paper : FlopRule::corrected;
     load.nvtx_depth = nvtx_depth;
     load.operator_files = operators;
+    if (network) load.network = network->layers();
     AnalysisOptions options;
     options.grouping = grouping_from(group);
     options.time_sum = flop_rule == "paper" ? TimeSum::mean_rate : TimeSum::exact;
@@ -208,7 +209,7 @@ void bind_runs(nb::module_& m) {
         "The same run with paths of modules as PyTorch writes them; in a trace each call is a part of its own.");
     m.def("analyze", &analyze, "paths"_a, "machine"_a.none() = nb::none(), "clock"_a = nb::none(), "roofs"_a = "auto",
           "group"_a = "kernel", "flop_rule"_a = "corrected", "nvtx_depth"_a = 1,
-          "operators"_a = std::vector<std::string>{}, "keep"_a = nb::none());
+          "operators"_a = std::vector<std::string>{}, "network"_a.none() = nb::none(), "keep"_a = nb::none());
 }
 
 }  // namespace gambrel::python

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import arrow_reader
 import pytest
 
 import gambrel
+from gambrel import _progress
 
 
 def rows_of(binary, *arguments):
@@ -46,6 +48,24 @@ def test_a_trace_accounts_for_every_nanosecond_and_groups_by_operator(examples):
     operators = run.grouped("operator")
     assert sum(k.launches for k in operators.kernels) == sum(k.launches for k in run.kernels)
     assert any(k.op.startswith("aten::") for k in operators.kernels)
+
+
+def test_a_network_gives_kernels_without_shapes_work_and_bytes(examples):
+    without = gambrel.analyze(examples / "trace.sqlite")
+    assert without.timeline.classes.get("modelled", 0) == 0
+    layers = gambrel.network(examples / "trace-layers.csv").layers
+    for network in (examples / "trace-layers.csv", layers):
+        run = gambrel.analyze(examples / "trace.sqlite", network=network, group="launch")
+        assert run.timeline.classes["modelled"] == 603_900 and run.timeline.gpu_ns == 702_300
+        assert [k.flop for k in run.kernels if k.flop] == [2 * 8192 * 4096 * 1024] * 2
+    with pytest.raises(gambrel.Error, match="batch describe a network"):
+        gambrel.analyze(examples / "trace.sqlite", batch=8)
+
+
+def test_layers_in_order_are_not_merged():
+    merged, ordered = gambrel.network("alexnet", batch=2), gambrel.network("resnet50", batch=2, in_order=True)
+    assert len(gambrel.network("resnet50", batch=2)) < len(ordered) and {layer.repeat for layer in ordered.layers} == {1}
+    assert gambrel.network("resnet50", batch=2).flop == pytest.approx(ordered.flop) and merged.matrix_flop < merged.flop
 
 
 def test_a_filter_is_an_expression_or_a_function_and_its_exception_arrives(examples):
@@ -179,6 +199,34 @@ def test_an_error_carries_file_place_value_and_what_was_expected(tmp_path):
                   lambda: gambrel.predict("alexnet", gpu="v100", roofs="tiled")):
         with pytest.raises(gambrel.Error):
             wrong()
+
+
+def test_an_error_travels_between_processes():
+    with pytest.raises(gambrel.Error) as caught:
+        gambrel.predict("alexnet", gpu="v100", precision="fp17")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.faults == caught.value.faults and str(again) == str(caught.value)
+
+
+def test_progress_is_one_line_that_goes_away_and_only_where_somebody_watches(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    def written(stream, option, modules=()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        for name in modules:
+            monkeypatch.setitem(sys.modules, name, object())
+        with _progress.shown(option) as report:
+            if report:
+                report._start -= 1
+                report(0.25, "layer a"), report(0.5, "b")
+        return stream.getvalue()
+
+    shown = "\r 25% layer a\r 50% b      \r      \r"
+    assert written(Terminal(), None) == shown and written(io.StringIO(), True) == shown
+    assert written(io.StringIO(), None) == "" and written(Terminal(), False) == ""
+    assert written(io.StringIO(), None, ["ipykernel"]) == shown
 
 
 def test_ctrl_c_ends_long_work():

@@ -1,4 +1,5 @@
 """Modules of PyTorch on GPUs that are not here: FLOP against torch's own counter, paths against named_modules."""
+import gzip
 import json
 
 import pytest
@@ -88,6 +89,12 @@ def test_a_module_of_ones_own_is_predicted_forward_and_backward():
     assert sum(k.time for k in modules.kernels) == pytest.approx(step.time) and step.time > forward.time
 
 
+def test_convolutions_of_one_dimension_and_even_filters_are_counted_right():
+    module = torch.nn.Sequential(torch.nn.Conv1d(4, 8, 4, padding="same"), torch.nn.Conv1d(8, 8, 3, stride=2, padding=1, dilation=2, groups=4))
+    x = torch.zeros(2, 4, 31)
+    assert gambrel.network(module, x).matrix_flop == counted(module, x)
+
+
 def test_masks_and_shared_heads_are_recovered():
     t = pytest.importorskip("transformers")
     with torch.device("meta"):
@@ -119,7 +126,21 @@ def test_a_trace_without_a_gpu_says_so():
         pytest.skip("there is a GPU here")
     with gambrel.trace() as t:
         torch.ones(8, 8) @ torch.ones(8, 8)
-    with pytest.raises(gambrel.Error, match="no CUDA device"):
+    for ask in (lambda: t.run, lambda: t.compare(gambrel.predict("alexnet", gpu="v100"))):
+        with pytest.raises(gambrel.Error, match="no CUDA device"):
+            ask()
+    with pytest.raises(ZeroDivisionError), gambrel.trace() as t:
+        1 / 0
+    with pytest.raises(gambrel.Error, match="ended with ZeroDivisionError"):
+        t.run
+
+
+def test_a_trace_of_a_gpu_that_did_nothing_says_so(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    with gambrel.trace() as t:
+        torch.ones(8, 8) @ torch.ones(8, 8)
+    with pytest.raises(gambrel.Error, match="while the context was open"):
         t.run
 
 
@@ -149,7 +170,10 @@ def test_a_measured_trace_lies_beside_a_prediction_module_by_module(tmp_path):
             return self.blocks[0](x) + self.blocks[1](x)
 
     module, x, file = Outer().eval(), torch.zeros(8, 3, 32, 32), tmp_path / "step.json"
-    with gambrel.trace(module, file) as t, torch.no_grad():
+    with gambrel.trace(module, tmp_path / "step.json.gz"), torch.no_grad():
+        module(x)
+    assert "nn.Module: blocks.0" in gzip.open(tmp_path / "step.json.gz", "rt").read()
+    with gambrel.trace(module, file), torch.no_grad():
         module(x)
     assert not any(one._forward_hooks for one in module.modules())
     file.write_text(json.dumps(with_kernels(json.loads(file.read_text()), {"aten::conv2d", "aten::linear", "aten::batch_norm"})))

@@ -1,10 +1,25 @@
 #include <gambrel/base.hpp>
 
+#if !defined(__wasi__)
 #include <mutex>
+#endif
 #include <unordered_set>
 
 namespace gambrel {
 namespace {
+
+#if defined(__wasi__)
+// WebAssembly without threads: its library has no mutex.
+struct PoolLock {};
+#else
+struct PoolLock {
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    const std::lock_guard<std::mutex> held{mutex()};
+};
+#endif
 
 struct Hash {
     using is_transparent = void;
@@ -19,11 +34,10 @@ Symbol::Symbol() {
 }
 
 Symbol::Symbol(std::string_view text) {
-    static std::mutex mutex;
     // Never destroyed: symbols in objects with static lifetime stay valid to the end. Node-based, so addresses are
     // stable.
     static auto& pool = *new std::unordered_set<std::string, Hash, std::equal_to<>>;
-    const std::lock_guard lock(mutex);
+    [[maybe_unused]] const PoolLock lock;
     auto it = pool.find(text);
     if (it == pool.end()) it = pool.emplace(text).first;
     text_ = &*it;

@@ -55,7 +55,8 @@ struct Kernel {
     const ModelInputs& gpu;
     const AttentionCosts& costs;
     Visits visits;
-    double heads;  // that have CTAs of their own, of all sequences
+    double heads;     // that have CTAs of their own, of all sequences
+    double resident;  // CTAs of an SM
     bool backward, fp8, cache8;
 
     Kernel(const PreparedLayer& l, const ModelInputs& h)
@@ -66,11 +67,19 @@ struct Kernel {
           costs(attention_costs(*h.architecture)),
           visits(visits_of(visited_masks(a, l, h), l.mapping)),
           heads(real(a.batch) * real(a.heads) / l.mapping.packed_heads),
+          resident(std::max(1, occupancy(h.limits, l.mapping).ctas_per_sm)),
           backward(l.pass != Pass::fwd),
           fp8(element_size(l.precision).value() <= 1),
           cache8(!fp8 && element_size(a.kv_precision.value_or(l.precision)).value() <= 1) {}
 
-    [[nodiscard]] double ctas() const { return heads * visits.ctas * mapping.split_k; }
+    // Keys arrive as the operands of a product do.
+    [[nodiscard]] Bandwidth bandwidth() const { return gpu.dram_bandwidth * std::min(1.0, gpu.gemm_dram); }
+    // Sequences that decode beside a prompt have a CTA for each of their heads, whose other rows are empty.
+    [[nodiscard]] double beside() const { return real(a.decode_batch) * real(a.heads) / mapping.packed_heads; }
+    [[nodiscard]] double tiles_beside() const { return real(ceil_div(a.decode_kv_len, mapping.cta.n)); }
+    [[nodiscard]] double ctas() const { return (heads * visits.ctas + beside()) * mapping.split_k; }
+    [[nodiscard]] double tiles() const { return heads * visits.tiles + beside() * tiles_beside(); }
+    [[nodiscard]] double longest_cta() const { return std::max(visits.most, tiles_beside()); }
     // Of a tile at the peak rate.
     [[nodiscard]] double matrix_cycles() const {
         const double dk = real(a.head_dim), dv = real(a.head_dim_v), products = backward ? 3 * dk + 2 * dv : dk + dv;
@@ -81,7 +90,7 @@ struct Kernel {
         const double scores = real(mapping.cta.m) * mapping.cta.n / kExponentialsPerCycle, peak = matrix_cycles();
         if (cache8) {
             const double wide = std::max(0.0, real(a.head_dim) / 128 - 1) * costs.wide_cache8;
-            return peak * (costs.matrix_cache8 + wide) + scores * costs.softmax_cache8;
+            return peak * (costs.matrix_cache8 + wide) + scores * costs.softmax;
         }
         if (backward)
             return fp8 ? peak * costs.matrix_backward_fp8 + scores * costs.softmax_backward_fp8
@@ -90,7 +99,7 @@ struct Kernel {
                    : peak * costs.matrix + scores * costs.softmax;
     }
     [[nodiscard]] Bytes queries_and_outputs() const {
-        const double rows = real(a.batch) * real(a.q_len) * real(a.heads);
+        const double rows = (real(a.batch) * real(a.q_len) + real(a.decode_batch)) * real(a.heads);
         return rows * (real(a.head_dim) + real(a.head_dim_v)) * element_size(layer.precision);
     }
 };
@@ -100,31 +109,32 @@ struct Kernel {
 Seconds cache_time(const Kernel& k) {
     if (!k.a.paged || k.layer.timing == Timing::kernel) return {};
     const Attention& a = k.a;
-    const double tokens = real(a.batch) * real(a.q_len), elements = real(a.kv_heads) * real(a.head_dim);
+    const double tokens = real(a.batch) * real(a.q_len) + real(a.decode_batch),
+                 elements = real(a.kv_heads) * real(a.head_dim);
     const double resident = std::min(32.0, std::floor(kThreadsPerSm / std::clamp(elements, 32.0, 512.0)));
-    const double cta = a.q_len == 1 ? k.costs.decode_cache_write : k.costs.cache_write;
-    const Cycles by_ctas{tokens * cta / (k.gpu.sms * resident)};
+    const Cycles by_ctas{tokens * k.costs.cache_write / (k.gpu.sms * resident)};
     const double values = a.latent ? 0 : real(a.kv_heads) * real(a.head_dim_v);
     const Bytes cache = tokens * (elements + values) * element_size(a.kv_precision.value_or(k.layer.precision));
     const Bytes made = tokens * (elements + values) * element_size(k.layer.precision);
     Seconds time = std::max(by_ctas / k.gpu.clock, (cache + made) / k.gpu.dram_bandwidth * k.costs.cache_write_memory);
-    if (k.cache8 && a.q_len > 1) time += 0.75 * k.queries_and_outputs() / k.gpu.dram_bandwidth * k.costs.quantize;
+    if (k.cache8 && a.q_len > 1)
+        time += 0.75 * k.queries_and_outputs() / k.gpu.dram_bandwidth * k.costs.cache_write_memory;
     return time;
 }
 
 Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const AttentionCosts& c = k.costs;
-    const double tile = k.tile_cycles(), ctas = k.heads * k.visits.ctas;
-    const double start = k.backward ? c.start_backward : c.start;
-    const double work = (ctas * start + k.heads * k.visits.tiles * tile) / k.gpu.sms;
-    const double chain =
-        std::max(c.first, k.mapping.split_k > 1 ? 0.0 : start) + k.visits.most * tile * c.chain / k.mapping.split_k;
-    const double busy = std::max(chain, work + (ctas > k.gpu.sms ? c.tail * chain : 0));
-    t[Term::compute] = Cycles{k.heads * k.visits.tiles * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
+    const double tile = k.tile_cycles(), ctas = k.ctas() / k.mapping.split_k;
+    // A CTA that is alone on its SM has nothing to hide its start behind.
+    const double first = k.backward ? c.first_backward : c.first, longest = k.longest_cta() * tile / k.mapping.split_k;
+    const double work = (ctas * first / k.resident + k.tiles() * tile) / k.gpu.sms;
+    const double chain = first + longest * c.chain;
+    const double busy = std::max(chain, work + (ctas > k.gpu.sms ? c.tail * (first + longest) : 0));
+    t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
     t[Term::issue] = Cycles{busy} / k.gpu.clock;
     t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
-    t[Term::dram] = traffic.dram.total() / k.gpu.dram_bandwidth * c.memory;
-    t.waves = ctas / (k.gpu.sms * c.ctas_per_sm);
+    t[Term::dram] = traffic.dram.total() / k.bandwidth() * std::max(1.0, c.memory);
+    t.waves = ctas / (k.gpu.sms * k.resident);
     t.tail = work > 0 ? busy / work : 1;
     return std::max(t[Term::issue], t[Term::dram]) + (k.mapping.split_k > 1 ? Seconds{c.combine} : Seconds{});
 }
@@ -132,17 +142,18 @@ Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
 Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const AttentionCosts& c = k.costs;
     const double parts = k.mapping.split_k, wide = real(k.a.head_dim) / 128;
-    const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? c.decode_cache8 * wide : 1) + c.decode_tile;
+    const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? wide : 1) + c.decode_tile;
     const double chain = c.decode_first + std::ceil(k.visits.most / parts) * tile;
     const double work = k.ctas() * chain * c.decode_overlap / k.gpu.sms;
-    const double busy = std::max(chain, k.ctas() > k.gpu.sms * c.ctas_per_sm ? work + c.decode_tail * chain : 0);
-    t[Term::compute] = Cycles{k.heads * k.visits.tiles * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
+    const double busy = std::max(chain, k.ctas() > k.gpu.sms * k.resident ? work + c.tail * chain : 0);
+    t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
     t[Term::issue] = Cycles{busy} / k.gpu.clock;
     t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
-    t[Term::dram] = traffic.dram.total() / k.gpu.dram_bandwidth * c.decode_memory;
-    t.waves = k.ctas() / (k.gpu.sms * c.ctas_per_sm);
+    t[Term::dram] = traffic.dram.total() / k.bandwidth() * c.memory;
+    t.waves = k.ctas() / (k.gpu.sms * k.resident);
     const double b = c.decode_blend;
-    Seconds time{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
+    const Seconds joined{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
+    Seconds time = std::max(joined, traffic.dram.total() / k.gpu.dram_bandwidth);
     if (parts > 1) {
         const Bytes sums = real(k.a.batch) * real(k.a.heads) * parts * real(k.a.head_dim_v) * Bytes{8};
         time += Seconds{c.combine + c.combine_part * parts} + sums / k.gpu.dram_bandwidth;
@@ -150,6 +161,23 @@ Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     if (k.mapping.packed_heads > 1)
         time += Seconds{c.regroup} + k.queries_and_outputs() / k.gpu.dram_bandwidth * c.regroup_memory;
     return time;
+}
+
+// How often keys come from DRAM beside the first time. CTAs start by rows, then sequences, then heads.
+double read_again(const Kernel& k, Bytes keys) {
+    const double slots = k.gpu.sms * k.resident, sequences = real(k.a.batch + k.a.decode_batch);
+    const auto missed = [&](Bytes in_use) { return std::clamp(1 - k.gpu.usable_l2() / in_use, 0.0, 1.0); };
+    double again = 0;
+    if (k.visits.ctas > 1) {  // the tiles of queries of one head, wave by wave
+        const double together = std::min(k.heads, slots / k.visits.ctas + 1);
+        const double waves = std::ceil(k.visits.ctas * k.heads / slots);
+        again = missed(keys / std::max(1.0, sequences * real(k.a.kv_heads)) * together) * std::max(0.0, waves - 1);
+    }
+    // The query heads of a group, which run together if all sequences of several heads find room on the SMs.
+    const double group = real(k.a.heads) / real(k.a.kv_heads) / k.mapping.packed_heads;
+    const double of_head = std::max(1.0, k.ctas() * k.mapping.packed_heads / real(k.a.heads));
+    const double passes = group / std::clamp(slots / of_head, 1.0, group);
+    return std::max(again, missed(keys / real(k.a.kv_heads)) * (passes - 1));
 }
 
 }  // namespace
@@ -162,19 +190,12 @@ Seconds attention_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     const Bytes of_tile =
         real(k.mapping.cta.n) * (real(a.head_dim) + values) * element_size(a.kv_precision.value_or(layer.precision));
     const Bytes keys = std::max(layer.dram.a - 0.5 * k.queries_and_outputs(), Bytes{});
-    traffic.l2.b = std::max(keys, k.heads * k.visits.tiles * of_tile) - keys;
+    traffic.l2.b = std::max(keys, k.tiles() * of_tile) - keys;
     traffic.l1 = traffic.l2;
-    // What all heads together read at a time must fit into L2 to be read again from there.
-    const double together = std::min(k.heads, h.sms * k.costs.ctas_per_sm / std::max(1.0, k.visits.ctas) + 1);
-    const Bytes in_use = keys / std::max(1.0, real(a.batch) * real(a.kv_heads)) * together;
-    if (in_use > h.usable_l2() && k.visits.ctas > 1) {
-        const double missed = 1 - h.usable_l2() / in_use;
-        const double waves = std::ceil(k.visits.ctas * k.heads / (h.sms * k.costs.ctas_per_sm));
-        traffic.dram.b = std::min(traffic.l2.b, keys * missed * std::max(0.0, waves - 1));
-    }
+    traffic.dram.b = std::min(traffic.l2.b, keys * read_again(k, keys));
     const bool decode = a.q_len == 1;
     const Seconds kernel = decode ? decode_time(k, traffic, t) : prefill_time(k, traffic, t);
-    const double floor = decode ? k.costs.decode_floor : k.backward ? k.costs.floor_backward : k.costs.floor;
+    const double floor = k.backward ? k.costs.floor_backward : k.costs.floor;
     // A kernel's own time has nothing before it and nothing after it.
     const bool alone = layer.timing == Timing::kernel;
     t[Term::launch] = alone ? Seconds{} : Seconds{floor} + (layer.timing ? Seconds{} : h.launch);

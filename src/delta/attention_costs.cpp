@@ -19,46 +19,38 @@ using C = AttentionCosts;
 struct Field {
     const char* name;
     double C::*member;
+    double C::*otherwise = nullptr;  // that kernels without one of their own have; it stands above
 };
 constexpr Field kFields[] = {
     {"matrix", &C::matrix},
     {"softmax", &C::softmax},
-    {"matrix_fp8", &C::matrix_fp8},
-    {"softmax_fp8", &C::softmax_fp8},
-    {"matrix_cache8", &C::matrix_cache8},
-    {"softmax_cache8", &C::softmax_cache8},
+    {"matrix_fp8", &C::matrix_fp8, &C::matrix},
+    {"softmax_fp8", &C::softmax_fp8, &C::softmax},
+    {"matrix_cache8", &C::matrix_cache8, &C::matrix},
     {"wide_cache8", &C::wide_cache8},
     {"matrix_backward", &C::matrix_backward},
     {"softmax_backward", &C::softmax_backward},
-    {"matrix_backward_fp8", &C::matrix_backward_fp8},
-    {"softmax_backward_fp8", &C::softmax_backward_fp8},
+    {"matrix_backward_fp8", &C::matrix_backward_fp8, &C::matrix_backward},
+    {"softmax_backward_fp8", &C::softmax_backward_fp8, &C::softmax_backward},
     {"skips_causal_fp8", &C::skips_causal_fp8},
-    {"start", &C::start},
-    {"start_backward", &C::start_backward},
     {"first", &C::first},
+    {"first_backward", &C::first_backward},
     {"chain", &C::chain},
     {"tail", &C::tail},
     {"memory", &C::memory},
     {"floor", &C::floor},
     {"floor_backward", &C::floor_backward},
     {"cache_write", &C::cache_write},
-    {"decode_cache_write", &C::decode_cache_write},
     {"cache_write_memory", &C::cache_write_memory},
-    {"quantize", &C::quantize},
     {"decode_first", &C::decode_first},
     {"decode_tile", &C::decode_tile},
     {"decode_overlap", &C::decode_overlap},
-    {"decode_tail", &C::decode_tail},
-    {"decode_memory", &C::decode_memory},
-    {"decode_floor", &C::decode_floor},
     {"decode_blend", &C::decode_blend},
     {"decode_matrix", &C::decode_matrix},
-    {"decode_cache8", &C::decode_cache8},
     {"combine", &C::combine},
     {"combine_part", &C::combine_part},
     {"regroup", &C::regroup},
     {"regroup_memory", &C::regroup_memory},
-    {"ctas_per_sm", &C::ctas_per_sm},
 };
 
 std::map<std::string, AttentionCosts, std::less<>> read_costs() {
@@ -71,7 +63,12 @@ std::map<std::string, AttentionCosts, std::less<>> read_costs() {
         const bool alike = kernels.contains("like");
         AttentionCosts costs = alike ? out.at(kernels.at("like").get<std::string>()) : AttentionCosts{};
         for (const Field& field : kFields)
-            if (!alike || kernels.contains(field.name)) costs.*field.member = kernels.at(field.name).get<double>();
+            if (kernels.contains(field.name))
+                costs.*field.member = kernels.at(field.name).get<double>();
+            else if (!alike && field.otherwise)
+                costs.*field.member = costs.*field.otherwise;
+            else if (!alike)
+                throw std::logic_error("data/model/attention.json: " + id + " has no " + field.name);
         out.emplace(id, costs);
     }
     for (const auto& [id, like] : all.at("uses").items()) out.emplace(id, out.at(like.get<std::string>()));

@@ -6,14 +6,11 @@
 namespace gambrel::delta_detail {
 
 struct AttentionCosts {
-    double matrix, softmax, matrix_fp8, softmax_fp8, matrix_cache8, softmax_cache8, wide_cache8;
+    double matrix, softmax, matrix_fp8, softmax_fp8, matrix_cache8, wide_cache8;
     double matrix_backward, softmax_backward, matrix_backward_fp8, softmax_backward_fp8, skips_causal_fp8;
-    double start, start_backward, first, chain, tail, memory, floor, floor_backward;
-    double cache_write, decode_cache_write, cache_write_memory, quantize;
-    double decode_first, decode_tile, decode_overlap, decode_tail, decode_memory, decode_floor, decode_blend,
-        decode_matrix, decode_cache8;
+    double first, first_backward, chain, tail, memory, floor, floor_backward, cache_write, cache_write_memory;
+    double decode_first, decode_tile, decode_overlap, decode_blend, decode_matrix;
     double combine, combine_part, regroup, regroup_memory;
-    double ctas_per_sm;
 };
 const AttentionCosts& attention_costs(const Architecture& architecture);
 

@@ -27,7 +27,7 @@ RereadCounts reread_counts(const TiledLaunch& c, const LaunchOrder& o) {
     };
     RereadCounts s{groups(flight), std::min(groups(sms), o.panels), 0};
     // A last wave that fills SMs unevenly runs at two speeds.
-    const double rest = std::fmod(ctas, flight), more = std::fmod(rest, sms);
+    const double rest = remainder_of(ctas, flight), more = remainder_of(rest, sms);
     if (rest > sms && more > 0) s.uneven = std::min(1.0, std::floor(rest / sms) * (sms - more) / o.line);
     return s;
 }
@@ -116,7 +116,7 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
         if (const double lost = lost_share(c, order); lost > 0) {
             const RereadCounts counts = reread_counts(c, order);
             reads = lessened(reads_of(c, order, counts), lost);
-            even = lessened(reads_of(c, order, counts.evened()), lost);
+            even = counts.uneven > 0 ? lessened(reads_of(c, order, counts.evened()), lost) : reads;
         }
     } else if (g.a.unique + g.b.unique + g.output * g.element > c.gpu.usable_l2()) {
         const double miss = split_miss(c);

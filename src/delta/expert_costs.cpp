@@ -24,7 +24,7 @@ std::map<std::string, Kinds, std::less<>> read_expert_costs() {
     for (const auto& [id, kinds] : all.at("kernels").items())
         for (const auto& [kind, c] : kinds.items())
             out[id].emplace(kind, ExpertCosts{c.at("reach"), c.at("narrow"), c.at("memory"), c.at("blend"),
-                                              c.at("floor"), c.at("gather"), c.at("scatter")});
+                                              c.at("floor"), c.at("gather"), c.at("scatter"), c.at("rate")});
     for (const auto& [id, like] : all.at("uses").items()) out.emplace(id, out.at(like.get<std::string>()));
     return out;
 }

@@ -31,9 +31,12 @@ Seconds experts_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms
         assignments += load;
         ++touched;
     }
-    const FlopRate peak = std::max(FlopRate{1}, h.flop_per_cycle[layer.mapping.pipe] * h.sms * h.clock);
+    const FlopPerCycle peak = std::max(FlopPerCycle{1}, h.flop_per_cycle[layer.mapping.pipe]);
     const double reach = rows_of_tile >= 64 ? c.reach : c.narrow * std::sqrt(rows_of_tile / 64);
-    t[Term::compute] = Flops{2 * matrices * padded * real(m.hidden) * m.local_intermediate()} / (peak * reach);
+    const Flops of_an_sm{2 * matrices * padded * real(m.hidden) * m.local_intermediate() / h.sms};
+    // What a tile takes beside its multiplications (loads, barriers, sums) does not go with the rate of the
+    // multipliers.
+    t[Term::compute] = (of_an_sm / peak + of_an_sm / FlopPerCycle{c.rate} * (1 / reach - 1)) / h.clock;
     const Bytes weights = touched * matrices * real(m.hidden) * m.local_intermediate() * element_size(layer.weights);
     t[Term::dram] = weights / h.dram_bandwidth * c.memory;
     const double b = c.blend;

@@ -35,7 +35,7 @@ double neighbours_hit(const TiledLaunch& c, double held, double same_panel) {
 // again only if L1 still holds all of it beside what each CTA streams, when the next one begins.
 double walked_hit(const TiledLaunch& c, double line, double walked_side, double panel_side) {
     if (c.resident <= 1 || line > c.gpu.sms) return 0;
-    const double same = std::fmod(c.gpu.sms, line) == 0 ? 1 : 1 / line;
+    const double same = remainder_of(c.gpu.sms, line) == 0 ? 1 : 1 / line;
     const Bytes step = c.geometry.element * c.mapping.cta.k * (walked_side + c.resident * panel_side);
     const double held = c.occupancy.l1 / std::max(Bytes{1}, step);
     const double whole = std::clamp(2 * held / static_cast<double>(c.grid.k_steps) - 1, 0.0, 1.0);

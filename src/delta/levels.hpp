@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "delta/geometry.hpp"
 
@@ -19,6 +20,18 @@ struct TiledLaunch {
     const ModelInputs& gpu;
     double resident;  // CTAs that an SM really has at a time: what the launch gives it, up to what fits
 };
+
+// std::fmod of positive numbers, to the last bit. Those here are nearly always counts, which need no long division:
+// below 2^40 the quotient of whole numbers cannot round up to the next one, and the difference is exact.
+inline double remainder_of(double value, double size) {
+    constexpr double kLargest = 0x1p40;
+    if (value < kLargest && size < kLargest) {
+        const auto v = static_cast<std::int64_t>(value), s = static_cast<std::int64_t>(size);
+        if (static_cast<double>(v) == value && static_cast<double>(s) == size)
+            return value - static_cast<double>(static_cast<std::int64_t>(value / size)) * size;
+    }
+    return std::fmod(value, size);
+}
 
 // One CTA from its start to its end, in cycles of its SM.
 struct CtaWork {

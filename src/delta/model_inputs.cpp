@@ -42,8 +42,7 @@ double gemm_dram_share(const Machine& machine, const ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
     const MemoryLevel* dram = machine.find(Level::dram);
     if (!gemm || !dram->bandwidth || machine.made_from == MachineSource::measurement) return 1;
-    const double check_bits = dram->inline_ecc ? dram->inline_ecc->value : 0;
-    const double reach = gemm->dram_reach * std::max(0.1, 1 - calibration().ecc_refetch * check_bits);
+    const double reach = gemm->dram_reach * std::max(0.1, 1 - calibration().ecc_refetch * in.check_bits);
     return dram->bandwidth->value * reach / in.dram_bandwidth;
 }
 
@@ -83,6 +82,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     };
     in.dram_bandwidth = bandwidth(Level::dram, Needed::dram_bandwidth);
     if (roofs == Roofs::measured && !machine.find(Level::dram)->measured) in.dram_bandwidth *= calibration().dram_reach;
+    if (const MemoryLevel* dram = machine.find(Level::dram); dram->inline_ecc) in.check_bits = dram->inline_ecc->value;
     in.l2_bandwidth = bandwidth(Level::l2, Needed::l2_bandwidth);
     in.l1_latency = Cycles{needed(machine, Needed::l1_latency)};
     in.l2_latency = Cycles{needed(machine, Needed::l2_latency)};

@@ -37,9 +37,10 @@ Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInpu
     return {};
 }
 
-// What DRAM must give of a stream that ran just before: nothing of what fits into L2, all of what is twice as large.
-double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h) {
-    return kernels_alone(layer) && !layer.cold ? std::clamp(footprint / h.usable_l2() - 1, 0.0, 1.0) : 1;
+// What DRAM must give of a stream whose tensors were used just before: all but what L2 has kept of them.
+double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h, const StreamingCosts& c) {
+    if (!kernels_alone(layer) || layer.cold || footprint <= Bytes{}) return 1;
+    return std::max(0.0, 1 - h.usable_l2() * c.kept / footprint);
 }
 
 }  // namespace
@@ -52,12 +53,12 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.l1.a *= reads;
     traffic.l2.a *= reads;
     traffic.dram.a *= reads;
-    traffic.dram *= missed(layer.dram.total(), layer, h);
+    traffic.dram *= missed(layer.dram.total(), layer, h, c);
     t[Term::compute] = layer.flop / rate;
     t[Term::issue] = s ? row_time(*s, layer, h, c) : Seconds{};
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
-    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? c.reach(*h.architecture) : 1);
+    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? c.reach(h) : 1);
     if (layer.cold) {
         t.prologue = h.dram_latency / h.clock;
     } else if (layer.timing) {

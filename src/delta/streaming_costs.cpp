@@ -17,8 +17,9 @@ StreamingCosts read_streaming_costs() {
     if (file == files.end()) throw std::logic_error("data/model/streaming.json is not in the build");
     const nlohmann::json all = nlohmann::json::parse(file->text);
     StreamingCosts c{};
-    c.reach_hbm = all.at("reach").at("hbm");
-    c.reach_gddr = all.at("reach").at("gddr");
+    c.reach_plain = all.at("reach");
+    c.check_bits = all.at("check_bits");
+    c.kept = all.at("kept");
     for (std::size_t i = 0; i < 4; ++i)
         c.floor[i] = all.at("floor").at(std::string(name(static_cast<gambrel::Timing>(i))));
     c.l2_passes = all.at("l2_passes");
@@ -30,7 +31,6 @@ StreamingCosts read_streaming_costs() {
     c.scalar_iteration = all.at("scalar_iteration");
     c.vector_iteration = all.at("vector_iteration");
     c.index_element = all.at("index_element");
-    for (const auto& id : all.at("gddr")) c.gddr.insert(id.get<std::string>());
     return c;
 }
 

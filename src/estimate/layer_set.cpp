@@ -80,6 +80,14 @@ Result<LayerSet> table_of(const LayerRequest& request) {
 
 }  // namespace
 
+std::vector<Layer> LayerSet::layers() const {
+    std::vector<Layer> all;
+    if (network) all = network->layers;
+    if (table)
+        for (const LayerRow& row : table->rows) all.insert(all.end(), row.layers.begin(), row.layers.end());
+    return all;
+}
+
 Result<LayerSet> load_layers(const LayerRequest& request) {
     if (request.network.empty() == request.table.empty())
         return failure("NETWORK",
@@ -91,7 +99,7 @@ Result<LayerSet> load_layers(const LayerRequest& request) {
     const bool trained = network->model && network->model->phase == Phase::train;
     if (!trained && (request.training || (request.pass && *request.pass != Pass::fwd))) *network = training(*network);
     if (request.pass) std::erase_if(network->layers, [&](const Layer& l) { return l.pass != *request.pass; });
-    network->layers = merged(network->layers);
+    if (!request.in_order) network->layers = merged(network->layers);
     LayerSet set;
     set.title = network->name;
     set.notes = network->notes;

@@ -35,19 +35,35 @@ bool sums_fit(const Mapping& m, const Machine& machine) {
     return static_cast<double>(m.cta.m) * m.cta.n / threads <= kMostOutputs;
 }
 
+// From the terms of one SM that runs the CTAs one after the other at a clock that does not fall: no wave is rounded up
+// there, so they are the work itself.
+void add_work(Candidate& c, ModelInputs h) {
+    const Tile& tile = c.layer.mapping.cta;
+    c.multiplied =
+        Flops{2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.layer.grid.ctas() * c.layer.grid.k_steps)};
+    if (!c.bounded()) return;
+    h.sms = 1;
+    h.clock_long = Frequency{};
+    Occupancy alone;
+    alone.ctas_per_sm = 1;
+    const TimeTerms terms = predict(c.layer, alone, h).terms;
+    constexpr double kRounding = 1 - 1e-9;  // the bound must hold to the last bit
+    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.layer.mapping.pipe]);
+    c.multiplied = kRounding * (terms[Term::compute] * h.clock) * rate;
+    c.issued = kRounding * (terms[Term::issue] * h.clock).value() * h.schedulers;
+    c.shared = kRounding * (terms[Term::shared] * h.clock) * h.shared_width;
+}
+
 }  // namespace
 
-CandidatePool::CandidatePool(const Machine& machine, const Workload& workload, Tiles tiles)
-    : machine_(machine), workload_(workload), tiles_(tiles), pool_(workload.items.size()) {}
+CandidatePool::CandidatePool(const Machine& machine, const ModelInputs& hardware, const Workload& workload, Tiles tiles)
+    : machine_(machine), hardware_(hardware), workload_(workload), tiles_(tiles), pool_(workload.items.size()) {}
 
 const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapping) {
     for (const Candidate& known : pool_[index])
         if (known.layer.mapping == mapping) return &known;
-    Candidate c{gambrel::prepare(workload_.items[index].layer, mapping), {}};
-    const Tile& tile = mapping.cta;
-    if (mapping.family == KernelFamily::tiled)
-        c.padded_flop =
-            Flops{2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.layer.grid.ctas() * c.layer.grid.k_steps)};
+    Candidate c{gambrel::prepare(workload_.items[index].layer, mapping), {}, 0, {}};
+    if (mapping.family == KernelFamily::tiled) add_work(c, hardware_);
     return &pool_[index].emplace_back(c);
 }
 

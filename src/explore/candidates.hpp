@@ -15,12 +15,21 @@ namespace gambrel::explore_detail {
 
 struct Candidate {
     PreparedLayer layer;
-    Flops padded_flop;  // of whole tiles
-    // No model of it can be faster: all multiplications, or all bytes of L1, at their peak.
+    // What keeps an SM busy over all CTAs: multiplications in FLOP of its pipe, issue slots, bytes of shared memory.
+    Flops multiplied;
+    double issued = 0;
+    Bytes shared;
+    // Whether its time can never be below least_time. Products on the matrix units of newer GPUs count the k that there
+    // is, not whole tiles of it, and a short one runs above the clock.
+    [[nodiscard]] bool bounded() const { return !(layer.gemm && layer.mapping.a.asynchronous); }
+    // No model of it can be faster: all of one kind of work at its peak, shared out evenly.
     [[nodiscard]] double least_time(const ModelInputs& h) const {
         const Frequency cycles = h.sms * h.clock;
         const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[layer.mapping.pipe]);
-        return std::max(padded_flop / (rate * cycles), layer.l1.total() / (h.l1_width * cycles)).value();
+        const Cycles issue{issued / h.schedulers};
+        const Cycles busy =
+            std::max({multiplied / rate, issue, shared / h.shared_width, layer.l1.total() / h.l1_width});
+        return (busy / cycles).value();
     }
 };
 
@@ -43,13 +52,14 @@ struct Prepared {
 // Thread-safe; what it returns lives as long as it does.
 class CandidatePool {
 public:
-    CandidatePool(const Machine& machine, const Workload& workload, Tiles tiles);
+    CandidatePool(const Machine& machine, const ModelInputs& hardware, const Workload& workload, Tiles tiles);
     const Prepared& prepared(int sms);
 
 private:
     std::unique_ptr<Prepared> prepare(int sms);
     const Candidate* candidate(std::size_t layer, const Mapping& mapping);
     const Machine& machine_;
+    const ModelInputs& hardware_;
     const Workload& workload_;
     Tiles tiles_;
     std::mutex mutex_;

@@ -16,7 +16,11 @@ struct DesignEvaluator::Impl {
     CandidatePool pool;
 
     Impl(const Machine& m, const ModelInputs& h, Workload w, Tiles tiles)
-        : machine(m), hardware(h), workload(std::move(w)), limits(sm_limits(m)), pool(machine, workload, tiles) {}
+        : machine(m),
+          hardware(h),
+          workload(std::move(w)),
+          limits(sm_limits(m)),
+          pool(machine, hardware, workload, tiles) {}
 };
 
 // One design as the layers see it.
@@ -27,6 +31,7 @@ struct DesignEvaluator::Scratch::State {
     const Prepared* prepared = nullptr;
     int sms = -1;
     std::vector<const Choice*> chosen;  // by layer
+    std::vector<const Choice*> likely;  // by layer: the fastest of the design before, or null
 };
 
 DesignEvaluator::Scratch::Scratch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -46,6 +51,7 @@ DesignEvaluator::Scratch DesignEvaluator::scratch() const {
     auto state = std::make_unique<Scratch::State>();
     state->limits = impl_->limits;
     state->chosen.resize(impl_->workload.items.size());
+    state->likely.resize(impl_->workload.items.size());
     return Scratch(std::move(state));
 }
 
@@ -63,6 +69,7 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
         s.prepared = &impl_->pool.prepared(sms);
         s.sms = sms;
         s.occupancies.resize(s.prepared->footprints.size());
+        std::fill(s.likely.begin(), s.likely.end(), nullptr);
     }
     const Bytes more_shared = impl.limits.shared_memory * (f[Resource::shared] - 1);
     const bool unified = impl.limits.architecture->l1_holds_shared_memory;
@@ -80,16 +87,25 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
     double total = 0;
     for (std::size_t i = 0; i < impl.workload.items.size(); ++i) {
         const Workload::Item& item = impl.workload.items[i];
+        const auto time_of = [&](const Choice& choice) {
+            const Occupancy& o = s.occupancies[choice.footprint];
+            return o.ctas_per_sm == 0 ? kNever : predicted_time(choice.candidate->layer, o, s.inputs).value();
+        };
+        // What was fastest on the design before is likely to be so again, and most others then need no prediction.
+        // They keep their order, so that the first of equals wins whatever was evaluated before.
+        const Choice* const likely = s.likely[i];
+        const double bound = likely ? time_of(*likely) : kNever;
         double best = kNever;
         s.chosen[i] = nullptr;
         for (const Choice& choice : s.prepared->choices[i]) {
-            const Occupancy& o = s.occupancies[choice.footprint];
-            if (o.ctas_per_sm == 0 || choice.candidate->least_time(s.inputs) >= best) continue;
-            const double t = predicted_time(choice.candidate->layer, o, s.inputs).value();
+            const double least = choice.candidate->least_time(s.inputs);
+            if (least >= best || (least > bound && choice.candidate->bounded())) continue;
+            const double t = &choice == likely ? bound : time_of(choice);
             if (t >= best) continue;
             best = t;
             s.chosen[i] = &choice;
         }
+        s.likely[i] = s.chosen[i];
         total += item.weight * best;
     }
     return total;

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/arithmetic.hpp"
 #include "base/embedded.hpp"
 #include "mapping/rules.hpp"
 
@@ -22,7 +23,7 @@ struct HeadTile {
 };
 struct AttentionKernels {
     std::vector<HeadTile> tiles, tiles_cache8;
-    std::int32_t decode_rows = 64, ctas_per_sm = 1;
+    std::int32_t decode_rows = 64, threads = 128, registers = 255;
     bool packs_always = false, splits_prefill = false;
 };
 
@@ -44,7 +45,8 @@ std::map<std::string, AttentionKernels, std::less<>> read_kernels() {
         k.tiles = tiles_from(kernels.at("tiles"));
         if (kernels.contains("tiles_cache8")) k.tiles_cache8 = tiles_from(kernels.at("tiles_cache8"));
         k.decode_rows = kernels.value("decode_rows", k.decode_rows);
-        k.ctas_per_sm = kernels.value("ctas_per_sm", k.ctas_per_sm);
+        k.threads = kernels.value("threads", k.threads);
+        k.registers = kernels.value("registers", k.registers);
         k.packs_always = kernels.value("packs_always", k.packs_always);
         k.splits_prefill = kernels.value("splits_prefill", k.splits_prefill);
         out.emplace(id, std::move(k));
@@ -57,6 +59,12 @@ const AttentionKernels& kernels_of(const Architecture& architecture) {
     static const auto all = read_kernels();
     const auto found = all.find(architecture.id);
     return found != all.end() ? found->second : all.at("ampere");
+}
+
+// A tile of queries, one of keys and one of values. Where that is more than a CTA can have, kernels keep a part of it.
+Bytes shared_memory(const Attention& a, const Tile& tile, Bytes element, const SmLimits& limits) {
+    const double queries = real(tile.m) * real(a.head_dim), values = a.latent ? 0 : real(a.head_dim_v);
+    return std::min(limits.shared_memory_per_cta, (queries + tile.n * (real(a.head_dim) + values)) * element);
 }
 
 // The number of parts that the keys are shared out in: the least whose waves are as full as 0.85 of the fullest.
@@ -99,17 +107,19 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     } else if (decode) {
         m.cta.m = std::min(m.cta.m, kernels.decode_rows);
     }
-    m.threads = m.cta.m >= 192 || kernels.ctas_per_sm == 1 ? 384 : 128;
-    m.registers = kernels.ctas_per_sm == 1 ? 168 : 255;
-    m.stages = kernels.ctas_per_sm;
+    m.threads = kernels.threads;
+    m.registers = kernels.registers;
+    m.shared_memory = shared_memory(a, m.cta, element_size(layer.precision), limits);
     const std::int64_t group = a.heads / a.kv_heads;
     if (layer.pass == Pass::fwd && (kernels.packs_always || decode)) m.packed_heads = static_cast<std::int32_t>(group);
     const auto rows = static_cast<double>(ceil_div(a.q_len * m.packed_heads, m.cta.m));
     const double ctas = rows * static_cast<double>(a.batch * a.heads / m.packed_heads);
-    const bool splits = decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged;
+    const bool splits =
+        decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged && a.decode_batch == 0;
     if (layer.pass == Pass::fwd && splits) {
         const std::int64_t keys = ceil_div(a.keys_read(), m.cta.n);
-        m.split_k = static_cast<std::int32_t>(parts(ctas, keys, limits.sms * (decode ? kernels.ctas_per_sm : 1)));
+        const double slots = limits.sms * (decode ? std::max(1, occupancy(limits, m).ctas_per_sm) : 1);
+        m.split_k = static_cast<std::int32_t>(parts(ctas, keys, slots));
     }
     return m;
 }

@@ -50,7 +50,9 @@ std::vector<std::string> faults(const Attention& a) {
                                       {"head_dim", a.head_dim},
                                       {"head_dim_v", a.head_dim_v}})
         check.range(what, value, 1, network_detail::kLargestSize);
-    check.range("window", a.window, 0, network_detail::kLargestSize);
+    for (const auto& [what, value] :
+         {std::pair{"window", a.window}, {"decode_batch", a.decode_batch}, {"decode_kv_len", a.decode_kv_len}})
+        check.range(what, value, 0, network_detail::kLargestSize);
     if (!check.clean()) return check.take();
     if (a.heads % a.kv_heads != 0)
         check.fault(fmt::format("heads {} is not divisible by kv_heads {}", a.heads, a.kv_heads));
@@ -58,6 +60,10 @@ std::vector<std::string> faults(const Attention& a) {
         check.fault(fmt::format("values of {} elements cannot be a part of keys of {}", a.head_dim_v, a.head_dim));
     check.elements("Q", {a.batch, a.q_len, a.heads, a.head_dim});
     check.elements("K", {a.batch, a.kv_len, a.kv_heads, a.head_dim});
+    if (a.decode_batch > 0) {
+        if (a.decode_kv_len < 1) check.fault("decode_kv_len is needed where decode_batch is given");
+        check.elements("K of the decoding sequences", {a.decode_batch, a.decode_kv_len, a.kv_heads, a.head_dim});
+    }
     check.elements("the scores", {a.batch, a.heads, a.q_len, a.kv_len});
     return check.take();
 }
@@ -68,16 +74,18 @@ namespace network_detail {
 Flops attention_flop(const Attention& a, Pass pass) {
     const double dk = real(a.head_dim), dv = real(a.head_dim_v);
     const double products = pass == Pass::fwd ? dk + dv : 3 * dk + 2 * dv;
-    return Flops{2 * real(a.batch) * real(a.heads) * a.pairs() * products};
+    const double pairs = real(a.batch) * a.pairs() + real(a.decode_batch) * real(a.decode_kv_len);
+    return Flops{2 * real(a.heads) * pairs * products};
 }
 
 OperandBytes attention_bytes(const Attention& a, const Layer& layer) {
     const Bytes size = element_size(layer.precision), kv_size = element_size(a.kv_precision.value_or(layer.precision));
     const double sequences = real(a.batch), values = a.latent ? 0 : real(a.head_dim_v);
-    const double queries = sequences * real(a.q_len) * real(a.heads);
+    const double queries = (sequences * real(a.q_len) + real(a.decode_batch)) * real(a.heads);
+    const double keys = sequences * real(a.keys_read()) + real(a.decode_batch) * real(a.decode_kv_len);
     OperandBytes b;
     b.input = queries * real(a.head_dim) * size;
-    b.filter = sequences * real(a.keys_read()) * real(a.kv_heads) * (real(a.head_dim) + values) * kv_size;
+    b.filter = keys * real(a.kv_heads) * (real(a.head_dim) + values) * kv_size;
     b.output = queries * real(a.head_dim_v) * size;
     if (layer.pass == Pass::fwd) {
         b.read = b.input + b.filter;

@@ -26,8 +26,9 @@ double imbalance_of(RowCells& cells) {
 }
 
 std::string attention_name(const Attention& a, std::string_view phase) {
-    return fmt::format("attention {} {}x{}x{} {}/{}x{}", phase, a.batch, a.q_len, a.kv_len, a.heads, a.kv_heads,
-                       a.head_dim);
+    const std::string others = a.decode_batch > 0 ? fmt::format(" + {}x1x{}", a.decode_batch, a.decode_kv_len) : "";
+    return fmt::format("attention {} {}x{}x{}{} {}/{}x{}", phase, a.batch, a.q_len, a.kv_len, others, a.heads,
+                       a.kv_heads, a.head_dim);
 }
 
 }  // namespace
@@ -53,22 +54,16 @@ std::vector<Layer> attention_layers(RowCells& cells, const Layer& common) {
     // MLA keeps one compressed vector a position; prefill works on the expanded keys and values.
     a.latent = kind_cell == "mla" && a.kv_heads == 1 && decode;
     a.paged = decode || phase_cell == "prefill" || phase_cell == "mixed";
+    if (phase_cell == "mixed") {
+        a.decode_batch = cells.integer(decode_batch, 0);
+        // The cell has the positions in the cache; the query's own is one more.
+        if (a.decode_batch > 0) a.decode_kv_len = cells.integer(decode_kv_len, std::nullopt) + 1;
+    }
     Layer layer = common;
     layer.op = a;
     if (phase_cell == "bwd") layer.pass = Pass::dgrad;
-    const bool named = !layer.name.empty();
-    if (!named) layer.name = attention_name(a, phase_cell.empty() ? "fwd" : phase_cell);
-    std::vector<Layer> layers{layer};
-    if (phase_cell == "mixed" && cells.integer(decode_batch, 0) > 0) {
-        Attention others = a;
-        others.batch = cells.integer(decode_batch, 0);
-        others.q_len = 1;
-        others.kv_len = cells.integer(decode_kv_len, std::nullopt);
-        layer.op = others;
-        if (!named) layer.name = attention_name(others, "decode");
-        layers.push_back(std::move(layer));
-    }
-    return layers;
+    if (layer.name.empty()) layer.name = attention_name(a, phase_cell.empty() ? "fwd" : phase_cell);
+    return {layer};
 }
 
 std::vector<Layer> expert_layers(RowCells& cells, const Layer& common) {

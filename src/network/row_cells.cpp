@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -27,8 +26,8 @@ std::int64_t RowCells::integer(Column column, std::optional<std::int64_t> if_emp
     // Nearly all are plain digits, which need no floating point.
     std::int64_t whole = 0;
     const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), whole);
-    if (status == std::errc{} && end == cell.data() + cell.size() && std::abs(whole) < (std::int64_t{1} << 53))
-        return whole;
+    constexpr std::int64_t kExact = std::int64_t{1} << 53;
+    if (status == std::errc{} && end == cell.data() + cell.size() && whole > -kExact && whole < kExact) return whole;
     const auto value = number_from(cell);
     if (value && *value == std::floor(*value) && std::abs(*value) < 0x1p53) return static_cast<std::int64_t>(*value);
     fault(fmt::format("{} \"{}\": expected a whole number", name(column), cell));

@@ -1,5 +1,7 @@
 #include <gambrel/report.hpp>
 
+#include <algorithm>
+
 #include "base/embedded.hpp"
 #include "chart/text.hpp"
 #include "report/json_values.hpp"
@@ -71,7 +73,12 @@ Result<std::string> html_page(const PageInput& input) {
     if (part("page").empty())
         return failure("html",
                        "this build has no page: configure with GAMBREL_PAGE=ON, or write an .svg, .json or .csv");
-    const std::string data = safe_in_script(dumped(page_document(input), -1));
+    nlohmann::ordered_json document = page_document(input);
+    const auto computes = [](const auto& view) { return view.contains("model"); };
+    const bool has_model = std::any_of(document["views"].begin(), document["views"].end(), computes);
+    // Compressed and in base64; empty in a build without the compiler for it, and the page says so.
+    if (has_model) document["module"] = part("model"), document["catalogue"] = page_catalogue();
+    const std::string data = safe_in_script(dumped(document, -1));
     std::string out;
     out.reserve(data.size() + 400000);
     std::string_view shell = part("shell");
@@ -82,7 +89,9 @@ Result<std::string> html_page(const PageInput& input) {
         out += text;
         shell.remove_prefix(at + mark.size());
     };
-    fill("{{script_hash}}", base64(part("page.sha256"))), fill("{{style_hash}}", base64(part("style.sha256")));
+    fill("{{script_hash}}", base64(part("page.sha256")));
+    fill("{{wasm}}", has_model && !part("model").empty() ? " 'wasm-unsafe-eval'" : "");
+    fill("{{style_hash}}", base64(part("style.sha256")));
     fill("{{title}}", safe_in_text(input.title));
     fill("{{style}}", part("style")), fill("{{data}}", data), fill("{{script}}", part("page"));
     out += shell;

@@ -188,10 +188,15 @@ Json view_json(const PageView& v, const PageInput& page) {
     }
     if (v.comparison) add_comparison(out, *v.comparison);
     if (!v.answer.empty()) out["answer"] = printable(v.answer);
+    if (v.side_by_side) {
+        out["side_by_side"] = true;
+        out.erase("total"), out.erase("zero_flop");
+    }
     out["layers"] = Json::array();
     for (const auto& l : v.layers)
         out["layers"].push_back({printable(l.name), printable(l.detail), number(l.time.value()),
                                  printable(l.bottleneck), l.row ? Json(*l.row) : Json(nullptr)});
+    if (v.model) out["model"] = page_model_json(*v.model);
     out["curves"] = Json::array();
     if (v.comparison)
         if (const Chart bytes = traffic_chart(*v.comparison); !bytes.series.empty())

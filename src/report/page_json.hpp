@@ -17,6 +17,10 @@ nlohmann::ordered_json page_document(const PageInput& input);
 // absent: a line without one (unmatched in a comparison).
 nlohmann::ordered_json page_rows(const Analysis& analysis, const std::vector<std::optional<std::size_t>>& order);
 
+// Layers and machines as numbers for the model inside the page; the catalogue in that form. page_model.cpp.
+nlohmann::ordered_json page_model_json(const PageModel& model);
+nlohmann::ordered_json page_catalogue();
+
 // Bytes before against bytes after, a mark for each pair and level; without series if there is none. page_compare.cpp.
 Chart traffic_chart(const Comparison& comparison);
 

@@ -60,6 +60,14 @@ std::string origin_of(const Kernel& k) {
     return out;
 }
 
+// A counter that was not collected is worth a warning only where the verdict lacks something without it: FP64 is seldom
+// collected for deep learning, and seldom used.
+bool is_incomplete(const Kernel& k) {
+    const bool whole = k.time && flop(k) && k.bytes[Level::l1] && k.bytes[Level::l2] && k.bytes[Level::dram];
+    return std::any_of(k.reasons.begin(), k.reasons.end(),
+                       [&](Symbol reason) { return !whole || !reason.str().starts_with("not in the file: "); });
+}
+
 bool is_above(const Roofline& v) {
     const auto above = [](const auto& roof) { return roof.of_ceiling > kRoofTolerance; };
     return std::any_of(v.pipes.begin(), v.pipes.end(), above) || std::any_of(v.levels.begin(), v.levels.end(), above);
@@ -118,7 +126,7 @@ Json page_rows(const Analysis& analysis, const std::vector<std::optional<std::si
     out["of_roof"] = column(rows, [](auto& r) { return r.verdict.of_roof ? share(*r.verdict.of_roof) : Json(); });
     out["of_compute"] = column(rows, [](auto& r) { return of_compute_roof(r.verdict); });
     out["above"] = column(rows, [](auto& r) { return is_above(r.verdict) ? 1 : 0; });
-    out["incomplete"] = column(rows, [](auto& r) { return r.kernel.reasons.empty() ? 0 : 1; });
+    out["incomplete"] = column(rows, [](auto& r) { return is_incomplete(r.kernel) ? 1 : 0; });
     out["headroom"] = column(rows, [](auto& r) { return number(r.verdict.headroom); });
     add_level_columns(out, rows);
     out["texts"] = texts.take();

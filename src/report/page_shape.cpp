@@ -86,7 +86,7 @@ const std::string kCharts = R"("curves":[{"title":"text","subtitle":"text","note
   "tables":[{"title":"text","notes":["text"],"columns":[{"title":"text","number":"flag","shaded":"flag"}],
              "rows":[{"state":"text","texts":["text"],"values":["number?"]}]}])";
 const std::string kView = R"({"title":"text","command":"text","version":"text","roofs?":"text","grouping?":"text",
-  "answer?":"text","advice?":["text"],"whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
+  "answer?":"text","advice?":["text"],"side_by_side?":"flag","whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
                           kSum + R"(,
   "phases?":[)" + kSum + R"(],"notes?":["text"],
   "machines?":[{"id":"text","name":"text","about":"text","note":"text",
@@ -99,6 +99,8 @@ const std::string kView = R"({"title":"text","command":"text","version":"text","
                "total":[["text","text","text","text"]],"rows":)" +
                           kColumns + R"(,"roofs":[)" + kRoof + R"(],
                "explained":["text"],"side":["number"]},
+  "model?":{"roofs":"text","machines":[{"id":"text","name":"text","numbers":["number?"]}],
+            "layers":[{"row":"count","machine":"count","clock":"number?","numbers":["number?"]}]},
   "layers":[["text","text","number?","text","count?"]],)" +
                           kCharts + "}";
 

@@ -17,6 +17,27 @@ Result<std::string> page_of(PageView view, const PageStyle& style) {
     return page_of(std::move(title), {std::move(view)}, style);
 }
 
+// The layers on the machine that an exploration starts from, as `predict` has them, for the sliders of the page.
+std::optional<Estimates> start_of(const ExplorationReport& report) {
+    LayerSet layers;
+    layers.title = report.title;
+    layers.network.emplace();
+    for (const Workload::Item& item : report.workload.items) {
+        layers.network->layers.push_back(item.layer);
+        layers.network->layers.back().repeat = item.weight;
+    }
+    EstimatorOptions options;
+    options.machine = report.base;
+    // What the exploration was asked for beside the machine, by its inputs: a report does not keep the flags.
+    const auto as_sold = model_inputs(report.base);
+    if (!as_sold) return std::nullopt;
+    if (as_sold->clock != report.hardware.clock) options.clock = report.hardware.clock;
+    if (as_sold->dram_bandwidth != report.hardware.dram_bandwidth) options.roofs = Roofs::theoretical;
+    auto estimates = estimate(std::make_shared<const LayerSet>(std::move(layers)), options);
+    if (!estimates) return std::nullopt;
+    return std::move(*estimates);
+}
+
 }  // namespace
 
 Result<std::string> result_page(const Analysis& analysis, const PageStyle& style) {
@@ -31,6 +52,7 @@ Result<std::string> result_page(const Estimates& estimates, const Analysis& roof
     view.title = fmt::format("{} on {}, {}", roofline.title, estimates.machine(), name(roofline.origin));
     view.analysis = &roofline;
     view.layers = page_layers(estimates);
+    view.model = page_model(estimates);
     return page_of(std::move(view), style);
 }
 
@@ -53,7 +75,20 @@ Result<std::string> result_page(const ExplorationReport& report, const PageStyle
         moved = comparison(start, design_analysis(report, *best), {MatchBy::layer});
     PageView view = explore_view(report, moved ? &*moved : nullptr);
     if (!moved) view.analysis = &start;
-    return page_of(std::move(view), style);
+    const auto estimates = start_of(report);
+    if (!estimates) return page_of(std::move(view), style);
+    Run run = to_run(*estimates);
+    AnalysisOptions options;
+    options.grouping = Grouping::launch;
+    options.roofline.roofs = default_roofs(run);
+    const Analysis computed = analysis(std::move(run), options);
+    PageView trial;
+    trial.title = "Try a design";
+    trial.analysis = &computed;
+    trial.layers = page_layers(*estimates);
+    trial.model = page_model(*estimates);
+    std::string title = view.title;
+    return page_of(std::move(title), {std::move(view), std::move(trial)}, style);
 }
 
 Result<std::string> result_page(const Measurement& measurement, const PageStyle& style) {

@@ -202,7 +202,12 @@ Described helper(const Launch& l, const Convolution& c, Pass pass, const Sizes& 
             std::array<double, 2> operands = {pass == Pass::fwd ? e.input : e.output,
                                               pass == Pass::wgrad ? e.input : e.filter};
             std::sort(operands.begin(), operands.end(), std::greater<>());
-            const double n = operands[std::size_t(std::min(l.nth, 1))];
+            double n = operands[std::size_t(std::min(l.nth, 1))];
+            // A grid that is too small for the larger operand is of the other.
+            constexpr double kMostOfThread = 256;
+            const auto& block = l.activity->shape.block;
+            const double threads = l.activity->shape.ctas() * block[0] * block[1] * block[2];
+            if (threads > 0 && n > kMostOfThread * threads) n = operands[1];
             Launch whole = l;
             whole.share = 1;
             return stream(whole, n * size, n * size, 0);

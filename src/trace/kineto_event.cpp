@@ -16,8 +16,6 @@ namespace od = simdjson::ondemand;
 
 constexpr std::int32_t kNoDevice = -1, kMostDevices = 1024;
 
-bool is_gpu(Category c) { return c == Category::kernel || c == Category::copy || c == Category::memset; }
-
 std::string_view token(od::value& value) { return bare(value.raw_json_token()); }
 
 std::array<std::uint32_t, 3> triple(od::value& value) {
@@ -86,20 +84,38 @@ void EventReader::event(od::object& object) {
             f.dur = token(value);
         else if (is_key(key, "args") && (f.category == Category::other || f.name.empty()))
             waiting = true;
-        else if (is_key(key, "args") && f.ph == "X")
+        else if (is_key(key, "args") && (f.ph == "X" || f.ph == "B"))
             arguments(value, f);
     }
     if (f.category == Category::other && f.cat.empty()) f.category = category_of_process(f.pid);
-    if (f.ph != "X") {
-        pairs_ += f.ph == "B" && is_gpu(f.category) ? 1 : 0;
-        return;
-    }
+    if (f.ph == "E") return end(f);
+    if (f.ph != "X" && f.ph != "B") return;
+    if (waiting && f.category != Category::other) late_arguments(object, f);
+    if (f.ph == "B") return begin(f);
     if (f.category == Category::other) return remember_category(f.cat);
-    if (waiting) late_arguments(object, f);
     if (f.category == Category::counters) return void(++counters_);
     const auto start = nanoseconds(f.ts), duration = f.dur.empty() ? std::int64_t{0} : nanoseconds(f.dur);
     if (!start || !duration || *duration < 0) return void(++broken_);
     store(f, *start, *duration);
+}
+
+void EventReader::begin(const Fields& f) {
+    if (f.category == Category::other) remember_category(f.cat);
+    auto& open = open_[thread(f)];
+    constexpr std::size_t kDeepestNest = 4096;
+    if (open.size() < kDeepestNest) open.push_back(f);
+}
+
+// An end is that of the last event that began on its thread; its own name and category may be missing.
+void EventReader::end(const Fields& f) {
+    auto& open = open_[thread(f)];
+    if (open.empty()) return void(++broken_);
+    Fields whole = open.back();
+    open.pop_back();
+    if (whole.category == Category::other || whole.category == Category::counters) return;
+    const auto start = nanoseconds(whole.ts), stop = nanoseconds(f.ts);
+    if (!start || !stop || *stop < *start) return void(++broken_);
+    store(whole, *start, *stop - *start);
 }
 
 void EventReader::devices(od::value& value) {
@@ -147,6 +163,7 @@ void EventReader::distributed(od::value& value) {
 }
 
 void EventReader::remember_category(std::string_view cat) {
+    ++foreign_;
     constexpr std::size_t kMost = 8;
     if (cat.empty() || others_.size() >= kMost) return;
     if (std::find(others_.begin(), others_.end(), cat) == others_.end()) others_.emplace_back(cat);
@@ -155,14 +172,18 @@ void EventReader::remember_category(std::string_view cat) {
 void EventReader::finish() {
     if (broken_ > 0)
         out_.notes.push_back({out_.source, fmt::format("{} events have no valid time and are left out", broken_)});
-    if (pairs_ > 0)
-        out_.notes.push_back({out_.source, fmt::format("{} GPU events are pairs of begin and end, which the PyTorch "
-                                                       "profiler does not write: they are left out",
-                                                       pairs_)});
-    if (out_.gpu.empty() && out_.host.empty() && !others_.empty())
+    std::size_t without_end = 0;
+    for (const auto& [thread, open] : open_) without_end += open.size();
+    if (without_end > 0)
         out_.notes.push_back(
-            {out_.source, fmt::format("holds no event of the PyTorch profiler (cpu_op, kernel); its categories are {}",
-                                      fmt::join(others_, ", "))});
+            {out_.source, fmt::format("{} events begin and do not end: they are left out", without_end)});
+    if (out_.gpu.empty() && out_.host.empty() && out_.calls.empty() && foreign_ > 0)
+        out_.notes.push_back(
+            {out_.source,
+             fmt::format(
+                 "none of its {} events is of the PyTorch profiler (cpu_op, kernel){}; traces of JAX, TensorFlow "
+                 "and Ascend are not read",
+                 foreign_, others_.empty() ? "" : fmt::format("; their categories are {}", fmt::join(others_, ", ")))});
     if (counters_ > 0)
         out_.notes.push_back(
             {out_.source, fmt::format("{} ranges of CUPTI counters (cuda_profiler_range) are not read", counters_)});

@@ -47,12 +47,15 @@ private:
     std::uint32_t thread(const Fields& f);
     void store(Fields& f, std::int64_t start, std::int64_t duration);
     void remember_category(std::string_view cat);
+    void begin(const Fields& f);
+    void end(const Fields& f);
 
     Events& out_;
     std::unordered_map<std::uint64_t, std::uint32_t> threads_;
     std::uint64_t last_key_ = ~std::uint64_t{0};
     std::uint32_t last_thread_ = 0;
-    std::uint64_t broken_ = 0, counters_ = 0, pairs_ = 0;
+    std::unordered_map<std::uint32_t, std::vector<Fields>> open_;  // of each thread: events whose end is to come
+    std::uint64_t broken_ = 0, counters_ = 0, foreign_ = 0;
     std::vector<std::string> others_;  // categories that are not read
     std::string room_;
 };

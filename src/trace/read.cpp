@@ -66,6 +66,8 @@ std::optional<Error> other_format(const std::string& path) {
         return Error{path,
                      "is an unfinished recording of Nsight Systems: import it with QdstrmImporter, then "
                      "`nsys export --type sqlite`"};
+    if (kind == ".tar" || kind == ".tgz" || path.ends_with(".tar.gz"))
+        return Error{path, "is an archive: unpack it and analyze the folder, whose files are then ranks of one run"};
     if (kind == ".zst" || kind == ".xz" || kind == ".bz2" || kind == ".zip" || kind == ".7z")
         return Error{path, "is compressed in a way that is not read here: unpack it, or pack it as .gz"};
     return std::nullopt;

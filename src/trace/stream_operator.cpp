@@ -90,7 +90,7 @@ double grid_elements(const Activity& a) {
            a.shape.block[1] * a.shape.block[2];
 }
 
-Described gathered(const Launch& l) {
+Described gathered(const Launch& l, const StreamRule& rule) {
     const OperatorInput* table = argument(*l.call, l.rule->argument("table"));
     const OperatorInput* index = argument(*l.call, l.rule->argument("index"));
     if (!table || !index || table->tensors.empty() || index->tensors.empty())
@@ -106,7 +106,10 @@ Described gathered(const Launch& l) {
     const double out = elements(rows) / double(rows[std::size_t(axis)]) * indices;
     // Rows that are asked for more than once are read once; the others not at all.
     const double read = std::min(out, elements(rows)) * size + indices * 8;
-    Described d = stream(l, read, out * size, 0);
+    // A bag is the sum of its rows.
+    const OperatorInput* bags = argument(*l.call, l.rule->argument("offsets"));
+    const double written = bags && indices > 0 ? std::min(out, elements(*bags) * (out / indices)) : out;
+    Described d = stream(l, read, written * size, rule.flop * out);
     d.remarks = std::move(remarks);
     return d;
 }
@@ -194,14 +197,15 @@ Described stream(const Launch& launch, double read, double written, double flop)
 }
 
 Described describe_stream(const Launch& l, const StreamRule& rule) {
-    if (rule.write == "gather") return gathered(l);
+    if (rule.write == "gather") return gathered(l, rule);
     std::vector<std::string> remarks;
     if (rule.write == "grid") {
         if (l.call->inputs.empty() || l.call->inputs.front().tensors.empty())
             return Described::refused("shapes of its operands were not recorded");
         const double n = grid_elements(*l.activity), size = element_bytes(l.call->inputs.front(), l.kernel(), remarks);
-        Described d = stream(l, n * (size + 8), n * size, 0);
-        d.remarks.emplace_back("indices were not recorded: as many elements as the grid covers");
+        Described d = stream(l, n * size, n * size, 0);
+        d.remarks.emplace_back(
+            "indices were not recorded: as many elements as the grid covers, without the reads of the indices");
         return d;
     }
     double read = 0, largest = 0;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "trace/impossible.hpp"
 #include "trace/launch_model.hpp"
 #include "trace/spans.hpp"
 
@@ -90,6 +91,7 @@ struct Builder {
     const TraceOptions& options;
     const std::vector<Machine>& machines;
     LaunchModel model;
+    std::vector<Possible> possible;
     Run run{};
     std::unordered_map<Symbol, std::unordered_map<Symbol, std::size_t>> unmodelled{};
 
@@ -103,8 +105,12 @@ struct Builder {
                 "communication: bound by the links between GPUs, which a machine file does not have");
             return TimeClass::communication;
         }
-        const std::string fault = model.add_to(k, index);
+        std::string fault = model.add_to(k, index);
+        if (fault.empty()) fault = possible[a.device].fault(k);
         if (fault.empty()) return TimeClass::modelled;
+        k.work = {};
+        k.bytes = {};
+        k.zero_flop_launches = 0;
         k.reasons.emplace_back(fault);
         if (a.launch == Activity::Launch::graph) return TimeClass::graph;
         if (a.launch == Activity::Launch::before_capture) return TimeClass::before_capture;
@@ -144,7 +150,7 @@ Result<Run> to_run(const Timeline& timeline, const TraceOptions& options) {
     if (!machines) return tl::unexpected(std::move(machines.error()));
     auto model = LaunchModel::make(timeline, *machines, options);
     if (!model) return tl::unexpected(std::move(model.error()));
-    Builder builder{timeline, options, *machines, std::move(*model)};
+    Builder builder{timeline, options, *machines, std::move(*model), {machines->begin(), machines->end()}};
     Run& run = builder.run;
     TimelineSummary sum;
     sum.ranks = timeline.ranks.size();

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -109,6 +110,19 @@ std::string significant(double value, int digits) {
     return text;
 }
 
+// Where the number ends; null if there is none.
+const char* number_at_start(std::string_view s, double& number) {
+#if defined(__wasi__)  // its libc++ has no from_chars for floating point; machine files there are the build's own
+    const std::string ended(s);
+    char* end = nullptr;
+    number = std::strtod(ended.c_str(), &end);
+    return end == ended.c_str() ? nullptr : s.data() + (end - ended.c_str());
+#else
+    const auto [end, status] = std::from_chars(s.data(), s.data() + s.size(), number);
+    return status != std::errc{} || end == s.data() ? nullptr : end;
+#endif
+}
+
 }  // namespace
 
 template <class Q>
@@ -119,8 +133,8 @@ tl::expected<Q, std::string> parse_quantity(std::string_view text) {
     };
     const std::string_view s = trimmed(text);
     double number = 0;
-    const auto [end, status] = std::from_chars(s.data(), s.data() + s.size(), number);
-    if (status != std::errc{} || end == s.data()) return fail("does not start with a number");
+    const char* end = number_at_start(s, number);
+    if (!end) return fail("does not start with a number");
     if (!std::isfinite(number)) return fail("is not a finite number");
     const std::string_view unit = trimmed(s.substr(static_cast<std::size_t>(end - s.data())));
     if (unit.empty()) return fail("has no unit");

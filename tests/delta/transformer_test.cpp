@@ -33,6 +33,9 @@ std::vector<Layer> samples() {
          {std::tuple{1, 64, 64}, {4, 4096, 4096}, {16, 1, 8192}, {256, 1, 512}, {1, 512, 9000}})
         out.push_back(layer_of(attention(b, q, kv)));
     out.push_back(layer_of(attention(2, 2048, 2048), Pass::dgrad));
+    Attention mixed = attention(1, 512, 2048);
+    mixed.decode_batch = 64, mixed.decode_kv_len = 4097;
+    out.push_back(layer_of(mixed));
     for (const std::int64_t tokens : {1, 64, 8192}) {
         MixtureOfExperts m;
         m.tokens = tokens, m.hidden = 4096, m.intermediate = 1536, m.experts = 128, m.topk = 8;
@@ -98,6 +101,57 @@ TEST(Transformers, more_tokens_and_longer_caches_never_take_less_time) {
             before = time;
         }
     }
+}
+
+TEST(Transformers, sequences_that_decode_beside_a_prompt_add_time) {
+    for (const std::string& gpu : kTransformerGpus) {
+        Attention a = attention(1, 256, 1024);
+        Seconds before = on(layer_of(a), gpu).time;
+        a.decode_kv_len = 2049;
+        for (const std::int64_t sequences : {8, 64, 512}) {
+            a.decode_batch = sequences;
+            const Seconds time = on(layer_of(a), gpu).time;
+            EXPECT_GT(time, before) << gpu << ' ' << sequences;
+            before = time;
+        }
+    }
+}
+
+// Query heads of a group that are not packed read their keys one after the other. 128 sequences fill the SMs with one
+// head, so that the next one finds nothing of 8 MB a sequence in L2.
+TEST(Transformers, heads_of_a_group_read_keys_again_where_they_do_not_run_together) {
+    Attention a = attention(1, 64, 64);
+    a.decode_batch = 128, a.decode_kv_len = 16384;
+    const Layer layer = layer_of(a);
+    const double once = compulsory_bytes(layer).read.value();
+    EXPECT_NEAR(on(layer, "rtx-4090").traffic.dram.total().value() / once, 4, 0.3);
+    EXPECT_NEAR(on(layer, "h100-sxm").traffic.dram.total().value() / once, 1, 0.1);
+}
+
+TEST(Transformers, an_sm_holds_the_attention_ctas_that_its_shared_memory_has_room_for) {
+    const auto resident = [](const std::string& gpu, std::int64_t head_dim) {
+        Attention a = attention(4, 1024, 1024);
+        a.head_dim = a.head_dim_v = head_dim;
+        const Mapping mapping = mapping_for(layer_of(a), machine(gpu));
+        return occupancy(machine(gpu), mapping).ctas_per_sm;
+    };
+    EXPECT_EQ(resident("a100-sxm4-80gb", 128), 2);
+    EXPECT_EQ(resident("rtx-4090", 128), 1);
+    EXPECT_EQ(resident("rtx-a6000", 128), 1);
+    EXPECT_EQ(resident("h100-sxm", 128), 1);
+}
+
+TEST(Transformers, a_stream_in_a_model_finds_in_l2_only_what_was_kept) {
+    Streaming s;
+    s.kind = StreamingKind::elementwise;
+    const auto dram = [&](double elements) {
+        s.read[0] = s.written = elements;
+        Layer layer = layer_of(s);
+        layer.hints.timing = Timing::kernel;
+        return on(layer, "rtx-4090").traffic.dram.total().value();
+    };
+    EXPECT_EQ(dram(1e6), 0);
+    EXPECT_NEAR(dram(50e6), 200e6 - 0.25 * 72 * 1024 * 1024, 2e6);
 }
 
 TEST(Transformers, an_fp8_cache_halves_the_bytes_of_decode) {

@@ -210,6 +210,20 @@ TEST(Estimates, that_are_stopped_are_partial) {
     EXPECT_THAT(to_text(made->notes), HasSubstr("partial"));
 }
 
+TEST(LayerSet, has_every_layer_as_it_runs_where_order_is_asked_for) {
+    LayerRequest request;
+    request.network = "resnet50";
+    const auto merged = load_layers(request);
+    request.in_order = true;
+    const auto ordered = load_layers(request);
+    ASSERT_TRUE(merged && ordered);
+    EXPECT_LT(merged->layers().size(), ordered->layers().size());
+    double runs = 0;
+    for (const Layer& layer : merged->layers()) runs += layer.repeat;
+    EXPECT_EQ(runs, static_cast<double>(ordered->layers().size()));
+    for (const Layer& layer : ordered->layers()) EXPECT_EQ(layer.repeat, 1) << layer.name;
+}
+
 TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
     LayerRequest request;
     request.network = "resnet50";

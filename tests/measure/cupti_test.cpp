@@ -108,7 +108,7 @@ TEST(Contradiction, needs_counters_that_say_so) {
 
 TEST(CuptiHostLibrary, knows_the_metrics_on_every_chip) {
     // The library opens another one with RTLD_DEEPBIND, which ends every program with the address sanitizer.
-    if (::dlsym(RTLD_DEFAULT, "__asan_init")) GTEST_SKIP() << "not with sanitizers; make test-gpu-model runs it";
+    if (::dlsym(RTLD_DEFAULT, "__asan_init")) GTEST_SKIP() << "not with sanitizers; a build of preset dev runs it";
     for (const char* path : {"/usr/local/cuda-13.0/lib64/libcupti.so.13", "/usr/local/cuda-13.0/lib/libcupti.so.13",
                              "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"})
         if (std::filesystem::exists(path)) setenv("GAMBREL_CUPTI", path, 0);

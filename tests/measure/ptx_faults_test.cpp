@@ -111,6 +111,24 @@ TEST_F(PtxFaults, a_kernel_that_does_not_end_is_given_up) {
     EXPECT_THAT(*(*device)->lost(), HasSubstr("not usable any more"));
 }
 
+TEST_F(PtxFaults, two_groups_on_one_sm_are_noticed_where_each_needs_its_own) {
+    if (IsSkipped()) return;
+    set("PTX_CC", 100);
+    set("PTX_CROWDED", 1);
+    auto device = open_device("cuda:0");
+    ASSERT_TRUE(device);
+    const Probe product{.action = ProbeAction::mma, .pipe = Pipe::tensor_fp16, .matrix = MatrixPath::tensor_memory},
+        own_sets{.action = ProbeAction::load, .sharing = WorkingSetSharing::own};
+    for (const auto& [probe, bytes] : {std::pair{product, 0.0}, {own_sets, 40'000.0}}) {
+        const auto sample = run(**device, probe, bytes, 2);
+        ASSERT_TRUE(sample) << title(probe) << ": " << to_text(sample.error());
+        EXPECT_EQ(sample->fault.value_or(""), "two groups ran on SM 0, but each needs one of its own") << title(probe);
+    }
+    const auto any = run(**device, {.action = ProbeAction::fma, .pipe = Pipe::fp32}, 0, 2);
+    ASSERT_TRUE(any);
+    EXPECT_FALSE(any->fault) << "arithmetic has several groups on each SM";
+}
+
 TEST_F(PtxFaults, out_of_memory_ends_one_probe_only) {
     if (IsSkipped()) return;
     set("PTX_MEMORY", 8e6);

@@ -65,6 +65,18 @@ TEST(AttentionWork, of_a_decode_step_over_one_position_is_that_of_a_matrix_times
     EXPECT_EQ(compulsory_bytes(layer_of(a)).filter, Bytes{2 * 64 * 2});
 }
 
+TEST(AttentionWork, of_sequences_that_decode_beside_a_prompt_is_added_to_its_own) {
+    Attention prompt = attention(64, 512, true), decode = attention(1, 300, true), both = prompt;
+    decode.batch = both.decode_batch = 7, both.decode_kv_len = 300;
+    EXPECT_EQ(flop(layer_of(both)), flop(layer_of(prompt)) + flop(layer_of(decode)));
+    const OperandBytes a = compulsory_bytes(layer_of(prompt)), b = compulsory_bytes(layer_of(decode)),
+                       sum = compulsory_bytes(layer_of(both));
+    EXPECT_EQ(sum.read, a.read + b.read);
+    EXPECT_EQ(sum.written, a.written + b.written);
+    both.decode_kv_len = 0;
+    EXPECT_THAT(faults(both), testing::Contains(HasSubstr("decode_kv_len is needed")));
+}
+
 TEST(AttentionWork, of_the_backward_pass_is_five_gemms) {
     const Attention a = attention(128, 128, true);
     EXPECT_EQ(flop(layer_of(a, Pass::dgrad)), flop(layer_of(a)) * 2.5);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <gambrel/report.hpp>
@@ -9,6 +11,7 @@
 
 #include "base/csv_guard.hpp"
 #include "report/golden.hpp"
+#include "report/numbers.hpp"
 #include "report/sample.hpp"
 
 namespace gambrel {
@@ -104,6 +107,13 @@ TEST(Csv, numbers_read_back_to_the_same_double) {
     auto a = sample::toy();
     a.rows[0].kernel.time->value = Seconds{0.1 + 0.2};
     EXPECT_EQ(std::strtod(read_csv(csv(a))[1][3].c_str(), nullptr), 0.1 + 0.2);
+}
+
+TEST(Csv, whole_numbers_are_spelled_like_any_other_double) {
+    for (const double value :
+         {0.0, -0.0, 1.0, -7.0, 268435456.0, 999999999999999.0, 1e15, 1e16, 0x1p62, 0.5, 1e-7, 57.41})
+        EXPECT_EQ(report_detail::exact(value), fmt::format("{}", value));
+    EXPECT_EQ(report_detail::exact(std::numeric_limits<double>::infinity()), "");
 }
 
 TEST(Csv, leaves_unknown_empty_and_joins_reasons_and_findings) {

@@ -41,7 +41,7 @@ TEST(Flop, every_operator_that_torch_counts_has_the_same_flop_here) {
                 R"(","pid":1,"tid":1,"ts":)" + at(0) + R"(,"dur":100,"args":)" + cases[i].arguments +
                 R"(},{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"dur":1,"ts":)" + at(10) +
                 R"(,"args":{"correlation":)" + id +
-                R"(}},{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"dur":9,"ts":)" + at(200) +
+                R"(}},{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"dur":900000,"ts":)" + at(200) +
                 R"(,"args":{"device":0,"stream":7,"correlation":)" + id + R"(,"grid":[64,1,1],"block":[256,1,1]}})";
     }
     const auto timeline = read_timeline(text + "]}", "t");

@@ -130,6 +130,33 @@ TEST(Kineto, what_other_tools_do_to_a_file_does_not_lose_it) {
     EXPECT_TRUE(timeline_of(broken_and_short).partial);
 }
 
+TEST(Kineto, pairs_of_begin_and_end_are_read_like_whole_events) {
+    const std::string pairs =
+        R"({"ph":"B","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":100,"args":{"Input Dims":[[4,8],[8,2]]}},)"
+        R"({"ph":"B","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":103,"args":{"correlation":9}},)"
+        R"({"ph":"E","pid":1,"tid":1,"ts":104},{"ph":"E","pid":1,"tid":1,"ts":110},)"
+        R"({"ph":"B","args":{"device":0,"correlation":9},"cat":"kernel","name":"k","pid":0,"tid":7,"ts":120.125},)"
+        R"({"ph":"E","pid":0,"tid":7,"ts":125.5,"name":"k"},{"ph":"E","pid":0,"tid":7,"ts":126},)"
+        R"({"ph":"B","cat":"kernel","name":"open","pid":0,"tid":7,"ts":130})";
+    const Timeline t = timeline_of("{" + kDevice + "\"traceEvents\":[" + pairs + "]}");
+    ASSERT_THAT(t.activities, SizeIs(1));
+    EXPECT_EQ(t.activities[0].duration_ns, 5375);
+    EXPECT_EQ(t.activities[0].call, 0);
+    EXPECT_EQ(t.calls.at(0).name.str(), "aten::mm");
+    ASSERT_THAT(t.notes, SizeIs(2));
+    EXPECT_THAT(t.notes[0].what, HasSubstr("1 events have no valid time"));
+    EXPECT_THAT(t.notes[1].what, HasSubstr("1 events begin and do not end"));
+}
+
+TEST(Kineto, a_trace_of_another_framework_says_that_it_is_not_read) {
+    const Timeline t =
+        timeline_of(R"({"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},)"
+                    R"({"ph":"X","pid":1,"tid":13,"ts":5,"dur":2,"name":"loop_add_fusion","args":{"hlo_op":"add"}}]})");
+    EXPECT_THAT(t.activities, IsEmpty());
+    ASSERT_THAT(t.notes, SizeIs(1));
+    EXPECT_THAT(t.notes[0].what, HasSubstr("JAX"));
+}
+
 TEST(Kineto, the_profiler_before_kineto_has_processes_instead_of_categories) {
     const Timeline t =
         timeline_of(R"([{"name":"aten::mm","ph":"X","ts":1,"dur":2,"tid":1,"pid":"CPU functions","args":{}},)"

@@ -24,7 +24,7 @@ Timeline graph_of(const std::vector<Product>& kernels, int times) {
             const std::string name = "ampere_fp16_s16816gemm_fp16_" + std::to_string(p.tile_m) + "x" +
                                      std::to_string(p.tile_n) + "_ldg8_f2f_stages_32x5_tn";
             for (const std::string& kernel : {name, std::string("rms_norm")})
-                text += R"(,{"ph":"X","cat":"kernel","name":")" + kernel + R"(","pid":0,"tid":7,"dur":5,"ts":)" +
+                text += R"(,{"ph":"X","cat":"kernel","name":")" + kernel + R"(","pid":0,"tid":7,"dur":5000,"ts":)" +
                         std::to_string(at += 10) + R"(,"args":{"device":0,"stream":7,"correlation":1,"grid":[)" +
                         std::to_string(p.ctas) + R"(,1,1],"block":[128,1,1]}})";
         }

@@ -23,7 +23,7 @@ std::string trace_of(const std::string& op, const std::string& inputs, const std
         text += R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":10)" + n +
                 R"(,"dur":1,"args":{"correlation":)" + n + "}}";
         text += R"(,{"ph":"X","cat":"kernel","name":")" + kernels[i] + R"(","pid":0,"tid":7,"ts":30)" + n +
-                R"(0,"dur":9,"args":{"device":0,"stream":7,"correlation":)" + n +
+                R"(0,"dur":900,"args":{"device":0,"stream":7,"correlation":)" + n +
                 R"(,"grid":[64,1,1],"block":[256,1,1]}})";
     }
     return text + "]}";
@@ -147,6 +147,39 @@ TEST(Operators, fused_experts_are_two_products_of_the_chosen_rows) {
     EXPECT_DOUBLE_EQ(work(k[0]), 2.0 * 128 * 1536 * 2048);
     EXPECT_DOUBLE_EQ(work(k[1]), 2.0 * 128 * 768 * 2048);
     EXPECT_GE(dram(k[0]), 2.0 * 8 * 1536 * 2048);
+}
+
+TEST(Operators, a_bag_of_embeddings_reads_its_rows_and_writes_their_sums) {
+    const auto k = kernels_of(trace_of("aten::_embedding_bag",
+                                       R"("Input Dims":[[100000,64],[4096],[256]],)"
+                                       R"("Input type":["float","long int","long int"])",
+                                       {"EmbeddingBag_updateOutputKernel_sum_mean<float, long>"}));
+    ASSERT_EQ(k.size(), 1u);
+    EXPECT_EQ(k[0].time_class.str(), "modelled");
+    EXPECT_NEAR(k[0].bytes[Level::l1]->value.value(), 4096 * (64 * 4 + 8) + 256 * 64 * 4, 4096);
+    EXPECT_DOUBLE_EQ(work(k[0]), 4096.0 * 64);
+}
+
+TEST(Operators, kernels_of_a_search_read_its_input_and_those_that_only_prepare_read_nothing) {
+    const auto k = kernels_of(trace_of("aten::nonzero", R"("Input Dims":[[1000000]],"Input type":["bool"])",
+                                       {"void cub::DeviceReduceKernel<x>", "void cub::DeviceCompactInitKernel<x>",
+                                        "void cub::DeviceSelectSweepKernel<x>"}));
+    ASSERT_EQ(k.size(), 3u);
+    for (const Kernel& kernel : k) EXPECT_EQ(kernel.time_class.str(), "modelled");
+    EXPECT_GT(k[0].bytes[Level::l1]->value.value(), 0.99e6);
+    EXPECT_LT(k[1].bytes[Level::l1]->value.value(), 0.01e6);
+    EXPECT_GT(k[2].bytes[Level::l1]->value.value(), 0.99e6);
+}
+
+TEST(Operators, what_no_gpu_does_in_the_measured_time_is_refused) {
+    const auto k = kernels_of(trace_of("aten::relu", R"("Input Dims":[[40000,40000]],"Input type":["float"])",
+                                       {"vectorized_elementwise_kernel<4, relu>"}));
+    ASSERT_EQ(k.size(), 1u);
+    EXPECT_EQ(k[0].time_class.str(), "unmodelled");
+    EXPECT_FALSE(k[0].bytes[Level::dram]);
+    EXPECT_FALSE(flop(k[0]));
+    ASSERT_FALSE(k[0].reasons.empty());
+    EXPECT_THAT(k[0].reasons.back().str(), HasSubstr("not what this kernel did"));
 }
 
 TEST(Operators, an_unknown_operator_is_a_row_with_a_reason) {

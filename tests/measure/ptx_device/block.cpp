@@ -12,7 +12,7 @@ Block::Block(Gpu& on, const Kernel& of, unsigned number, unsigned groups, unsign
       id(number),
       grid(groups),
       threads(thread_count),
-      sm(static_cast<int>(number % static_cast<unsigned>(on.is.sms))),
+      sm(on.is.crowded && number < 2 ? 0 : static_cast<int>(number % static_cast<unsigned>(on.is.sms))),
       shared(of.shared_bytes + 16, 0xa5),
       parameters(arguments),
       unfenced(thread_count, 0) {

@@ -56,6 +56,7 @@ ptx::Description described() {
     d.products_per_cycle = variable("PTX_PRODUCTS", d.products_per_cycle);
     d.memory_bytes = static_cast<std::size_t>(variable("PTX_MEMORY", static_cast<double>(d.memory_bytes)));
     d.cuts_fp8 = variable("PTX_CUTS_FP8", 0) != 0;
+    d.crowded = variable("PTX_CROWDED", 0) != 0;
     return d;
 }
 

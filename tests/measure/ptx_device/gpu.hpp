@@ -28,6 +28,7 @@ struct Description {
     int l1_latency = 33, l2_latency = 210, dram_latency = 500, shared_latency = 23;
     std::size_t memory_bytes = std::size_t{2} << 30;
     bool cuts_fp8 = false;  // adds FP8 products with 13 bits, as Hopper does
+    bool crowded = false;   // the first two groups share an SM, as beside another program
 
     double fma_per_cycle() const { return 32 * instructions_per_cycle; }
 };
