@@ -70,6 +70,24 @@ TEST(Explore, the_fast_path_gives_what_predict_gives_to_the_last_bit) {
     }
 }
 
+// The search begins with what was fastest before, which must not show in any result.
+TEST(Explore, a_design_takes_the_same_time_whatever_was_evaluated_before_it) {
+    for (const char* gpu : {"titan-xp", "h100-sxm"}) {
+        const Machine& machine = *find_in_catalogue(gpu);
+        const ModelInputs h = *model_inputs(machine);
+        for (const char* network : {"resnet50", "bert-base"}) {
+            const DesignEvaluator e(machine, h, workload(network), Tiles::fastest);
+            const auto space =
+                *parse_space("sms=1:2,macs=1:4,l2.capacity=1:4,registers=1:4,shared=1:4,clock=0.8:1.5", machine, h);
+            auto used = e.scratch();
+            for (std::uint64_t i = 0; i < 300; ++i) {
+                const Factors design = space.at(i * 7'919 % space.size());
+                EXPECT_EQ(e.time(design, used), time_of(e, design)) << gpu << " " << network << " " << i;
+            }
+        }
+    }
+}
+
 TEST(Explore, exposed_times_are_not_negative_and_sum_up_to_the_time) {
     for (const auto& network : builtin_networks()) {
         const DesignEvaluator e(titan(), *model_inputs(titan()), workload(network.name));

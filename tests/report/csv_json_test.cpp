@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <limits>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <gambrel/report.hpp>
@@ -9,6 +11,7 @@
 
 #include "base/csv_guard.hpp"
 #include "report/golden.hpp"
+#include "report/numbers.hpp"
 #include "report/sample.hpp"
 
 namespace gambrel {
@@ -53,11 +56,12 @@ TEST(Csv, of_the_training_step_is_as_recorded) { sample::expect_golden("training
 TEST(Csv, has_the_columns_of_the_contract_and_one_row_per_group) {
     const auto rows = read_csv(csv(sample::toy()));
     ASSERT_EQ(rows.size(), 4u);
-    const std::vector<std::string> header{
-        "name",        "phase",      "launches", "time_s",          "flop_fp64",   "flop_fp32",  "flop_fp16",
-        "flop_tensor", "flop",       "l1_bytes", "l2_bytes",        "dram_bytes",  "ai_l1",      "ai_l2",
-        "ai_dram",     "flop_per_s", "bound",    "percent_of_roof", "reason",      "headroom_s", "step_speedup",
-        "operator",    "module",     "rank",     "origin_time",     "origin_bytes"};
+    const std::vector<std::string> header{"name",         "phase",        "launches",        "time_s", "flop_fp64",
+                                          "flop_fp32",    "flop_fp16",    "flop_tensor",     "flop",   "l1_bytes",
+                                          "l2_bytes",     "dram_bytes",   "ai_l1",           "ai_l2",  "ai_dram",
+                                          "flop_per_s",   "bound",        "percent_of_roof", "reason", "headroom_s",
+                                          "step_speedup", "operator",     "module",          "rank",   "origin_time",
+                                          "origin_bytes", "nearest_roof", "roof_basis",      "why"};
     EXPECT_EQ(rows[0], header);
     for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
     // triad: 2e9 FLOP and 8e9 B in 1 s on 10 GB/s.
@@ -86,7 +90,10 @@ TEST(Csv, has_the_columns_of_the_contract_and_one_row_per_group) {
                                                  "",
                                                  "",
                                                  "measured",
-                                                 "measured"}));
+                                                 "measured",
+                                                 "DRAM",
+                                                 "counters",
+                                                 ""}));
 }
 
 TEST(Csv, reads_back_names_with_commas_quotes_and_lines) {
@@ -100,6 +107,13 @@ TEST(Csv, numbers_read_back_to_the_same_double) {
     auto a = sample::toy();
     a.rows[0].kernel.time->value = Seconds{0.1 + 0.2};
     EXPECT_EQ(std::strtod(read_csv(csv(a))[1][3].c_str(), nullptr), 0.1 + 0.2);
+}
+
+TEST(Csv, whole_numbers_are_spelled_like_any_other_double) {
+    for (const double value :
+         {0.0, -0.0, 1.0, -7.0, 268435456.0, 999999999999999.0, 1e15, 1e16, 0x1p62, 0.5, 1e-7, 57.41})
+        EXPECT_EQ(report_detail::exact(value), fmt::format("{}", value));
+    EXPECT_EQ(report_detail::exact(std::numeric_limits<double>::infinity()), "");
 }
 
 TEST(Csv, leaves_unknown_empty_and_joins_reasons_and_findings) {
