@@ -117,8 +117,9 @@ bool streams_matrix(const Layer& layer, const KernelName& name, Pipe pipe) {
 
 // A workspace as large as input and output is where a library keeps them in the layout of its kernels.
 bool holds_copies(const Layer& layer) {
-    const OperandBytes once = compulsory_bytes(layer);
-    return layer.pass == Pass::fwd && layer.hints.workspace >= once.input + once.written;
+    const auto& v = std::get<Convolution>(layer.op);
+    const Bytes input = static_cast<double>(v.n * v.c * v.h * v.w) * element_size(layer.precision);
+    return layer.pass == Pass::fwd && layer.hints.workspace >= input + compulsory_bytes(layer).written;
 }
 
 bool wants_precomputed_offsets(const Layer& layer) {
