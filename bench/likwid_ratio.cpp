@@ -72,7 +72,10 @@ std::vector<Case> cases(const DeviceInfo& info) {
         const double each = l.capacity.value() / l.sharers;
         const double set = l.level == Level::dram ? 4 * inner : inner == 0 ? each / 2 : std::min(4 * inner, each / 2);
         all.push_back(  // whole kB and whole vectors
-            {fmt::format("{} load", name(l.level)), {.action = ProbeAction::load}, std::floor(set / 16000) * 16000, loads});
+            {fmt::format("{} load", name(l.level)),
+             {.action = ProbeAction::load},
+             std::floor(set / 16000) * 16000,
+             loads});
         inner = each;
     }
     return all;

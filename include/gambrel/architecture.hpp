@@ -146,6 +146,8 @@ struct MatrixGemm {
 struct EngineChoice {
     Tile narrow, wide;  // narrow.m is 0 where there is no such engine
     std::int64_t from_filters = 0, from_k = 0, from_ctas = 0;
+    // From so many images and CTAs of convolution_tile on, that tile runs instead; 0: never.
+    std::int64_t tiled_from_images = 0, tiled_from_ctas = 0;
 };
 struct EngineKernels {
     EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 33, 0, 0}, precomputed;

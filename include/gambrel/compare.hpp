@@ -25,9 +25,10 @@ struct Change {
     [[nodiscard]] std::optional<double> ratio() const;
 };
 
-// What a change of time comes from. roof: another amount of bytes or FLOP at one roof, or another machine. clock: the
-// same machine ran at another clock, and its ceilings moved with it. efficiency: neither, so another share of the roof.
-enum class Cause : std::uint8_t { efficiency, roof, clock };
+// What a change of time comes from. count: another number of launches, each as long as before. roof: another amount of
+// bytes or FLOP at one roof, or another machine. clock: the same machine ran at another clock, and its ceilings moved
+// with it. efficiency: neither, so another share of the roof.
+enum class Cause : std::uint8_t { efficiency, roof, clock, count };
 
 // The ratio of times as a product: clock * bytes * work * rate = after / before. `bytes` or `work` is 1, whichever the
 // binding roof of the side after does not have; `rate` is what no roof explains. docs/model.md, "Which roof explains".
@@ -37,7 +38,9 @@ struct TimeFactors {
 
 struct ComparedPair {
     std::optional<std::size_t> before, after;  // rows of the two analyses; one may be missing
-    Change time, flop, flop_rate, clock;
+    bool by_base_name = false;  // no equal name was found, and one row on each side is left of this base name
+    Change time, flop, flop_rate, clock, launches;
+    Change share;  // of the time of its own side
     PerLevel<Change> bytes, intensity;
     // The change that, put alone into the side before, brings its time nearest to the side after; and the part of the
     // change of time that it makes good (1: all).
@@ -55,6 +58,7 @@ struct Comparison {
     std::vector<ComparedPair> pairs;  // by falling time of the longer side
     ComparedPair total;
     std::size_t matched = 0, only_before = 0, only_after = 0;
+    std::size_t matched_by_base_name = 0;  // of `matched`
 };
 
 struct CompareOptions {

@@ -134,6 +134,7 @@ struct Sensitivity {
     Resource resource = Resource::sms;
     double elasticity = 0;  // at a tenth more
     double doubled = 1;     // speed-up at twice as much
+    double half_more = 1;   // speed-up at half as much again
     std::vector<double> layers;
 };
 

@@ -61,6 +61,14 @@ struct Kernel {
     std::vector<PipePeak> pipe_peaks;
     std::vector<LevelPeak> level_peaks;
 
+    // What the source says of the launch that is not an amount: occupancy, registers, hit rates, reasons of stalls, the
+    // profiler's own percentages. The names are those of data/metrics/gauges.json; over a group, the mean by time.
+    struct Gauge {
+        Symbol name;
+        Amount<double> reading;
+    };
+    std::vector<Gauge> gauges;
+
     std::optional<LaunchShape> shape;  // absent over a group of different shapes
     // Why an amount is missing or not to be trusted. A kernel with a reason is still a row.
     std::vector<Symbol> reasons;
@@ -76,6 +84,8 @@ Known<Flops> tensor_flop(const Kernel& kernel);
 bool is_zero_flop(const Kernel& kernel);  // work known, and none
 std::optional<Intensity> intensity(const Kernel& kernel, Level level);
 std::optional<FlopRate> flop_rate(const Kernel& kernel);
+// "achieved_occupancy"; null if the source does not say it.
+const Amount<double>* gauge(const Kernel& kernel, std::string_view name);
 
 // "volta_sgemm_128x64_nn"; "elementwise_kernel<CUDAFunctor_add<float>>": C++ templates made readable in `width`
 // columns.

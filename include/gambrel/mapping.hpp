@@ -24,8 +24,8 @@ struct Calibration {
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
-    Cycles matrix_barrier;
-    double tap_offsets = 0, scalar_load_slots = 0, last_wave_gathering = 0;
+    Cycles matrix_barrier, ordered_sum;
+    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, scalar_load_slots = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
@@ -76,9 +76,19 @@ struct WarpLoad {
 // in_order: one after the other in the output, each reading what those before it have written.
 enum class SplitSums : std::uint8_t { atomics, workspace, partial, in_order };
 
-// A convolution of 3x3 filters by fewer multiplications. winograd_fused: F(2x2, 3x3) in one kernel, blocks of 4 x 8
-// tiles of 2x2 outputs by 32 filters. winograd_separate: F(4x4, 3x3), transforms and 36 GEMMs as kernels of their own.
-enum class Transform : std::uint8_t { none, winograd_fused, winograd_separate };
+// A convolution by fewer multiplications. winograd_fused: F(2x2, 3x3) in one kernel, blocks of 4 x 8 tiles of 2x2
+// outputs by 32 filters. winograd_separate: F(4x4, 3x3), transforms and 36 GEMMs as kernels of their own. fft: spectra
+// of whole images, and a product for each frequency; fft_tiled: the same of tiles of 32 x 32, tile by tile.
+enum class Transform : std::uint8_t { none, winograd_fused, winograd_separate, fft, fft_tiled };
+
+// Spectra of a convolution by Fourier transforms, of real numbers: half of the frequencies are stored.
+struct Spectra {
+    std::int64_t numbers = 0;  // complex ones of one spectrum
+    std::int64_t tiles = 1;    // spectra of one channel of one image
+    std::int64_t turns = 1;    // tiles that are launched one after the other
+    std::int32_t passes = 1;   // kernels that one transform takes: one up to 32 points a side, each reads and writes
+};
+Spectra spectra_of(const Convolution& convolution, Transform transform);
 
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
@@ -148,7 +158,7 @@ Occupancy occupancy(const Machine& machine, const Mapping& mapping);
 // strided dgrad only the taps that reach a pixel are multiplied: stride x stride smaller problems, or as many as there
 // are taps.
 std::optional<GemmView> kernel_view(const Layer& layer);
-// By the row's algorithm or kernel; none where the layer is no 3x3 convolution of stride 1.
+// By the row's algorithm or kernel; none where the layer is no convolution that the algorithm takes.
 Transform transform_of(const Layer& layer);
 // FLOP of a layer that its kernel does. They are those of flop(layer), but a dgrad computes no gradient of the padding:
 // of a layer that is padded by its filter's size or more it does fewer.

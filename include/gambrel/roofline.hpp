@@ -39,8 +39,13 @@ struct PipeVerdict {
     double of_ceiling = 0;
 };
 
-using Bound = std::variant<std::monostate, Pipe, Level>;
-std::string to_text(Bound bound);  // "DRAM", "tensor_fp16", "" if nothing could be said
+// What holds a kernel up that is far from every roof. latency: warps wait for memory or for each other. occupancy: the
+// launch leaves SMs or their warps empty. sm: the profiler saw the SMs busy with what no FLOP or byte shows, such as
+// integer and address arithmetic.
+enum class OffRoof : std::uint8_t { latency, occupancy, sm };
+
+using Bound = std::variant<std::monostate, Pipe, Level, OffRoof>;
+std::string to_text(Bound bound);  // "DRAM", "tensor_fp16", "latency", "" if nothing could be said
 
 struct Roofline {
     std::vector<PipeVerdict> pipes;
@@ -48,7 +53,10 @@ struct Roofline {
     std::optional<Frequency> clock;        // the clock the ceilings were taken at
     std::optional<FlopRate> compute_roof;  // total FLOP over the longest pipe time: the flat roof of this kernel's mix
     std::optional<FlopRate> achieved;
-    Bound bound;
+    Bound bound;                        // what holds it up: the nearest roof, or an OffRoof if no roof is near
+    Bound nearest;                      // the roof that of_roof, shortest and headroom are about
+    bool by_profiler = false;           // `nearest` and its share are the profiler's own percentage, not counted here
+    std::string why;                    // what `bound` rests on where it is not simply the nearest roof
     Seconds shortest;                   // the longest of the shortest times
     std::optional<Seconds> headroom;    // time - shortest; negative above the roof
     std::optional<double> of_roof;      // shortest / time

@@ -239,7 +239,8 @@ void bind_layers(nb::module_& m) {
     m.def("load_network", &load, "network"_a = "", "table"_a = "", "batch"_a = 0, "sequence"_a = 0,
           "shapes"_a = std::vector<std::pair<std::string, Sides>>{}, "precision"_a = nb::none(),
           "layout"_a = nb::none(), "pass_"_a = nb::none(), "training"_a = false, "phase"_a = nb::none(),
-          "context"_a = 0, "tensor_parallel"_a = 0, "fused"_a = true, "kv_precision"_a = nb::none(), "in_order"_a = false);
+          "context"_a = 0, "tensor_parallel"_a = 0, "fused"_a = true, "kv_precision"_a = nb::none(),
+          "in_order"_a = false);
     m.def("make_network", &made_of, "title"_a, "layers"_a, "origins"_a, "unmodelled"_a, "parameters"_a, "training"_a);
     m.def("read_table", &read_table, "csv"_a, "source"_a, "precision"_a = nb::none());
     m.def("network_names", [] {

@@ -27,6 +27,10 @@ void fill(ComparedPair& pair, const Kernel* before, const Kernel* after) {
     pair.flop = change([](const Kernel& k) { return flop(k); });
     pair.flop_rate = change([](const Kernel& k) { return flop_rate(k); });
     pair.clock = change([](const Kernel& k) { return k.clock; });
+    const auto launches = [](const Kernel* k) {
+        return k ? std::optional(static_cast<double>(k->launches)) : std::nullopt;
+    };
+    pair.launches = {launches(before), launches(after)};
     for (const Level l : all_levels()) {
         pair.bytes[l] = change([l](const Kernel& k) { return k.bytes[l]; });
         pair.intensity[l] = change([l](const Kernel& k) { return intensity(k, l); });
@@ -92,6 +96,9 @@ void explain(ComparedPair& pair, const Roofline& before, const Roofline& after, 
         if (part > std::max(pair.explained, kLeastPart))
             pair.explained = part, pair.cause = cause, pair.explained_by = roof;
     };
+    // First, because bytes and work follow the number of launches.
+    if (const auto count = pair.launches.ratio(); count && *count != 1)
+        consider(*count * first->shortest(), Cause::count, {});
     for (const RoofAmount& exchanged : now) {
         const RoofAmount* old = find(was, exchanged.roof);
         double longest = exchanged.amount / (one_machine && old ? old->ceiling : exchanged.ceiling);
@@ -139,16 +146,22 @@ Comparison comparison(Analysis before, Analysis after, const CompareOptions& opt
     out.is_prediction = nearness(before) < nearness(after);
     for (const Match& m : matched(before, after, out.matched_by)) {
         ComparedPair pair;
-        pair.before = m.before, pair.after = m.after;
+        pair.before = m.before, pair.after = m.after, pair.by_base_name = m.by_base_name;
         const AnalysisRow* a = m.before ? &before.rows[*m.before] : nullptr;
         const AnalysisRow* b = m.after ? &after.rows[*m.after] : nullptr;
         fill(pair, a ? &a->kernel : nullptr, b ? &b->kernel : nullptr);
         if (a && b) explain(pair, a->verdict, b->verdict, one_machine(before, *a, after, *b));
+        if (m.by_base_name) ++out.matched_by_base_name;
         ++(a && b ? out.matched : a ? out.only_before : out.only_after);
         out.pairs.push_back(pair);
     }
     std::stable_sort(out.pairs.begin(), out.pairs.end(), [](auto& a, auto& b) { return longer(a) > longer(b); });
     fill(out.total, &before.total, &after.total);
+    const auto share = [](std::optional<double> part, std::optional<double> whole) {
+        return part && whole && *whole > 0 ? std::optional(*part / *whole) : std::nullopt;
+    };
+    for (ComparedPair& pair : out.pairs)
+        pair.share = {share(pair.time.before, out.total.time.before), share(pair.time.after, out.total.time.after)};
     out.before = std::move(before), out.after = std::move(after);
     return out;
 }

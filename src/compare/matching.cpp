@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace gambrel::compare_detail {
 namespace {
@@ -43,9 +44,44 @@ bool phases_agree(const Analysis& before, const Analysis& after) {
                        [&](const auto& r) { return has(after, r.kernel.phase); });
 }
 
+// "ns::kernel" of "void ns::kernel<float, 4>(float*)".
+std::string base_name(const std::string& name) {
+    const std::string_view whole(name);
+    const std::string_view head = whole.substr(0, whole.find_first_of("<("));
+    const auto space = head.find_last_of(' ');
+    return std::string(space == std::string_view::npos ? head : head.substr(space + 1));
+}
+
+// Rows that have no equal name on the other side: a pair where one row on each side is all that is left of a base name.
+// Several, such as the many kernels of one template, cannot be told apart.
+void join_by_base_name(const Analysis& before, const Analysis& after, bool phases, std::vector<Match>& matches) {
+    struct Left {
+        std::vector<std::size_t> before, after;  // places in `matches`
+    };
+    std::map<Key, Left> left;
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+        const Match& m = matches[i];
+        if (m.before && m.after) continue;
+        const Kernel& k = m.before ? before.rows[*m.before].kernel : after.rows[*m.after].kernel;
+        Left& same = left[Key{base_name(k.name.str()), phases ? k.phase.str() : ""}];
+        (m.before ? same.before : same.after).push_back(i);
+    }
+    for (const auto& [key, same] : left) {
+        if (key.first.empty() || same.before.size() != 1 || same.after.size() != 1) continue;
+        Match& pair = matches[same.before.front()];
+        pair.after = std::exchange(matches[same.after.front()].after, std::nullopt);
+        pair.by_base_name = true;
+    }
+    std::erase_if(matches, [](const Match& m) { return !m.before && !m.after; });
+}
+
 std::vector<Match> by_name(const Analysis& before, const Analysis& after) {
     const bool phases = phases_agree(before, after);
-    return by_key(before, after, [phases](const Kernel& k) { return Key{k.name.str(), phases ? k.phase.str() : ""}; });
+    auto matches = by_key(before, after, [phases](const Kernel& k) {
+        return Key{k.name.str(), phases ? k.phase.str() : ""};
+    });
+    join_by_base_name(before, after, phases, matches);
+    return matches;
 }
 
 std::vector<Match> by_order(const Analysis& before, const Analysis& after) {

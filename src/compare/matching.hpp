@@ -11,6 +11,7 @@ namespace gambrel::compare_detail {
 
 struct Match {
     std::optional<std::size_t> before, after;
+    bool by_base_name = false;
 };
 
 // `by` is not automatic.

@@ -133,7 +133,7 @@ Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
     t[Term::issue] = Cycles{busy} / k.gpu.clock;
     t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;
-    t[Term::dram] = traffic.dram.total() / k.bandwidth() * c.memory;
+    t[Term::dram] = traffic.dram.total() / k.bandwidth() * std::max(1.0, c.memory);
     t.waves = ctas / (k.gpu.sms * k.resident);
     t.tail = work > 0 ? busy / work : 1;
     return std::max(t[Term::issue], t[Term::dram]) + (k.mapping.split_k > 1 ? Seconds{c.combine} : Seconds{});
@@ -152,7 +152,8 @@ Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     t[Term::dram] = traffic.dram.total() / k.bandwidth() * c.memory;
     t.waves = k.ctas() / (k.gpu.sms * k.resident);
     const double b = c.decode_blend;
-    Seconds time{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
+    const Seconds joined{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
+    Seconds time = std::max(joined, traffic.dram.total() / k.gpu.dram_bandwidth);
     if (parts > 1) {
         const Bytes sums = real(k.a.batch) * real(k.a.heads) * parts * real(k.a.head_dim_v) * Bytes{8};
         time += Seconds{c.combine + c.combine_part * parts} + sums / k.gpu.dram_bandwidth;

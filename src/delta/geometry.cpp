@@ -163,7 +163,7 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
     if (m.transform != Transform::none) {
-        winograd_operands(layer, m, grid, g);
+        transformed_operands(layer, m, grid, g);
         return g;
     }
     if (const auto* v = std::get_if<Convolution>(&layer.op))

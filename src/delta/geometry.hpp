@@ -13,7 +13,7 @@ double sectors(double length, double grain, double offset = 0);
 
 Geometry geometry(const Layer& layer, const Mapping& mapping, const Grid& grid);
 // Of Winograd's algorithm: the operands of its main kernel, and what the transforms move.
-void winograd_operands(const Layer& layer, const Mapping& mapping, const Grid& grid, Geometry& g);
+void transformed_operands(const Layer& layer, const Mapping& mapping, const Grid& grid, Geometry& g);
 
 // The input of a convolution that a tile of pixels reads tap by tap: forward its input, dgrad the gradient of its
 // output.

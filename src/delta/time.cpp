@@ -50,6 +50,19 @@ void slow_down(const TiledLaunch& c, TimeTerms& t) {
     for (const Term term : {Term::compute, Term::issue, Term::shared, Term::latency}) t[term] *= c.gpu.clock / held;
 }
 
+// Parts of a split that add up in order. CTAs that came first run first, so the parts of a tile end in as many rounds
+// as an SM has CTAs; what the chain of sums takes beyond the rounds is not hidden.
+Seconds sums_in_order(const TiledLaunch& c, Seconds busy) {
+    const double parts = static_cast<double>(c.grid.split_k);
+    if (c.mapping.sums != SplitSums::in_order || parts <= 1) return {};
+    const double ctas = static_cast<double>(c.grid.ctas()), tiles = ctas / parts, sms = c.gpu.sms;
+    // Sums of slices have passed through shared memory and are stored by 16 bytes: half of the requests.
+    const double share = slices_of(c.mapping) > 1 ? 0.5 : 1;
+    const Seconds link = share * c.gpu.calibration->ordered_sum / c.gpu.clock;
+    const double rounds = std::max(1.0, ctas / sms), together = std::min(parts, std::max(1.0, sms / tiles));
+    return std::max((together - 1) * link, (parts - 1) * link - busy * (1 - 1 / rounds));
+}
+
 // Of kernels that are profiled one by one; a second kernel of a call is a transform or a table.
 Seconds cold_start(const TiledLaunch& c) {
     if (!c.layer.cold) return {};
@@ -134,6 +147,7 @@ CtaWork work_of(const TiledLaunch& c) {
         if (c.geometry.scalar_loads)
             w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
         if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
+        if (slices_of(m) > 1) w.compute *= fit.sliced_step;
         if (m.engine) add_engine_work(c, steps, w);
         if (m.transform != Transform::none) add_transform_work(c, steps, w);
         add_instructions(c, steps, w);
@@ -188,6 +202,7 @@ Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const ModelInputs& h = c.gpu;
     const double groups = c.layer.groups;
     fill_terms(c, traffic, t);
+    t[Term::latency] += sums_in_order(c, t[Term::latency]);
     const Seconds busy = t[Term::latency], around = t.prologue + t.epilogue;
     const Seconds memory = std::max({t[Term::l1], t[Term::l2], t[Term::dram]});
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the

@@ -1,6 +1,7 @@
-// Bytes of Winograd's algorithm. Fused: a CTA makes 8 x 16 outputs of one image for 32 filters; of every channel it
-// loads a patch of 10 x 18 inputs and 16 transformed elements of each filter. Separate: the transformed input and
-// products lie in workspaces, 36 numbers for each 4 x 4 outputs.
+// Bytes of convolutions by transforms. By FFT: spectra of input, filters and products. Winograd's algorithm, fused: a
+// CTA makes 8 x 16 outputs of one image for 32 filters; of every channel it loads a patch of 10 x 18 inputs and 16
+// transformed elements of each filter. Separate: the transformed input and products lie in workspaces, 36 numbers for
+// each 4 x 4 outputs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -33,9 +34,30 @@ double patch_row_bytes(const Image& i, std::int64_t element) {
     return total;
 }
 
+// Each spectrum is written by one kernel and read by the next; a transform of several passes writes and reads it again.
+void fft_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geometry& g) {
+    const auto& v = std::get<Convolution>(layer.op);
+    const Spectra s = spectra_of(v, m.transform);
+    const OperandBytes once = compulsory_bytes(layer);
+    const Bytes input = layer.pass == Pass::fwd ? once.input : once.output;
+    const double of_one = 2 * g.element.value() * static_cast<double>(s.numbers);
+    const Bytes images{of_one * g.m * g.k}, filters{of_one * g.n * g.k}, products{of_one * g.m * g.n};
+    g.a.elements = images / g.element * static_cast<double>(grid.columns);
+    g.a.unique = images;
+    g.b.elements = filters / g.element * static_cast<double>(grid.rows);
+    g.b.unique = filters;
+    g.output = products / g.element;
+    g.written = once.written;
+    const double moved = 2 * s.passes - 1;
+    g.transforms.dram = {input + moved * images, once.filter + moved * filters, moved * products + once.written};
+    g.transforms.l1 = g.transforms.dram;
+    g.transforms.handed_on = {images, filters, products};
+}
+
 }  // namespace
 
-void winograd_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geometry& g) {
+void transformed_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geometry& g) {
+    if (m.transform == Transform::fft || m.transform == Transform::fft_tiled) return fft_operands(layer, m, grid, g);
     const auto& v = std::get<Convolution>(layer.op);
     const bool forward = layer.pass == Pass::fwd;
     const SlidingWindow w = forward ? forward_window(v) : gradient_window(v);

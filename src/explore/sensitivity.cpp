@@ -24,6 +24,9 @@ std::vector<Sensitivity> sensitivities(const DesignEvaluator& evaluator, const F
         Sensitivity s;
         s.resource = r;
         s.elasticity = elasticity(start.time, changed.time, more[r] / at[r]);
+        Factors half_more = at;
+        half_more[r] *= 1.5;
+        s.half_more = start.time / evaluator.evaluate(half_more).time;
         s.doubled = start.time / evaluator.evaluate(twice).time;
         for (std::size_t i = 0; i < start.layers.size(); ++i)
             s.layers.push_back(elasticity(start.layers[i].time, changed.layers[i].time, more[r] / at[r]));

@@ -159,6 +159,9 @@ void Evaluator::store(Kernel& kernel, const QuantityId& id, const Value& found, 
         case Kind::peak_bandwidth:
             kernel.level_peaks.push_back({id.level, {Bandwidth{value}, Origin::measured, rule}});
             break;
+        case Kind::gauge:
+            kernel.gauges.push_back({id.gauge, {value, Origin::measured, rule}});
+            break;
     }
 }
 

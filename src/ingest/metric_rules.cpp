@@ -56,6 +56,7 @@ QuantityId quantity_of(const std::string& text) {
     if (text == "tensor_activity") return {Kind::tensor_activity};
     const auto dot = text.find('.');
     const std::string kind = text.substr(0, dot), what = dot == std::string::npos ? "" : text.substr(dot + 1);
+    if (kind == "gauge" && !what.empty()) return {Kind::gauge, Pipe::fp64, Level::dram, Symbol(what)};
     const auto pipe = pipe_from(what);
     const auto level = level_from(what);
     if (kind == "work" && pipe) return {Kind::work, *pipe};

@@ -16,8 +16,8 @@
 
 namespace gambrel::ingest_detail {
 
-// A quantity that rules can make: time, clock, the work of a pipe, the bytes of a level, the profiler's own peaks, and
-// whether the tensor pipe did anything at all.
+// A quantity that rules can make: time, clock, the work of a pipe, the bytes of a level, the profiler's own peaks,
+// whether the tensor pipe did anything at all, and gauges of the launch such as its occupancy.
 struct QuantityId {
     enum class Kind : std::uint8_t {
         time,
@@ -27,10 +27,12 @@ struct QuantityId {
         tensor_activity,
         bytes,
         peak_rate,
-        peak_bandwidth
+        peak_bandwidth,
+        gauge
     } kind = Kind::time;
     Pipe pipe = Pipe::fp64;     // work, peak_rate
     Level level = Level::dram;  // bytes, peak_bandwidth
+    Symbol gauge{};             // "achieved_occupancy"
 };
 
 struct Term {

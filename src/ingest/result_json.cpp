@@ -83,6 +83,14 @@ void read_peaks(const Json& row, Kernel& k, const At& at) {
             k.level_peaks.push_back({l, *a});
 }
 
+void read_gauges(const Json& row, Kernel& k, const At& at) {
+    const Json* gauges = member(row, "gauges");
+    if (!gauges || !gauges->is_object()) return;
+    for (const auto& [key, saved] : gauges->items())
+        if (const auto a = amount_of<Flops>(&saved, "gauges." + key, at))
+            k.gauges.push_back({Symbol(key), {a->value.value(), a->origin, a->rule}});
+}
+
 std::vector<Symbol> symbols_of(const Json& object, const char* key, const At& at) {
     std::vector<Symbol> out;
     const Json* list = member(object, key);
@@ -135,6 +143,7 @@ Kernel kernel_of(const Json& row, const At& at, const std::string& source) {
             k.bytes[l] = amount_of<Bytes>(member(*traffic, key.c_str()), "traffic." + key, at);
         }
     read_peaks(row, k, at);
+    read_gauges(row, k, at);
     const auto grid = triple(member(row, "grid")), block = triple(member(row, "block"));
     if (grid && block) k.shape = LaunchShape{*grid, *block};
     k.reasons = symbols_of(row, "reasons", at);

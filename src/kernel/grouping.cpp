@@ -34,8 +34,14 @@ public:
         for (const Level l : all_levels()) merge(sum_.bytes[l], k.bytes[l]);
         add_clock(k);
         if (k.clock && !sum_.clock) sum_.clock = k.clock;
-        merge_peaks(sum_.pipe_peaks, k.pipe_peaks, k, [](const auto& p) { return p.pipe; });
-        merge_peaks(sum_.level_peaks, k.level_peaks, k, [](const auto& p) { return p.level; });
+        const auto peak = [](auto& p) -> auto& { return p.peak.value; };
+        merge_means(
+            sum_.pipe_peaks, k.pipe_peaks, k, [](const auto& p) { return p.pipe; }, peak);
+        merge_means(
+            sum_.level_peaks, k.level_peaks, k, [](const auto& p) { return p.level; }, peak);
+        merge_means(
+            sum_.gauges, k.gauges, k, [](const auto& g) { return g.name; },
+            [](auto& g) -> auto& { return g.reading.value; });
     }
 
     Kernel finished(TimeSum time_sum = TimeSum::exact) {
@@ -104,9 +110,9 @@ private:
         if (sum->rule != part->rule) sum->rule = Symbol{"several"};
     }
 
-    // Peaks of a group: the mean over its time. Called after the time was added.
-    template <class Peaks, class Key>
-    void merge_peaks(Peaks& sum, const Peaks& part, const Kernel& k, Key key) {
+    // Peaks and gauges of a group: the mean over its time. Called after the time was added.
+    template <class List, class Key, class ValueOf>
+    void merge_means(List& sum, const List& part, const Kernel& k, Key key, ValueOf value_of) {
         if (!k.time || !sum_.time || sum_.time->value.value() <= 0) return;
         const double share = k.time->value / sum_.time->value;
         for (const auto& p : part) {
@@ -114,7 +120,7 @@ private:
             if (it == sum.end())
                 sum.push_back(p);
             else
-                it->peak.value += (p.peak.value - it->peak.value) * share;
+                value_of(*it) += (value_of(p) - value_of(*it)) * share;
         }
     }
 
@@ -173,6 +179,12 @@ Symbol shared_name(const Kernel& k, Grouping by) {
     return {};
 }
 
+// Over different kernels a mean number of registers says nothing; how busy the units were still does.
+void forget_launch(Kernel& sum) {
+    sum.shape.reset();
+    std::erase_if(sum.gauges, [](const auto& g) { return !g.name.str().starts_with("use_"); });
+}
+
 }  // namespace
 
 std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum) {
@@ -193,9 +205,9 @@ std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum t
     groups.reserve(sums.size());
     for (auto& sum : sums) groups.push_back(sum.finished(time_sum));
     if (by == Grouping::phase)
-        for (auto& g : groups) g.name = g.phase.empty() ? Symbol{"(no phase)"} : g.phase, g.shape.reset();
+        for (auto& g : groups) g.name = g.phase.empty() ? Symbol{"(no phase)"} : g.phase, forget_launch(g);
     else if (by != Grouping::kernel)
-        for (auto& g : groups) g.name = shared_name(g, by), g.shape.reset();
+        for (auto& g : groups) g.name = shared_name(g, by), forget_launch(g);
     if (by == Grouping::rank)
         for (auto& g : groups) g.phase = Symbol{};
     std::stable_sort(groups.begin(), groups.end(), [](const Kernel& a, const Kernel& b) {
@@ -217,7 +229,7 @@ Kernel total(const std::vector<Kernel>& kernels, std::string_view name) {
     Kernel result = sum.finished();
     result.name = Symbol{name};
     result.phase = Symbol{};
-    result.shape.reset();
+    forget_launch(result);
     return result;
 }
 

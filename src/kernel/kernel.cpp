@@ -49,6 +49,12 @@ std::optional<Intensity> intensity(const Kernel& kernel, Level level) {
     return work->value / bytes->value;
 }
 
+const Amount<double>* gauge(const Kernel& kernel, std::string_view name) {
+    const auto it =
+        std::find_if(kernel.gauges.begin(), kernel.gauges.end(), [&](const auto& g) { return g.name.str() == name; });
+    return it == kernel.gauges.end() ? nullptr : &it->reading;
+}
+
 std::optional<FlopRate> flop_rate(const Kernel& kernel) {
     const auto work = flop(kernel);
     if (!work || !kernel.time || kernel.time->value.value() <= 0) return std::nullopt;

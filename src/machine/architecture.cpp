@@ -147,6 +147,8 @@ EngineKernels engine_kernels(Section s) {
     };
     e.implicit = choice("implicit");
     e.precomputed = choice("precomputed");
+    e.precomputed.tiled_from_images = s.count("precomputed_tiled_from_images", 0, 1 << 20);
+    e.precomputed.tiled_from_ctas = s.count("precomputed_tiled_from_ctas", 0, 1 << 20);
     e.filter_run = s.count("filter_run", 1, 32);
     e.store_run = s.count("store_run", 1, 32);
     e.filters_through_l1 = s.flag("filters_through_l1");

@@ -42,44 +42,6 @@ Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
     return is_tensor(pipe) ? Layout::nhwc : layer.layout;
 }
 
-// Multiply-adds of a GEMM's kernel if k is split into `parts`: whole tiles of whole k-steps, and one for each output
-// that a part adds to what it has read.
-double fma_of(const Mapping& m, const GemmView& view, std::int64_t parts, bool overwrites) {
-    const std::int64_t part = ceil_div(view.k, parts), used = ceil_div(view.k, part);
-    const std::int64_t last = view.k - (used - 1) * part;
-    const std::int64_t k = ((used - 1) * ceil_div(part, m.cta.k) + ceil_div(last, m.cta.k)) * m.cta.k;
-    const auto tiles = static_cast<double>(ceil_div(view.m, m.cta.m) * ceil_div(view.n, m.cta.n) * view.batch);
-    const double added = static_cast<double>(used - 1) + (overwrites ? 1 : 0);
-    return tiles * m.cta.m * m.cta.n * static_cast<double>(k) +
-           added * static_cast<double>(view.m * view.n * view.batch);
-}
-
-// cuBLAS 11 also splits k inside a kernel, without a reduction that a trace would show. The multiply-adds that a
-// profiler counted tell into how many parts; the number that explains them best, the smallest of equals.
-void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name) {
-    if (is_tensor(m.pipe) || name.tile.m <= 0) return;
-    const GemmView view = *kernel_view(layer);
-    // Parts are as long as k allows, but whole steps of all slices where warps share out a step.
-    const std::int32_t grain = name.slices > 1 ? m.cta.k : 1;
-    if (layer.hints.split_k > 1) {
-        m.split_grain = grain;
-        if (layer.hints.timing == Timing::kernel) m.sums = SplitSums::partial;
-        return;
-    }
-    if (layer.hints.fma <= 0) return;
-    constexpr std::int64_t kMostInOrder = 64;
-    double best = 0;
-    for (std::int64_t parts = 1; parts <= std::min(kMostInOrder, view.k); ++parts) {
-        const double miss = std::abs(fma_of(m, view, parts, layer.hints.overwrites) / layer.hints.fma - 1);
-        if (parts > 1 && miss >= best) continue;
-        best = miss;
-        m.split_k = static_cast<std::int32_t>(parts);
-    }
-    if (m.split_k <= 1) return;
-    m.split_grain = grain;
-    m.sums = SplitSums::in_order;
-}
-
 Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelName& name) {
     const auto view = kernel_view(layer);
     KernelName::Family family = name.family;
@@ -121,7 +83,8 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
 }
 
 // The engines that run a convolution of which only the algorithm is known; null where others do.
-const EngineChoice* engine_for(const Layer& layer, const EngineKernels& engines) {
+const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture) {
+    const EngineKernels& engines = architecture.engines;
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
     const auto asked = [&](const char* algorithm) {
@@ -129,12 +92,27 @@ const EngineChoice* engine_for(const Layer& layer, const EngineKernels& engines)
     };
     if (asked("IMPLICIT_GEMM")) return &engines.implicit;
     const bool precomputed = asked("PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
-    return precomputed && engines.precomputed.narrow.m > 0 ? &engines.precomputed : nullptr;
+    const EngineChoice& choice = engines.precomputed;
+    if (!precomputed || choice.narrow.m == 0) return nullptr;
+    const Tile& tile = architecture.convolution_tile;
+    const std::int64_t ctas = ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch;
+    const bool tiled =
+        choice.tiled_from_images > 0 && v->n >= choice.tiled_from_images && ctas >= choice.tiled_from_ctas;
+    return tiled ? nullptr : &choice;
 }
 Tile engine_tile(const EngineChoice& choice, const GemmView& view) {
     const std::int64_t ctas = ceil_div(view.m, choice.wide.m) * ceil_div(view.n, choice.wide.n) * view.batch;
     const bool wide = view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
     return wide ? choice.wide : choice.narrow;
+}
+
+// Products with a vector, and those of few columns with a long k by kernels without tiles, read the matrix once.
+bool streams_matrix(const Layer& layer, const KernelName& name, Pipe pipe) {
+    const auto* g = std::get_if<Gemm>(&layer.op);
+    if (!g || is_tensor(pipe) || layer.hints.tile_m > 0) return false;
+    const auto named = [&](const char* part) { return layer.hints.kernel.find(part) != std::string::npos; };
+    if (named("gemv") || named("dot_kernel") || named("largek")) return true;
+    return name.tile.m == 0 && layer.hints.kernel.empty() && std::min(g->m, g->n) == 1;
 }
 
 bool wants_precomputed_offsets(const Layer& layer) {
@@ -165,7 +143,7 @@ std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h
 
 std::optional<GemmView> kernel_view(const Layer& layer) {
     if (const Transform transform = transform_of(layer); transform != Transform::none)
-        return winograd_view(std::get<Convolution>(layer.op), layer.pass, transform);
+        return transformed_view(std::get<Convolution>(layer.op), layer.pass, transform);
     auto view = gemm_view(layer);
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
@@ -220,7 +198,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     const auto* convolution = std::get_if<Convolution>(&layer.op);
     KernelName name = parse_kernel_name(layer.hints.kernel);
     m.pipe = fitting_pipe(layer, name, machine);
-    m.groups_in_turn = convolution && convolution->groups > 1 && wants_precomputed_offsets(layer);
+    m.groups_in_turn = convolution && convolution->groups > 1 && takes_groups_in_turn(layer);
     if (convolution && convolution->depthwise() && !m.groups_in_turn) {
         m.family = KernelFamily::depthwise;
         m.threads = 256;
@@ -236,14 +214,21 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         m.layout = layer.layout;
         return m;
     }
+    if (streams_matrix(layer, name, m.pipe)) {
+        m.family = KernelFamily::streaming;
+        m.threads = 256;
+        m.registers = 32;
+        m.layout = layer.layout;
+        return m;
+    }
     m.transform = transform_of(layer);
     if (m.transform != Transform::none) {
-        name.tile = winograd_tile(m.transform);
+        name.tile = transformed_tile(m.transform, *kernel_view(layer));
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer);
-    if (const EngineChoice* engine = engine_for(layer, gpu.architecture.engines)) {
+    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*engine, view);
@@ -256,8 +241,8 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches =
         layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
-    if (m.transform != Transform::none && layer.hints.kernels <= 0)
-        m.launches = m.transform == Transform::winograd_fused ? 2 : 4;
+    if ((m.transform != Transform::none || takes_groups_in_turn(layer)) && layer.hints.kernels <= 0)
+        m.launches = launches_of(layer, m.transform);
     if (m.transform == Transform::none && layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),

@@ -34,12 +34,23 @@ std::optional<Tile> batched_tile(const Layer& layer, const Architecture& archite
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family);
 // What a warp loads with one request, by pass, layout and family.
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name);
-// Of Winograd's algorithm: the GEMM of the transformed tiles, and the tile of it that a CTA has.
-GemmView winograd_view(const Convolution& convolution, Pass pass, Transform transform);
-Tile winograd_tile(Transform transform);
+// Of a convolution by transforms: the GEMM of the transformed tiles, and the tile of it that a CTA has.
+GemmView transformed_view(const Convolution& convolution, Pass pass, Transform transform);
+Tile transformed_tile(Transform transform, const GemmView& view);
+// By Fourier transforms: whether the library does that, its products and their tile.
+Transform fft_of(const Layer& layer);
+GemmView fft_view(const Convolution& v, Pass pass, Transform transform);
+Tile fft_tile(const GemmView& view);
+// Whether cuDNN runs the groups of a convolution one after the other by the row's algorithm, and how many kernels one
+// call takes for each.
+bool takes_groups_in_turn(const Layer& layer);
+std::int32_t launches_of(const Layer& layer, Transform transform);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);
+
+// The split inside a kernel of BLAS, where something tells it.
+void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name);
 
 // Layers that are not one implicit GEMM.
 Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits);

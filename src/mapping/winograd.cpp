@@ -17,7 +17,9 @@ std::string lower(std::string_view text) {
 
 Transform transform_of(const Layer& layer) {
     const auto* v = std::get_if<Convolution>(&layer.op);
-    if (!v || layer.pass == Pass::wgrad || v->r != 3 || v->s != 3 || v->groups != 1) return Transform::none;
+    if (!v || layer.pass == Pass::wgrad || v->groups != 1) return Transform::none;
+    if (layer.hints.algorithm.find("FFT") != std::string::npos) return mapping_detail::fft_of(layer);
+    if (v->r != 3 || v->s != 3) return Transform::none;
     if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
     if (layer.hints.algorithm.empty() && layer.hints.kernel.empty()) return Transform::none;
     const std::string how = lower(layer.hints.algorithm) + " " + lower(layer.hints.kernel);
@@ -27,7 +29,8 @@ Transform transform_of(const Layer& layer) {
 
 namespace mapping_detail {
 
-GemmView winograd_view(const Convolution& v, Pass pass, Transform transform) {
+GemmView transformed_view(const Convolution& v, Pass pass, Transform transform) {
+    if (transform == Transform::fft || transform == Transform::fft_tiled) return fft_view(v, pass, transform);
     const bool forward = pass == Pass::fwd;
     const std::int64_t rows = forward ? v.p() : v.h, columns = forward ? v.q() : v.w;
     GemmView view;
@@ -43,7 +46,8 @@ GemmView winograd_view(const Convolution& v, Pass pass, Transform transform) {
     return view;
 }
 
-Tile winograd_tile(Transform transform) {
+Tile transformed_tile(Transform transform, const GemmView& view) {
+    if (transform == Transform::fft || transform == Transform::fft_tiled) return fft_tile(view);
     return transform == Transform::winograd_fused ? Tile{32 * 16, 32, 8} : Tile{128, 128, 8};
 }
 

@@ -19,7 +19,8 @@ void check_level_order(std::vector<MeasuredCeiling>& all);
 // fewer units beats.
 bool below_fewer_units(const MeasuredCeiling& ceiling, const std::vector<MeasuredCeiling>& all);
 
-// Applies that rule as check_level_order does: units that never ran at the same time show the scheduler, not the machine.
+// Applies that rule as check_level_order does: units that never ran at the same time show the scheduler, not the
+// machine.
 void check_unit_order(std::vector<MeasuredCeiling>& all);
 
 // Marks the roof of each pipe and level: the fastest that proved itself, measured on the whole device.

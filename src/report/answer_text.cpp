@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <gambrel/advice.hpp>
+
 #include "report/numbers.hpp"
 
 namespace gambrel::report_detail {
@@ -30,6 +32,14 @@ std::string answer_text(const Analysis& analysis) {
     if (a.unjudged > kMuchUnjudged * a.time)
         text += fmt::format(" {} of the time could not be judged.", percent_text(a.unjudged / a.time));
     return text;
+}
+
+std::vector<std::string> advice_texts(const Analysis& analysis) {
+    std::vector<std::string> out;
+    for (const Advice& a : advice(analysis))
+        out.push_back(fmt::format("{} {} Saves {}{} (step {:.2f}x).", a.text, a.evidence, a.at_most ? "at most " : "",
+                                  to_text(a.gain, 3), a.step_speedup));
+    return out;
 }
 
 }  // namespace gambrel::report_detail

@@ -20,13 +20,9 @@ Json change_json(const Change& c) {
     return {{"before", number(c.before)}, {"after", number(c.after)}, {"ratio", number(c.ratio())}};
 }
 
-std::string cause_name(const ComparedPair& p) { return p.cause == Cause::clock ? "clock" : to_text(p.explained_by); }
-
-// Launches after over launches before; absent where a side is.
-std::optional<double> count_ratio(const ComparedPair& p, const Comparison& c) {
-    if (!p.before || !p.after) return std::nullopt;
-    const auto before = c.before.rows[*p.before].kernel.launches, after = c.after.rows[*p.after].kernel.launches;
-    return before == 0 ? std::nullopt : std::optional(static_cast<double>(after) / static_cast<double>(before));
+std::string cause_name(const ComparedPair& p) {
+    if (p.cause == Cause::clock) return "clock";
+    return p.cause == Cause::count ? "count" : to_text(p.explained_by);
 }
 
 Json pair_json(const ComparedPair& p, std::optional<double> count = {}) {
@@ -83,8 +79,10 @@ std::string comparison_json(std::span<const Comparison> comparisons) {
             Json pair{{"name", shown_kernel(p, c).name.str()},
                       {"phase", shown_kernel(p, c).phase.str()},
                       {"in", side_name(p)}};
+            pair["by_base_name"] = p.by_base_name;
+            pair["share_before"] = number(p.share.before), pair["share_after"] = number(p.share.after);
             pair["name_before"] = p.before ? Json(c.before.rows[*p.before].kernel.name.str()) : Json(nullptr);
-            pair.update(pair_json(p, count_ratio(p, c)));
+            pair.update(pair_json(p, p.launches.ratio()));
             item["pairs"].push_back(std::move(pair));
         }
         out["comparisons"].push_back(std::move(item));
@@ -100,7 +98,7 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
             out += std::string(",") + level + what;
     out +=
         ",explained_by,explained_share,clock_hz_before,clock_hz_after,by_clock,by_bytes,by_work,by_rate,partial,count_"
-        "ratio\n";
+        "ratio,share_before,share_after,name_before\n";
     for (const auto& c : comparisons)
         for (const auto& p : c.pairs) {
             const Kernel& k = shown_kernel(p, c);
@@ -118,7 +116,9 @@ std::string comparison_csv(std::span<const Comparison> comparisons) {
             for (const auto factor : {&TimeFactors::clock, &TimeFactors::bytes, &TimeFactors::work, &TimeFactors::rate})
                 fields.push_back(p.factors ? exact((*p.factors).*factor) : "");
             fields.emplace_back(partial_side(c));
-            fields.push_back(field(count_ratio(p, c)));
+            fields.push_back(field(p.launches.ratio()));
+            fields.push_back(field(p.share.before)), fields.push_back(field(p.share.after));
+            fields.push_back(p.before ? c.before.rows[*p.before].kernel.name.str() : "");
             out += csv_line(fields);
         }
     return out;

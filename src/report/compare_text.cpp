@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,13 +23,28 @@ std::vector<Level> levels_of(const Comparison& c) {
     return out;
 }
 
+// A column that says nothing in any row is left out.
+bool any_change(const Comparison& c, Change ComparedPair::*what) {
+    return std::any_of(c.pairs.begin(), c.pairs.end(), [&](const ComparedPair& p) {
+        const auto ratio = (p.*what).ratio();
+        return ratio && std::fabs(*ratio - 1) > 1e-3;
+    });
+}
+
+struct ShownColumns {
+    std::vector<Level> levels;
+    bool timed = true, counts = false, clocks = false;
+};
+
 std::string seconds(const std::optional<double>& v) { return v ? to_text(Seconds{*v}, 3) : "-"; }
 
 std::vector<TableCell> cells_of(std::string first, const ComparedPair& p, const Comparison& c,
-                                const std::vector<Level>& levels) {
-    const bool timed = times_compare(c);
+                                const ShownColumns& shown) {
+    const auto& [levels, timed, counts, clocks] = shown;
     std::vector<TableCell> cells{std::move(first), seconds(p.time.before), seconds(p.time.after)};
     if (timed) cells.push_back(change_text(shown_ratio(p.time, c)));
+    if (counts) cells.push_back(change_text(shown_ratio(p.launches, c)));
+    if (clocks) cells.push_back(change_text(shown_ratio(p.clock, c)));
     cells.push_back(change_text(shown_ratio(p.flop, c)));
     for (const Level l : levels) cells.push_back(change_text(shown_ratio(p.bytes[l], c)));
     for (const Level l : levels) cells.push_back(change_text(shown_ratio(p.intensity[l], c)));
@@ -37,23 +53,27 @@ std::vector<TableCell> cells_of(std::string first, const ComparedPair& p, const 
 }
 
 Table table_of(const Comparison& c, const TextStyle& style) {
-    const std::vector<Level> levels = levels_of(c);
-    const bool timed = times_compare(c);
+    const ShownColumns shown{levels_of(c), times_compare(c), any_change(c, &ComparedPair::launches),
+                             any_change(c, &ComparedPair::clock)};
+    const auto& [levels, timed, counts, clocks] = shown;
     std::vector<TableColumn> columns{{"kernel", false, 100, 16}, {"before", true, 80}, {"after", true, 80}};
     if (timed) columns.push_back({c.is_prediction ? "error" : "change", true, 90});
+    if (counts) columns.push_back({"count", true, 65});
+    if (clocks) columns.push_back({"clock", true, 66});
     columns.push_back({"FLOP", true, 40});
     for (const Level l : levels) columns.push_back({std::string(name(l)), true, 70});
     for (const Level l : levels) columns.push_back({fmt::format("AI {}", name(l)), true, 20});
-    if (timed) columns.push_back({"explained by", false, 60});
+    if (timed) columns.push_back({"explained by", false, 85});
     Table table(columns);
     for (std::size_t i = 0; i < std::min(c.pairs.size(), style.max_rows); ++i) {
         const ComparedPair& p = c.pairs[i];
         std::string first = short_name(shown_kernel(p, c).name.str(), 48);
         if (!p.after) first = "only before: " + first;
         if (!p.before) first = "only after: " + first;
-        table.add({cells_of(printable(first, !style.unicode), p, c, levels), p.before && p.after ? "" : "faint", {}});
+        if (p.by_base_name) first += " (template)";
+        table.add({cells_of(printable(first, !style.unicode), p, c, shown), p.before && p.after ? "" : "faint", {}});
     }
-    std::vector<TableCell> all = cells_of("all", c.total, c, levels);
+    std::vector<TableCell> all = cells_of("all", c.total, c, shown);
     if (times_compare(c)) all.back() = {};  // a sum has no roof that binds
     table.total = std::move(all);
     return table;

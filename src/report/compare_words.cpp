@@ -42,9 +42,11 @@ std::string change_text(std::optional<double> ratio) {
 std::string explained_text(const ComparedPair& pair) {
     const auto ratio = pair.time.ratio();
     if (!ratio || std::fabs(*ratio - 1) <= 1e-3) return {};
-    if (pair.cause == Cause::efficiency) return "efficiency";
-    return fmt::format("{} ({:.0f} %)", pair.cause == Cause::clock ? "clock" : bound_text(pair.explained_by),
-                       100 * pair.explained);
+    if (pair.cause == Cause::efficiency) return "rate";
+    std::string cause = pair.cause == Cause::clock ? "clock" : "count";
+    if (pair.cause == Cause::roof)
+        cause = bound_text(pair.explained_by) + (std::holds_alternative<Level>(pair.explained_by) ? " bytes" : " work");
+    return fmt::format("{} ({:.0f} %)", cause, 100 * pair.explained);
 }
 
 const Kernel& shown_kernel(const ComparedPair& pair, const Comparison& c) {
@@ -54,6 +56,8 @@ const Kernel& shown_kernel(const ComparedPair& pair, const Comparison& c) {
 std::vector<std::string> summary_of(const Comparison& c) {
     std::vector<std::string> out;
     std::string text = fmt::format("{} matched by {}", plural(c.matched, "pair"), name(c.matched_by));
+    if (c.matched_by_base_name > 0)
+        text += fmt::format(" ({} of them by the name without template arguments)", count_text(c.matched_by_base_name));
     if (c.only_before > 0) text += fmt::format(", {} only in {}", count_text(c.only_before), c.before.title);
     if (c.only_after > 0) text += fmt::format(", {} only in {}", count_text(c.only_after), c.after.title);
     out.push_back(text + ".");

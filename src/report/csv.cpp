@@ -34,7 +34,7 @@ std::string csv(const Analysis& analysis) {
     std::string out =
         "name,phase,launches,time_s,flop_fp64,flop_fp32,flop_fp16,flop_tensor,flop,l1_bytes,l2_bytes,dram_bytes,"
         "ai_l1,ai_l2,ai_dram,flop_per_s,bound,percent_of_roof,reason,headroom_s,step_speedup,operator,module,rank,"
-        "origin_time,origin_bytes\n";
+        "origin_time,origin_bytes,nearest_roof,roof_basis,why\n";
     const Seconds whole = known_time(analysis);
     const auto speedup = [&](const AnalysisRow& row) {
         const auto factor = step_speedup(row, whole);
@@ -71,7 +71,10 @@ std::string csv(const Analysis& analysis) {
                          k.module.str(),
                          k.rank.str(),
                          k.time ? std::string(name(k.time->origin)) : "",
-                         origin_of_bytes(k)});
+                         origin_of_bytes(k),
+                         to_text(row.verdict.nearest),
+                         basis_name(row.verdict),
+                         row.verdict.why});
     }
     return out;
 }

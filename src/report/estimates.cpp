@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chart/text.hpp"
+#include "report/estimate_words.hpp"
 #include "report/fields.hpp"
 #include "report/model_summary.hpp"
 #include "report/numbers.hpp"
@@ -61,12 +62,13 @@ std::string bytes_text(double bytes) { return to_text(Bytes{bytes}, 3); }
 
 std::vector<TableCell> cells_of(const Estimate& e, const Sum& all) {
     const double time = time_of(e), work = flop_of(e), dram = bytes_of(e, Level::dram), repeat = e.layer->repeat;
-    std::string name = printable(e.layer->name);
-    if (repeat > 1) name += fmt::format(" (x{})", repeat);
     std::string range;
     if (e.interval) range = fmt::format("{} to {}", to_text(e.interval->low, 2), to_text(e.interval->high, 2));
-    return {name,
-            std::string(gambrel::name(e.layer->pass)),
+    return {printable(e.layer->name),
+            fmt::format("{:g}", repeat),
+            operator_text(*e.layer),
+            shape_text(*e.layer),
+            std::string(name(e.layer->pass)),
             tile_text(tile_of(e)),
             e.waves() > 0 ? fmt::format("{:.1f}", e.waves()) : "",
             time > 0 ? to_text(Seconds{time}, 3) : "",
@@ -94,28 +96,6 @@ std::vector<const Estimate*> shown(const Estimates& estimates, std::size_t most)
     std::sort(longest.begin(), longest.end());
     std::erase_if(all, [&](const auto* e) { return !std::binary_search(longest.begin(), longest.end(), e); });
     return all;
-}
-
-std::string remarks(const Estimates& estimates, const TextStyle& style) {
-    std::string text;
-    const auto line = [&](const std::string& sentence) {
-        for (const std::string& part : wrapped(printable(sentence, !style.unicode), style.width, 2))
-            text += part + "\n";
-    };
-    const auto refused = static_cast<std::size_t>(std::count_if(
-        estimates.rows.begin(), estimates.rows.end(), [](const EstimatedRow& row) { return row.estimates.empty(); }));
-    if (estimates.options.method == Method::simulation)
-        line(
-            "Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the "
-            "roofs.");
-    if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
-    if (!estimates.layers->network) return text;
-    for (const Unmodelled& u : estimates.layers->network->unmodelled)
-        line(fmt::format("not modelled: {} {} ({}), first {}", plural(static_cast<std::uint64_t>(u.count), "operator"),
-                         u.op, u.reason, u.first));
-    if (const double share = unmodelled_share(*estimates.layers->network); share > 0)
-        line(fmt::format("operators without a model move {} of the network's bytes", percent_text(share)));
-    return text;
 }
 
 std::string heading(const Estimates& estimates) {
@@ -164,6 +144,9 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
     const Sum all = sum_of(estimates);
     const bool bounded = estimates.options.method == Method::simulation;
     Table table({{"layer", false, 100, 12},
+                 {"runs", true, 65},
+                 {"operator", false, 35},
+                 {"shape", false, 18},
                  {"pass", false, 30},
                  {"tile", false, 60},
                  {"waves", true, 20},
@@ -181,6 +164,9 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
                    "",
                    "",
                    "",
+                   "",
+                   "",
+                   "",
                    all.time > 0 ? to_text(Seconds{all.time}, 3) : "",
                    "",
                    "",
@@ -191,12 +177,15 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
                    all.dram > 0 ? intensity_text(all.flop / all.dram) : "",
                    ""};
     std::string text = truncated(printable(heading(estimates), !style.unicode), style.width, !style.unicode) + "\n";
+    if (all.time > 0)
+        for (const std::string& line : wrapped(conditions_text(estimates, Seconds{all.time}), style.width, 2))
+            text += line + "\n";
     text += terminal_text(table, style);
     if (all.layers > style.max_rows)
         text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
                             style.max_rows, all.layers);
     if (estimates.summary) text += summary_text(*estimates.summary);
-    return text + remarks(estimates, style);
+    return text + remarks_text(estimates, style);
 }
 
 std::string estimates_csv(const Estimates& estimates) {
@@ -255,6 +244,8 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
             j["pass"] = name(e.layer->pass);
             j["precision"] = name(e.layer->precision);
             j["repeat"] = e.layer->repeat;
+            j["operator"] = operator_text(*e.layer);
+            j["shape"] = shape_text(*e.layer);
             if (const Tile tile = tile_of(e); tile.m > 0) j["tile"] = {tile.m, tile.n, tile.k};
             if (e.waves() > 0) j["waves"] = e.waves();
             j["flop"] = flop_of(e);
@@ -274,39 +265,19 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
     const Sum all = sum_of(estimates);
     out["total"] = {
         {"time_s", all.time}, {"flop", all.flop}, {"l1_bytes", all.l1}, {"l2_bytes", all.l2}, {"dram_bytes", all.dram}};
+    if (const auto range = total_range(estimates))
+        out["total"]["time_s_80_percent"] = {range->low.value(), range->high.value()};
+    if (const auto batch = batch_of(estimates); batch > 0) {
+        out["batch"] = batch;
+        if (all.time > 0 && estimates.options.method != Method::simulation)
+            out["total"]["samples_per_s"] = static_cast<double>(batch) / all.time;
+    }
     if (estimates.layers->network)
         for (const Unmodelled& u : estimates.layers->network->unmodelled)
             out["unmodelled"].push_back(
                 {{"op", printable(u.op)}, {"count", u.count}, {"reason", u.reason}, {"bytes", u.bytes.value()}});
     out["roofline"] = ordered_json::parse(json(roofline));
     return out.dump(1) + "\n";
-}
-
-std::vector<PageLayer> page_layers(const Estimates& estimates) {
-    std::vector<PageLayer> layers;
-    for (const EstimatedRow& row : estimates.rows)
-        for (const Estimate& e : row.estimates) {
-            PageLayer layer;
-            layer.name = e.layer->name;
-            layer.detail = fmt::format("{} {}", name(e.layer->pass), name(e.layer->precision));
-            if (const std::string tile = tile_text(tile_of(e)); !tile.empty()) layer.detail += ", tile " + tile;
-            if (e.layer->repeat > 1) layer.detail += fmt::format(", {} times", e.layer->repeat);
-            layer.time = Seconds{time_of(e) * e.layer->repeat};
-            layer.bottleneck = e.bound;
-            layer.row = layers.size();
-            layers.push_back(std::move(layer));
-        }
-    return layers;
-}
-
-std::string explained_text(const std::string& title, const std::vector<ExplainedTerm>& terms, const TextStyle& style) {
-    std::string text = truncated(printable(title, !style.unicode), style.width, !style.unicode) + "\n";
-    for (const ExplainedTerm& t : terms) {
-        const std::string line =
-            fmt::format("{} = {}{}{} = {}", t.name, t.equation, t.values.empty() ? "" : " = ", t.values, t.result);
-        for (const std::string& part : wrapped(printable(line, !style.unicode), style.width, 4)) text += part + "\n";
-    }
-    return text;
 }
 
 }  // namespace gambrel

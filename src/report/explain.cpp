@@ -25,6 +25,13 @@ std::string roof_text(std::string_view what, const Verdict& v) {
                        name(v.ceiling_origin), cite);
 }
 
+// Integer work is not FLOP.
+std::string in_units_of(Pipe pipe, std::string text) {
+    if (!is_integer(pipe)) return text;
+    for (std::size_t at = text.find("FLOP"); at != std::string::npos; at = text.find("FLOP", at)) text.erase(at, 2);
+    return text;
+}
+
 }  // namespace
 
 std::vector<std::string> explanation(const AnalysisRow& row, const TextStyle& style) {
@@ -38,14 +45,15 @@ std::vector<std::string> explanation(const AnalysisRow& row, const TextStyle& st
     if (short_name(k.name.str()) != k.name.str()) add(k.name.str());
     if (k.time) add(amount_text("time", *k.time));
     for (const Pipe p : all_pipes())
-        if (k.work[p] && k.work[p]->value.value() > 0) add(amount_text(title(p), *k.work[p]));
+        if (k.work[p] && k.work[p]->value.value() > 0) add(in_units_of(p, amount_text(title(p), *k.work[p])));
     for (const Level l : all_levels())
         if (k.bytes[l]) add(amount_text(name(l), *k.bytes[l]));
     if (k.clock) add(amount_text("clock", *k.clock));
-    for (const auto& p : v.pipes) add(roof_text(title(p.pipe), p));
+    for (const auto& p : v.pipes) add(in_units_of(p.pipe, roof_text(title(p.pipe), p)));
     for (const auto& l : v.levels) add(roof_text(name(l.level), l));
     if (v.clock) add("roofs at " + to_text(*v.clock, 4));
     if (v.headroom) add("headroom " + to_text(*v.headroom, 4));
+    if (!v.why.empty()) add(fmt::format("bound {}: {}", bound_text(v.bound), v.why));
     for (const auto& reason : k.reasons) add("reason: " + reason.str());
     for (const auto& remedy : k.remedies) add("to collect it: " + remedy.str());
     for (const auto& finding : v.findings) add("finding: " + finding);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
 
+#include "chart/text.hpp"
+
 namespace gambrel {
 namespace {
 
@@ -68,6 +70,17 @@ std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
         out.push_back({"assumed", a.quantity, a.why, a.value});
     for (const Symbol reason : estimate.kernel.reasons) out.push_back({"note", reason.str(), "", "see docs/model.md"});
     return out;
+}
+
+std::string explained_text(const std::string& title, const std::vector<ExplainedTerm>& terms, const TextStyle& style) {
+    using namespace chart_detail;
+    std::string text = truncated(printable(title, !style.unicode), style.width, !style.unicode) + "\n";
+    for (const ExplainedTerm& t : terms) {
+        const std::string line =
+            fmt::format("{} = {}{}{} = {}", t.name, t.equation, t.values.empty() ? "" : " = ", t.values, t.result);
+        for (const std::string& part : wrapped(printable(line, !style.unicode), style.width, 4)) text += part + "\n";
+    }
+    return text;
 }
 
 }  // namespace gambrel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -182,6 +183,28 @@ std::string term_title(std::size_t term) {
         default:
             return std::string(name(static_cast<Term>(term)));
     }
+}
+
+std::string explore_answer(const ExplorationReport& r) {
+    constexpr std::size_t kMost = 3;
+    constexpr double kMatters = 1.02;
+    static constexpr std::array<std::string_view, kResources> kTitles = {
+        "SMs",           "multipliers of an SM",    "schedulers",   "clock",        "registers",
+        "shared memory", "shared-memory bandwidth", "L1 bandwidth", "L2 bandwidth", "L2 capacity",
+        "DRAM bandwidth"};
+    auto all = r.sensitivities;
+    if (all.empty()) return {};
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.half_more > b.half_more; });
+    const auto title = [&](const Sensitivity& s) { return kTitles[static_cast<std::size_t>(s.resource)]; };
+    if (all.front().half_more < kMatters)
+        return fmt::format("No single resource matters: +50 % of the best, {}, gives {:.2f}x.", title(all.front()),
+                           all.front().half_more);
+    std::string text = fmt::format("{} first: +50 % gives {:.2f}x", title(all.front()), all.front().half_more);
+    for (std::size_t i = 1; i < std::min(kMost, all.size()); ++i)
+        text += fmt::format("{} {} alone {:.2f}x", i == 1 ? ";" : ",", title(all[i]), all[i].half_more);
+    text += ".";
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
 }
 
 std::string search_text(const ExplorationReport& r) {

@@ -81,6 +81,7 @@ std::string explore_json(const ExplorationReport& c) {
     out["search"] = {
         {"kind", c.search}, {"space", c.space}, {"evaluated", c.evaluated}, {"kept", c.kept}, {"partial", c.partial}};
     out["library_tiles_time_s"] = c.library_time;
+    out["answer"] = explore_answer(c);
     out["target_speedup"] = c.target ? Json(*c.target) : Json(nullptr);
     out["designs"] = Json::array();
     for (const EvaluatedDesign& d : c.designs) out["designs"].push_back(design_json(c, d));
@@ -89,6 +90,7 @@ std::string explore_json(const ExplorationReport& c) {
         out["sensitivities"].push_back({{"resource", name(s.resource)},
                                         {"elasticity", s.elasticity},
                                         {"speedup_doubled", s.doubled},
+                                        {"speedup_half_more", s.half_more},
                                         {"layers", s.layers}});
     out["front"] = Json::array();
     for (const EvaluatedDesign& d : c.front)

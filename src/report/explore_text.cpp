@@ -156,6 +156,7 @@ std::string explore_text(const ExplorationReport& c, const TextStyle& style) {
     add_sensitivities(out, c, style);
     add_layers(out, c, style);
     add_front(out, c, style);
+    if (const std::string last = explore_answer(c); !last.empty()) out += "\n" + heading(last, style);
     return out;
 }
 

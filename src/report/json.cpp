@@ -1,9 +1,11 @@
 #include <cctype>
 
+#include <gambrel/advice.hpp>
 #include <gambrel/report.hpp>
 #include <gambrel/version.hpp>
 
 #include "report/json_values.hpp"
+#include "report/numbers.hpp"
 
 namespace gambrel {
 namespace {
@@ -48,6 +50,10 @@ Json kernel_json(const Kernel& k) {
     out["reported_peaks"] = Json::object();
     for (const auto& p : k.pipe_peaks) out["reported_peaks"][std::string(name(p.pipe))] = amount<FlopRate>(p.peak);
     for (const auto& l : k.level_peaks) out["reported_peaks"][level_key(l.level)] = amount<Bandwidth>(l.peak);
+    out["gauges"] = Json::object();
+    for (const auto& g : k.gauges)
+        out["gauges"][g.name.str()] = {
+            {"value", number(g.reading.value)}, {"origin", name(g.reading.origin)}, {"rule", g.reading.rule.str()}};
     out["grid"] = k.shape ? Json(k.shape->grid) : Json(nullptr);
     out["block"] = k.shape ? Json(k.shape->block) : Json(nullptr);
     out["reasons"] = Json::array();
@@ -60,6 +66,9 @@ Json kernel_json(const Kernel& k) {
 Json verdict_json(const Roofline& v) {
     Json out;
     out["bound"] = std::holds_alternative<std::monostate>(v.bound) ? Json(nullptr) : Json(to_text(v.bound));
+    out["nearest_roof"] = std::holds_alternative<std::monostate>(v.nearest) ? Json(nullptr) : Json(to_text(v.nearest));
+    out["roof_basis"] = basis_name(v).empty() ? Json(nullptr) : Json(basis_name(v));
+    out["why"] = v.why.empty() ? Json(nullptr) : Json(v.why);
     out["percent_of_roof"] = v.of_roof ? number(100 * *v.of_roof) : Json(nullptr);
     out["achieved_flop_per_s"] = number(v.achieved);
     out["compute_roof_flop_per_s"] = number(v.compute_roof);
@@ -125,6 +134,17 @@ Json timeline_json(const TimelineSummary& t) {
     return out;
 }
 
+Json advice_json(const Advice& a, const Analysis& analysis) {
+    Json out{{"rule", a.rule}, {"text", a.text}, {"evidence", a.evidence}, {"gain_s", number(a.gain.value())}};
+    out["step_speedup"] = number(a.step_speedup);
+    out["at_most"] = a.at_most;
+    out["rests_on"] = a.rests_on;
+    out["rows"] = a.rows;
+    out["names"] = Json::array();
+    for (const std::size_t row : a.rows) out["names"].push_back(analysis.rows[row].kernel.name.str());
+    return out;
+}
+
 }  // namespace
 
 std::string json(const Analysis& a) {
@@ -149,6 +169,8 @@ std::string json(const Analysis& a) {
     }
     out["total"] = kernel_json(a.total);
     out["zero_flop"] = zero_flop_json(a);
+    out["advice"] = Json::array();
+    for (const Advice& advised : advice(a)) out["advice"].push_back(advice_json(advised, a));
     out["phases"] = Json::array();
     for (const auto& p : a.phases) {
         Json item = kernel_json(p.sum);

@@ -98,7 +98,12 @@ std::string_view bound_color(Bound bound) {
 std::string bound_text(Bound bound) {
     if (const auto* pipe = std::get_if<Pipe>(&bound)) return std::string(title(*pipe));
     if (const auto* level = std::get_if<Level>(&bound)) return std::string(name(*level));
-    return {};
+    return to_text(bound);
+}
+
+std::string basis_name(const Roofline& verdict) {
+    if (std::holds_alternative<std::monostate>(verdict.nearest)) return {};
+    return verdict.by_profiler ? "nsight-compute" : "counters";
 }
 
 std::string origins_text(const Analysis& analysis) {

@@ -28,7 +28,10 @@ struct ColumnUnit {
 ColumnUnit column_unit(const std::vector<double>& values, std::string_view unit, bool small_prefixes);
 
 std::string_view bound_color(Bound bound);  // its name in the palette
-std::string bound_text(Bound bound);        // for people: "DRAM", "Tensor FP16"; "" if nothing could be said
+// Whether the share of the nearest roof was made of counters or is the profiler's own percentage: "counters",
+// "nsight-compute", "" without a verdict.
+std::string basis_name(const Roofline& verdict);
+std::string bound_text(Bound bound);  // for people: "DRAM", "Tensor FP16"; "" if nothing could be said
 
 // Where the numbers of the kernels come from: "measured", "modelled"; a mix is said as a mix: "derived time and FLOP,
 // simulated bytes". "" without kernels.

@@ -90,6 +90,7 @@ PageView explore_view(const ExplorationReport& c, const Comparison* moved) {
         if (chart) view.charts.push_back(std::move(*chart));
     view.bars = {sensitivity_chart(c), designs_chart(c)};
     view.tables = {designs_table(c), layers_table(c)};
+    view.answer = explore_answer(c);
     return view;
 }
 

@@ -98,6 +98,8 @@ void add_analysis(Json& view, const Analysis& a) {
     view["roofs"] = roofs_name(a.roofs);
     view["grouping"] = grouping_name(a.grouping);
     view["answer"] = printable(answer_text(a));
+    view["advice"] = Json::array();
+    for (const std::string& line : advice_texts(a)) view["advice"].push_back(printable(line));
     view["whole_time"] = number(known_time(a).value());
     view["zero_flop"] = {{"text", zero_flop_text(a)}, {"time", number(a.zero_flop_time.value())}};
     view["total"] = sum_json("total", a.total, a.zero_flop_launches, a.zero_flop_time);
@@ -148,10 +150,11 @@ void add_comparison(Json& view, const Comparison& c) {
     add_analysis(view, c.after);
     widen_axes(view["charts"], c.before);
     std::vector<std::optional<std::size_t>> before, after;
-    Json explained = Json::array(), side = Json::array();
+    Json explained = Json::array(), side = Json::array(), share = Json::array();
     for (const auto& p : c.pairs) {
         before.push_back(p.before), after.push_back(p.after);
         explained.push_back(explained_text(p));
+        share.push_back(number(p.after ? p.share.after : p.share.before));
         side.push_back(p.before && p.after ? 0 : p.before ? -1 : 1);
     }
     view["rows"] = page_rows(c.after, after);
@@ -166,6 +169,7 @@ void add_comparison(Json& view, const Comparison& c) {
     out["rows"] = page_rows(c.before, before);
     out["roofs"] = roofs_before(c);
     out["explained"] = std::move(explained), out["side"] = std::move(side);
+    out["share"] = std::move(share);  // of the time of its own side
     view["compared"] = std::move(out);
 }
 

@@ -37,6 +37,8 @@ struct Rows {
                 same_length(key, column, lines);
         }
         for (const char* key : {"name", "shown", "short", "phase", "origin", "reason", "bound"}) below(key, texts);
+        for (const char* key : {"nearest", "basis", "why"})
+            if (columns.contains(key)) below(key, texts);
         below("machine", std::max<std::size_t>(1, machines));
         // A line is there or not, in all the columns of texts alike.
         for (const char* key : {"shown", "short", "phase", "origin", "reason", "bound", "machine", "launches"})

@@ -115,6 +115,9 @@ Json page_rows(const Analysis& analysis, const std::vector<std::optional<std::si
     out["origin"] = column(rows, [&](auto& r) { return texts.index(origin_of(r.kernel)); });
     out["reason"] = column(rows, [&](auto& r) { return texts.index(printable(reason_text(r, true))); });
     out["bound"] = column(rows, [&](auto& r) { return texts.index(to_text(r.verdict.bound)); });
+    out["nearest"] = column(rows, [&](auto& r) { return texts.index(to_text(r.verdict.nearest)); });
+    out["basis"] = column(rows, [&](auto& r) { return texts.index(basis_name(r.verdict)); });
+    out["why"] = column(rows, [&](auto& r) { return texts.index(printable(r.verdict.why)); });
     out["machine"] = column(rows, [](auto& r) { return r.machine; });
     out["launches"] = column(rows, [](auto& r) { return r.kernel.launches; });
     out["time"] = column(rows, [](auto& r) { return value_of(r.kernel.time); });

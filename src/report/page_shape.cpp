@@ -68,7 +68,8 @@ const std::string kSum = R"({"name":"text","launches":"count","time":"number?","
 const std::string kRoof = R"({"kind":"kind","what":"text","value":"number","measured":"flag","other":"flag",
   "label":"text"})";
 const std::string kColumns = R"({"name":["count?"],"shown":["count?"],"short":["count?"],"phase":["count?"],
-  "origin":["count?"],"reason":["count?"],"bound":["count?"],"machine":["count?"],"launches":["count?"],
+  "origin":["count?"],"reason":["count?"],"bound":["count?"],"nearest?":["count?"],"basis?":["count?"],"why?":["count?"],
+  "machine":["count?"],"launches":["count?"],
   "time":["number?"],"flop":["number?"],"clock":["number?"],"of_roof":["number?"],"of_compute":["number?"],
   "above":["count?"],"incomplete":["count?"],"headroom":["number?"],"bytes":{"*level":["number?"]},
   "of_ceiling":{"*level":["number?"]},"work":{"*pipe":["number?"]},"texts":["text"]})";
@@ -85,7 +86,7 @@ const std::string kCharts = R"("curves":[{"title":"text","subtitle":"text","note
   "tables":[{"title":"text","notes":["text"],"columns":[{"title":"text","number":"flag","shaded":"flag"}],
              "rows":[{"state":"text","texts":["text"],"values":["number?"]}]}])";
 const std::string kView = R"({"title":"text","command":"text","version":"text","roofs?":"text","grouping?":"text",
-  "answer?":"text","side_by_side?":"flag","whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
+  "answer?":"text","advice?":["text"],"side_by_side?":"flag","whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
                           kSum + R"(,
   "phases?":[)" + kSum + R"(],"notes?":["text"],
   "machines?":[{"id":"text","name":"text","about":"text","note":"text",

@@ -88,7 +88,7 @@ std::string verdict_line(const PlottedKernel& k, double whole_time) {
     std::string line = to_text(Seconds{k.time}, 3);
     if (whole_time > 0) line += " · " + percent_text(k.time / whole_time);
     if (const auto& of_roof = k.row->verdict.of_roof)
-        line += fmt::format(" · {} of {}", percent_text(*of_roof, 0), bound_text(k.row->verdict.bound));
+        line += fmt::format(" · {} of {}", percent_text(*of_roof, 0), bound_text(k.row->verdict.nearest));
     return line;
 }
 

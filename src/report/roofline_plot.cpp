@@ -234,7 +234,7 @@ std::string kernel_summary(const PlottedKernel& k, double whole_time) {
     text += ", " + to_text(FlopRate{k.rate}, 3) + ", AI";
     for (const auto& p : k.points) text += fmt::format(" {} {}", name(p.level), intensity_text(p.intensity));
     if (const auto& of_roof = k.row->verdict.of_roof)
-        text += fmt::format(", {} of the {} roof", percent_text(*of_roof), bound_text(k.row->verdict.bound));
+        text += fmt::format(", {} of the {} roof", percent_text(*of_roof), bound_text(k.row->verdict.nearest));
     return text;
 }
 

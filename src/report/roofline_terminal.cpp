@@ -183,7 +183,7 @@ std::string kernel_legend(const RooflinePlot& data, std::size_t lettered, const 
                                        to_text(Seconds{k.time}, 3));
         if (data.whole_time > 0) line += fmt::format("  {:>6}", percent_text(k.time / data.whole_time));
         if (const auto& of_roof = k.row->verdict.of_roof)
-            line += fmt::format("  {:>5} of {}", percent_text(*of_roof, 0), bound_text(k.row->verdict.bound));
+            line += fmt::format("  {:>5} of {}", percent_text(*of_roof, 0), bound_text(k.row->verdict.nearest));
         if (std::any_of(k.points.begin(), k.points.end(), [](const PlottedPoint& p) { return p.above; })) line += " !";
         out += truncated(line, style.width, ascii) + "\n";
     }

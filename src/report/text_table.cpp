@@ -83,8 +83,9 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
     for (std::size_t i = 0; i < shown; ++i) {
         const AnalysisRow& row = analysis.rows[i];
         auto line = cells(row.kernel, units, name_cell(row, analysis.grouping, ascii));
-        line[8] = bound_text(row.verdict.bound);
-        if (line[8].text.empty()) line[8] = row.kernel.reasons.empty() && row.verdict.findings.empty() ? "" : "?";
+        line[8] = bound_text(row.verdict.bound) + (row.verdict.by_profiler ? " (ncu)" : "");
+        if (bound_text(row.verdict.bound).empty())
+            line[8] = row.kernel.reasons.empty() && row.verdict.findings.empty() ? "" : "?";
         if (row.verdict.of_roof) line[9] = fmt::format("{:.1f}", 100 * *row.verdict.of_roof);
         table.add({std::move(line), std::string(bound_color(row.verdict.bound)),
                    style.explain ? explanation(row, style) : std::vector<std::string>{}});
@@ -171,6 +172,35 @@ std::string findings_text(const Analysis& analysis, const TextStyle& style) {
     return out;
 }
 
+std::string advice_text(const Analysis& analysis, const TextStyle& style) {
+    constexpr std::size_t kMost = 3;
+    const auto lines = advice_texts(analysis);
+    const std::size_t shown = style.explain ? lines.size() : std::min(kMost, lines.size());
+    std::string out;
+    for (std::size_t i = 0; i < shown; ++i) add_wrapped(out, "advice: " + lines[i], style);
+    if (shown < lines.size())
+        add_wrapped(out, fmt::format("{} more with --explain", plural(lines.size() - shown, "piece") + " of advice"),
+                    style);
+    return out;
+}
+
+// What is known of the longest kernels that no roof explains. --explain says it of every row instead.
+std::string waits_text(const Analysis& analysis, std::size_t shown, const TextStyle& style) {
+    constexpr std::size_t kMost = 3;
+    std::string out;
+    std::size_t said = 0;
+    for (std::size_t i = 0; i < shown && said < kMost; ++i) {
+        const AnalysisRow& row = analysis.rows[i];
+        if (!std::holds_alternative<OffRoof>(row.verdict.bound)) continue;
+        ++said;
+        add_wrapped(out,
+                    fmt::format("{}: {}: {}", short_name(row.kernel.name.str(), 40), bound_text(row.verdict.bound),
+                                row.verdict.why),
+                    style);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string text_table(const Analysis& analysis, const TextStyle& given) {
@@ -196,11 +226,13 @@ std::string text_table(const Analysis& analysis, const TextStyle& given) {
     if (!origins.empty()) add_wrapped(out, origins, style);
     if (analysis.timeline) out += timeline_text(*analysis.timeline, style) + "\n";
     if (const std::string first = answer_text(analysis); !first.empty()) add_wrapped(out, first, style);
+    out += advice_text(analysis, style);
     out += terminal_text(table, style);
     if (shown < analysis.rows.size()) add_wrapped(out, hidden_text(analysis, shown, whole_time), style);
     if (const auto census = zero_flop_text(analysis); !census.empty()) {
         add_wrapped(out, "zero-FLOP kernels: " + census, style);
     }
+    if (!style.explain) out += waits_text(analysis, shown, style);
     if (!analysis.phases.empty() && analysis.grouping != Grouping::phase)
         out += "\n" + phases_table(analysis, style, whole_time);
     if (const auto findings = findings_text(analysis, style); !findings.empty() && !style.explain)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "roofline/diagnosis.hpp"
+#include "roofline/limits.hpp"
 
 namespace gambrel {
 namespace {
@@ -102,6 +103,8 @@ void judge_levels(const Machine& m, const Kernel& k, const RooflineOptions& opti
 std::string to_text(Bound bound) {
     if (const auto* pipe = std::get_if<Pipe>(&bound)) return std::string(name(*pipe));
     if (const auto* level = std::get_if<Level>(&bound)) return std::string(name(*level));
+    if (const auto* off = std::get_if<OffRoof>(&bound))
+        return *off == OffRoof::latency ? "latency" : *off == OffRoof::occupancy ? "occupancy" : "SM";
     return "";
 }
 
@@ -117,10 +120,10 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
     Seconds longest_pipe{}, longest{};
     for (const auto& v : out.pipes) {
         if (!is_integer(v.pipe)) longest_pipe = std::max(longest_pipe, v.shortest);
-        if (v.shortest > longest) longest = v.shortest, out.bound = v.pipe;
+        if (v.shortest > longest) longest = v.shortest, out.nearest = v.pipe;
     }
     for (const auto& v : out.levels)
-        if (v.shortest > longest) longest = v.shortest, out.bound = v.level;
+        if (v.shortest > longest) longest = v.shortest, out.nearest = v.level;
     out.shortest = longest;
 
     const auto work = flop(kernel);
@@ -130,7 +133,7 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
         v.roof = *v.intensity * v.ceiling;
         if (out.compute_roof) v.roof = std::min(*v.roof, *out.compute_roof);
     }
-    const bool judged = !std::holds_alternative<std::monostate>(out.bound);
+    const bool judged = !std::holds_alternative<std::monostate>(out.nearest);
     if (judged && kernel.time && kernel.time->value.value() > 0) {
         out.of_roof = out.shortest / kernel.time->value;
         out.headroom = kernel.time->value - out.shortest;
@@ -138,6 +141,7 @@ Roofline roofline(const Machine& machine, const Kernel& kernel, const RooflineOp
     if (!work && !out.levels.empty())
         out.findings.emplace_back("work unknown: judged by its bytes alone, so it is at least that near to its roof");
     diagnose_above_roof(machine, kernel, out);
+    settle_bound(machine, kernel, out);
     return out;
 }
 

@@ -74,7 +74,8 @@ TEST_F(Commands, analyze_gives_the_columns_of_the_contract_alone_on_stdout) {
     EXPECT_THAT(outcome.out,
                 StartsWith("name,phase,launches,time_s,flop_fp64,flop_fp32,flop_fp16,flop_tensor,flop,l1_bytes,"
                            "l2_bytes,dram_bytes,ai_l1,ai_l2,ai_dram,flop_per_s,bound,percent_of_roof,reason,"
-                           "headroom_s,step_speedup,operator,module,rank,origin_time,origin_bytes\n"));
+                           "headroom_s,step_speedup,operator,module,rank,origin_time,origin_bytes,nearest_roof,"
+                           "roof_basis,why\n"));
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
     EXPECT_THAT(outcome.out, HasSubstr(",DRAM,88.39"));
     const auto json = nlohmann::json::parse(run("analyze '" + kReport + "' --json").out);

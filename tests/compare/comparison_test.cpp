@@ -169,6 +169,46 @@ TEST(Comparison, the_factors_of_a_change_multiply_to_it) {
     EXPECT_EQ(f.work, 1) << "bound by DRAM after";
 }
 
+TEST(Comparison, template_arguments_do_not_keep_a_kernel_from_itself) {
+    const auto c =
+        comparison(side({spec("void ns::conv<float, 4>(float*)", 1, 1e9, 8e9), spec("void map<Add>()", 0.5, 1, 1e9),
+                         spec("void map<Mul>()", 0.4, 1, 1e9)}),
+                   side({spec("void ns::conv<half, 8>(half*)", 0.5, 1e9, 4e9), spec("void map<Sub>()", 0.5, 1, 1e9)}),
+                   {MatchBy::name});
+    EXPECT_EQ(c.matched, 1u) << "which of two maps became Sub cannot be known";
+    EXPECT_EQ(c.matched_by_base_name, 1u);
+    EXPECT_TRUE(c.pairs[0].by_base_name);
+    EXPECT_DOUBLE_EQ(*c.pairs[0].time.ratio(), 0.5);
+    EXPECT_EQ(c.only_before, 2u);
+    EXPECT_EQ(c.only_after, 1u);
+    const auto same = comparison(side({spec("f<int>", 1, 1, 1e9)}), side({spec("f<int>", 1, 1, 1e9)}), {MatchBy::name});
+    EXPECT_EQ(same.matched_by_base_name, 0u);
+}
+
+TEST(Comparison, shares_are_of_the_time_of_their_own_side) {
+    const auto c = comparison(side({spec("a", 1, 1e9, 8e9), spec("gone", 3, 1e9, 1e9)}),
+                              side({spec("a", 0.5, 1e9, 4e9), spec("new", 0.5, 1e9, 1e9)}), {MatchBy::name});
+    for (const auto& p : c.pairs) {
+        if (p.before && p.after) {
+            EXPECT_DOUBLE_EQ(*p.share.before, 0.25);
+            EXPECT_DOUBLE_EQ(*p.share.after, 0.5);
+        } else {
+            EXPECT_EQ(p.share.before.has_value(), p.before.has_value());
+            EXPECT_EQ(p.share.after.has_value(), p.after.has_value());
+        }
+    }
+}
+
+TEST(Comparison, more_launches_of_the_same_are_a_change_of_count) {
+    Spec one = spec("a", 1, 1e9, 8e9), two = spec("a", 2, 2e9, 16e9);
+    two.launches = 2;
+    const auto c = comparison(side({one}), side({two}));
+    EXPECT_EQ(c.pairs[0].cause, Cause::count);
+    EXPECT_NEAR(c.pairs[0].explained, 1, 1e-9);
+    two.launches = 1;
+    EXPECT_EQ(comparison(side({one}), side({two})).pairs[0].cause, Cause::roof);
+}
+
 TEST(Comparison, every_row_is_in_exactly_one_pair) {
     for (const MatchBy by : {MatchBy::name, MatchBy::order, MatchBy::layer}) {
         const auto c = comparison(sample::many(50), sample::many(37), {by});

@@ -319,5 +319,34 @@ TEST(MetricTables, atomics_at_l1_are_counted_once_however_many_counters_tell_of_
     EXPECT_EQ(evaluated(loads).bytes[Level::l1]->value, Bytes{14 * 32});
 }
 
+TEST(Tables, percentages_become_shares_and_stalls_keep_their_unit) {
+    const Kernel k = evaluated({{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 82},
+                                {"sm__warps_active.avg.pct_of_peak_sustained_active", 12.5},
+                                {"launch__registers_per_thread", 168},
+                                {"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 6}});
+    ASSERT_NE(gauge(k, "use_dram"), nullptr);
+    EXPECT_DOUBLE_EQ(gauge(k, "use_dram")->value, 0.82);
+    EXPECT_EQ(gauge(k, "use_dram")->rule.str(), "ncu_dram_throughput");
+    EXPECT_DOUBLE_EQ(gauge(k, "achieved_occupancy")->value, 0.125);
+    EXPECT_DOUBLE_EQ(gauge(k, "registers_per_thread")->value, 168);
+    EXPECT_DOUBLE_EQ(gauge(k, "stall_long_scoreboard")->value, 6);
+    EXPECT_EQ(gauge(k, "waves_per_sm"), nullptr);
+    EXPECT_EQ(gauge(evaluated({{"launch__registers_per_thread", NAN}}), "registers_per_thread"), nullptr);
+}
+
+// 50 % of 1,000 cycles on 108 SMs at 4,096 OP each.
+TEST(Tables, int8_work_of_the_tensor_cores_is_counted_by_the_cycles_that_they_were_busy) {
+    const Values values = {{"sm__pipe_tensor_op_imma_cycles_active.avg.pct_of_peak_sustained_active", 50},
+                           {"sm__cycles_active.avg", 1000},
+                           {"device__attribute_multiprocessor_count", 108}};
+    const Kernel k = evaluated(values);
+    ASSERT_TRUE(k.work[Pipe::tensor_int8]);
+    EXPECT_DOUBLE_EQ(k.work[Pipe::tensor_int8]->value.value(), 0.5 * 1000 * 108 * 4096);
+    EXPECT_THAT(reasons(k), HasSubstr("INT8 operations"));
+    Values exact = values;
+    exact.emplace_back("sm__ops_path_tensor_src_int8.sum", 1e9);
+    EXPECT_DOUBLE_EQ(evaluated(exact).work[Pipe::tensor_int8]->value.value(), 1e9) << "a count goes before it";
+}
+
 }  // namespace
 }  // namespace gambrel::ingest_detail

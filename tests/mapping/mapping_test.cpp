@@ -85,6 +85,23 @@ TEST(Mapping, the_multiply_adds_that_ran_tell_a_split_inside_the_kernel) {
     EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).split_k, 1);
 }
 
+// Launch 1489 of gemm_traffic_a100: 14,158,848 multiply-adds are one sum of three whole tiles, not 18 parts of 162
+// outputs.
+TEST(Mapping, the_sums_of_a_kernel_are_those_of_whole_tiles) {
+    Layer layer = layer_of(Gemm{.m = 2, .n = 81, .k = 4608, .b_transposed = true});
+    layer.hints.kernel = "ampere_sgemm_32x32_sliced1x4_tn";
+    layer.hints.overwrites = true;
+    layer.hints.fma = 3.0 * 32 * 32 * (4608 + 1);
+    EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).split_k, 1);
+}
+
+TEST(Mapping, a_product_with_a_vector_streams_the_matrix) {
+    const Layer vector = layer_of(Gemm{.m = 1, .n = 4096, .k = 8192});
+    EXPECT_EQ(mapping_for(vector, machine("a100-sxm4-80gb")).family, KernelFamily::streaming);
+    const Layer matrix = layer_of(Gemm{.m = 2, .n = 4096, .k = 8192});
+    EXPECT_EQ(mapping_for(matrix, machine("a100-sxm4-80gb")).family, KernelFamily::tiled);
+}
+
 TEST(Mapping, a_tilesize_covers_rows_first_and_a_blas_tile_columns) {
     Layer layer = layer_of(Gemm{.m = 4096, .n = 4096, .k = 512});
     layer.hints.kernel = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_ffma";
@@ -106,6 +123,40 @@ TEST(Mapping, winograd_multiplies_16_or_36_numbers_of_a_tile_and_whole_blocks_of
     EXPECT_NEAR(kernel_flop(layer).value() / direct, 36.0 / 144, 1e-9);
     layer.pass = Pass::wgrad;
     EXPECT_EQ(transform_of(layer), Transform::none);
+}
+
+// Workspaces of cuDNN 7: 1,145,331,712 bytes of 1 x 512 x 7 x 7 with 512 filters of 3 x 3.
+TEST(Mapping, fft_multiplies_the_numbers_of_half_a_spectrum) {
+    Layer layer = layer_of(square(1, 512, 7, 512, 3, 1));
+    layer.hints.algorithm = "FFT_TILING";
+    EXPECT_EQ(transform_of(layer), Transform::fft_tiled);
+    const Spectra tiled = spectra_of(std::get<Convolution>(layer.op), Transform::fft_tiled);
+    EXPECT_NEAR(8.0 * static_cast<double>(tiled.numbers) * (512 + 512 * 512 + 512) / 1145331712, 1, 1e-4);
+    EXPECT_EQ(kernel_view(layer)->batch, 3 * 32 * 17);
+    layer.op = square(1, 3, 224, 64, 7, 1);
+    EXPECT_EQ(spectra_of(std::get<Convolution>(layer.op), Transform::fft_tiled).turns, 9 * 9);
+    layer.op = square(16, 2048, 7, 512, 1, 0);  // rows by themselves
+    EXPECT_EQ(kernel_view(layer)->m, 16 * 7);
+    EXPECT_EQ(kernel_view(layer)->batch, 3 * 17);
+    layer.hints.algorithm = "FFT";
+    EXPECT_EQ(kernel_view(layer)->batch, 3 * 16 * 9);
+    layer.op = square(1, 8, 300, 8, 3, 1);  // larger than the largest transform
+    EXPECT_EQ(transform_of(layer), Transform::none);
+    layer.op = square(4, 512, 64, 256, 3, 1);  // spectra of 8.9 GB
+    EXPECT_EQ(transform_of(layer), Transform::none);
+}
+
+TEST(Mapping, groups_run_in_turn_by_every_algorithm_of_several_kernels) {
+    Convolution v = square(1, 96, 14, 96, 3, 1);
+    v.groups = 96;
+    Layer layer = layer_of(v);
+    for (const char* algorithm : {"GEMM", "FFT", "WINOGRAD", "WINOGRAD_NONFUSED", "IMPLICIT_PRECOMP_GEMM"}) {
+        layer.hints.algorithm = algorithm;
+        EXPECT_TRUE(mapping_for(layer, machine(kV100)).groups_in_turn) << algorithm;
+        EXPECT_GE(mapping_for(layer, machine(kV100)).launches, 2) << algorithm;
+    }
+    layer.hints.algorithm = "IMPLICIT_GEMM";
+    EXPECT_EQ(mapping_for(layer, machine(kV100)).family, KernelFamily::depthwise);
 }
 
 TEST(Mapping, a_split_in_the_row_is_taken_and_shortens_each_ctas_reduction) {
@@ -227,6 +278,16 @@ TEST(Mapping, the_algorithm_without_precomputed_offsets_is_run_by_the_older_engi
     const Mapping precomputed = mapping_for(layer, machine(kV100));
     EXPECT_EQ(precomputed.stages, 2);
     EXPECT_EQ(precomputed.launches, 2);
+}
+
+TEST(Mapping, large_batches_with_precomputed_offsets_are_run_by_tiles_on_ampere) {
+    Layer layer = layer_of(square(64, 256, 28, 256, 1));
+    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
+    const Mapping large = mapping_for(layer, machine("a100-sxm4-80gb"));
+    EXPECT_FALSE(large.engine);
+    EXPECT_EQ(large.cta, (Tile{128, 64, 8}));
+    layer.op = square(16, 256, 56, 256, 1);  // as many CTAs, fewer images
+    EXPECT_TRUE(mapping_for(layer, machine("a100-sxm4-80gb")).engine);
 }
 
 TEST(Mapping, depthwise_and_streaming_layers_have_no_tile) {

@@ -56,11 +56,12 @@ TEST(Csv, of_the_training_step_is_as_recorded) { sample::expect_golden("training
 TEST(Csv, has_the_columns_of_the_contract_and_one_row_per_group) {
     const auto rows = read_csv(csv(sample::toy()));
     ASSERT_EQ(rows.size(), 4u);
-    const std::vector<std::string> header{
-        "name",        "phase",      "launches", "time_s",          "flop_fp64",   "flop_fp32",  "flop_fp16",
-        "flop_tensor", "flop",       "l1_bytes", "l2_bytes",        "dram_bytes",  "ai_l1",      "ai_l2",
-        "ai_dram",     "flop_per_s", "bound",    "percent_of_roof", "reason",      "headroom_s", "step_speedup",
-        "operator",    "module",     "rank",     "origin_time",     "origin_bytes"};
+    const std::vector<std::string> header{"name",         "phase",        "launches",        "time_s", "flop_fp64",
+                                          "flop_fp32",    "flop_fp16",    "flop_tensor",     "flop",   "l1_bytes",
+                                          "l2_bytes",     "dram_bytes",   "ai_l1",           "ai_l2",  "ai_dram",
+                                          "flop_per_s",   "bound",        "percent_of_roof", "reason", "headroom_s",
+                                          "step_speedup", "operator",     "module",          "rank",   "origin_time",
+                                          "origin_bytes", "nearest_roof", "roof_basis",      "why"};
     EXPECT_EQ(rows[0], header);
     for (const auto& row : rows) EXPECT_EQ(row.size(), header.size());
     // triad: 2e9 FLOP and 8e9 B in 1 s on 10 GB/s.
@@ -89,7 +90,10 @@ TEST(Csv, has_the_columns_of_the_contract_and_one_row_per_group) {
                                                  "",
                                                  "",
                                                  "measured",
-                                                 "measured"}));
+                                                 "measured",
+                                                 "DRAM",
+                                                 "counters",
+                                                 ""}));
 }
 
 TEST(Csv, reads_back_names_with_commas_quotes_and_lines) {

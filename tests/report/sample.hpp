@@ -101,6 +101,7 @@ inline Roofline verdict(const Machine& machine, const Kernel& k) {
         v.levels.push_back(lv);
         consider(l, bytes / c->value);
     }
+    v.nearest = v.bound;
     if (v.shortest.value() > 0) v.of_roof = v.shortest / time, v.headroom = time - v.shortest;
     if (v.of_roof && *v.of_roof > 1)
         v.findings.push_back("above the roof: more bytes or FLOP than the machine can give");

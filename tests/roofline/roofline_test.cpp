@@ -56,12 +56,12 @@ TEST(Roofline, the_level_that_needs_longest_binds) {
     k.bytes[Level::l1] = measured(Bytes{1e9});    // 10 ms at 100 GB/s
     k.bytes[Level::l2] = measured(Bytes{1.5e9});  // 30 ms at 50 GB/s
     const auto r = roofline(toy_machine(), k);
-    EXPECT_EQ(to_text(r.bound), "L2");
+    EXPECT_EQ(to_text(r.nearest), "L2");
     EXPECT_DOUBLE_EQ(r.shortest.value(), 0.03);
     ASSERT_EQ(r.levels.size(), 3U);
     EXPECT_EQ(level(r, Level::l1).ceiling, Bandwidth{100e9});
     k.bytes[Level::l1] = measured(Bytes{4e9});
-    EXPECT_EQ(to_text(roofline(toy_machine(), k).bound), "L1");
+    EXPECT_EQ(to_text(roofline(toy_machine(), k).nearest), "L1");
 }
 
 TEST(Roofline, a_kernel_without_flop_has_a_memory_bound_and_a_percentage) {

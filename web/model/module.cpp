@@ -100,6 +100,8 @@ EXPORTED(start_values) double* start_values(int machine) {
 
 // Nothing here throws on numbers that the library wrote; data that the build embeds is checked by its tests.
 extern "C" void* __cxa_allocate_exception(std::size_t) { std::abort(); }
+// Objects of the one thread live as long as the module.
+extern "C" int __cxa_thread_atexit(void (*)(void*), void*, void*) { return 0; }
 extern "C" void __cxa_throw(void*, void*, void (*)(void*)) { std::abort(); }
 
 // The two sets of files that the model reads; the library's index names them all.

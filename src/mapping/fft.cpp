@@ -1,0 +1,98 @@
+// Convolutions by Fourier transforms, as workspaces of cuDNN 7 and counters of cuDNN 8 show them.
+#include <algorithm>
+#include <bit>
+
+#include "mapping/rules.hpp"
+
+namespace gambrel {
+namespace {
+
+constexpr std::int64_t kTile = 32, kLeastSide = 16, kLargestSide = 256;
+constexpr std::int64_t kComplex = 8;
+// Spectra of more than this were refused by cuDNN 8, and another algorithm ran in half of the calls.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
+
+std::int64_t padded_height(const Convolution& v) { return v.h + v.pad_top + v.pad_bottom; }
+std::int64_t padded_width(const Convolution& v) { return v.w + v.pad_left + v.pad_right; }
+std::int64_t half_plane(std::int64_t side) { return side * (side / 2 + 1); }
+
+}  // namespace
+
+Spectra spectra_of(const Convolution& v, Transform transform) {
+    Spectra s;
+    const std::int64_t height = padded_height(v), width = padded_width(v);
+    if (transform == Transform::fft) {
+        const auto least = static_cast<std::uint64_t>(std::max({height, width, kLeastSide}));
+        const auto side = static_cast<std::int64_t>(std::bit_ceil(least));
+        s.numbers = half_plane(side);
+        s.passes = side <= kTile ? 1 : side <= 2 * kTile ? 2 : 3;
+        return s;
+    }
+    const auto along = [](std::int64_t size, std::int64_t filter) {
+        return ceil_div(size - filter + 1, kTile - filter + 1);
+    };
+    if (std::min(v.r, v.s) == 1 && v.stride_h == 1 && v.stride_w == 1) {
+        s.numbers = kTile / 2 + 1;  // rows, or columns, by themselves
+        s.tiles = v.r == 1 ? height * along(width, v.s) : width * along(height, v.r);
+        return s;
+    }
+    // Outputs of stride 1; the others are left out at the end.
+    s.numbers = half_plane(kTile);
+    s.tiles = along(height, v.r) * along(width, v.s);
+    s.turns = s.tiles;
+    return s;
+}
+
+namespace mapping_detail {
+
+Transform fft_of(const Layer& layer) {
+    const auto& v = std::get<Convolution>(layer.op);
+    const Transform kind =
+        layer.hints.algorithm.find("TILING") != std::string::npos ? Transform::fft_tiled : Transform::fft;
+    const std::int64_t largest = std::max(padded_height(v), padded_width(v));
+    if (v.dilation_h != 1 || v.dilation_w != 1 || std::max(v.r, v.s) > kTile) return Transform::none;
+    if (kind == Transform::fft && largest > kLargestSide) return Transform::none;
+    const Spectra s = spectra_of(v, kind);
+    const double images = static_cast<double>(v.n * s.tiles), filters = static_cast<double>(v.k),
+                 channels = static_cast<double>(v.c);
+    const double numbers =
+        static_cast<double>(s.numbers * kComplex) * (images * channels + filters * channels + images * filters);
+    return kind == Transform::fft && numbers > static_cast<double>(kMostBytes) ? Transform::none : kind;
+}
+
+// A complex multiplication takes three real ones.
+GemmView fft_view(const Convolution& v, Pass pass, Transform transform) {
+    const Spectra s = spectra_of(v, transform);
+    GemmView view;
+    view.m = v.n * s.tiles;
+    view.n = pass == Pass::fwd ? v.k : v.c;
+    view.k = pass == Pass::fwd ? v.c : v.k;
+    view.batch = 3 * s.numbers;
+    return view;
+}
+
+Tile fft_tile(const GemmView& view) { return {view.m <= 32 ? 32 : 64, view.n <= 32 ? 32 : 64, 8}; }
+
+// All of cuDNN's algorithms but the one that needs nothing around its kernel.
+bool takes_groups_in_turn(const Layer& layer) {
+    const std::string& how = layer.hints.algorithm;
+    const auto asked = [&](const char* part) { return how.find(part) != std::string::npos; };
+    if (!layer.hints.kernel.empty()) return false;
+    return asked("PRECOMP") || asked("FFT") || asked("WINOGRAD") || (asked("GEMM") && !asked("IMPLICIT"));
+}
+
+std::int32_t launches_of(const Layer& layer, Transform transform) {
+    // Two transforms of input and filters, the products, the transform back, and what reorders spectra in between.
+    constexpr std::int32_t kOfFft = 7;
+    const auto asked = [&](const char* part) { return layer.hints.algorithm.find(part) != std::string::npos; };
+    if (asked("FFT")) {
+        const bool tiled = transform == Transform::fft_tiled;
+        const std::int64_t turns = tiled ? spectra_of(std::get<Convolution>(layer.op), transform).turns : 1;
+        return static_cast<std::int32_t>(std::min<std::int64_t>(kOfFft * turns, 1 << 20));
+    }
+    if (asked("NONFUSED")) return 4;
+    return 2;
+}
+
+}  // namespace mapping_detail
+}  // namespace gambrel
