@@ -14,8 +14,8 @@ import {count, percent, plural} from "./format";
 import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
-import {strip} from "./strip";
-import {footer, machineCard, originLegend, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {strip, updateStrip} from "./strip";
+import {footer, machineCard, nothingToShow, originLegend, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
 import type {Design} from "./model";
 import {Sliders} from "./sliders";
@@ -23,7 +23,7 @@ import {KernelTable} from "./table";
 import {plainTable} from "./tables";
 import {WhatIf} from "./whatif";
 
-const NAMED = 12;  // kernels with their name beside them
+const REST = 120, NAMED = 12;  // ms until a slider is at rest; kernels with their name beside them
 class Page {
   private state: State;
   private rows: Row[][];
@@ -36,7 +36,10 @@ class Page {
   private system = matchMedia("(prefers-color-scheme: dark)");
   private whatIf: WhatIf;
   private sliders: Sliders;
+  private hover = (content: HTMLElement|null, x: number, y: number) =>
+      (content ? this.tooltip.show(content, x, y) : this.tooltip.hide());
   private frame = 0;
+  private resting = 0;
 
   constructor(private data: PageData) {
     startAt(data.overview ? data.views.length : 0);
@@ -91,8 +94,8 @@ class Page {
   }
 
   private readHash() {
-    const s = fromHash(location.hash);
-    if (s.view >= this.data.views.length) s.view = initialState().view;
+    const s = fromHash(location.hash), count = this.data.views.length;
+    if (s.view >= count) s.view = initialState().view;
     s.selected = s.selected.filter((i) => i < (this.rows[s.view]?.length ?? 0));
     this.state = s;
     this.whatIf.compute(this.state.view, this.state.design);
@@ -208,8 +211,13 @@ class Page {
   private renderLive() {
     const started = performance.now(), view = this.view();
     this.renderHead(view);
-    this.renderRoofline(view, this.viewRows(), this.shown(), this.machine());
-    this.renderStrips(view);
+    this.renderChart();
+    if (!updateStrip(this.layout.strips.firstElementChild, view.layers, this.colors, this.palette(), this.dark()))
+      this.renderStrips(view);
+    // Table and sums follow when the slider rests.
+    clearTimeout(this.resting);
+    this.resting =
+        window.setTimeout(() => this.renderRoofline(this.view(), this.viewRows(), this.shown(), this.machine()), REST);
     document.documentElement.dataset.frameMs = (performance.now() - started).toFixed(2);
   }
 
@@ -240,16 +248,12 @@ class Page {
         view.side_by_side && originLegend(), timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
   }
 
-  private hover(content: HTMLElement|null, x: number, y: number) {
-    content ? this.tooltip.show(content, x, y) : this.tooltip.hide();
-  }
-
   private renderStrips(view: View) {
     const p = this.palette(), dark = this.dark();
     replace(
         this.layout.strips,
         view.layers.length > 0 && strip(view.layers, this.colors, p, dark, new Set(this.state.selected), {
-          hover: (content, x, y) => this.hover(content, x, y),
+          hover: this.hover,
           pick: (row, add) => {
             const r = this.viewRows()[row];
             if (r) this.pick(r, add, true);
@@ -260,7 +264,7 @@ class Page {
 
   private renderParts(view: View, rows: Row[], machine: number) {
     const p = this.palette(), dark = this.dark();
-    const hover = (content: HTMLElement|null, x: number, y: number) => this.hover(content, x, y);
+    const hover = this.hover;
     this.renderStrips(view);
     replace(
         this.layout.curves, ...view.curves.map((c, i) => curves(c, `curves-${i}`, p, dark, hover)),
@@ -293,7 +297,4 @@ const data: PageData = JSON.parse(document.getElementById("data")!.textContent!)
 if (data.views.length)
   new Page(data);
 else
-  document.getElementById("app")!.append(
-      el("main", {}, el("h1", {}, data.title || "gambrel"),
-         el("p", {}, "There is nothing to show: the page was made without views.")),
-      footer(data, undefined));
+  document.getElementById("app")!.append(...nothingToShow(data));

@@ -1,7 +1,8 @@
 // Names beside the marks of the longest-running kernels. A name never covers a mark or another name; where there is no
 // room beside a mark, it stands farther off and a thin line leads to it.
 import {percent} from "./format";
-import {inPlot, overlaps, px, py, shownPoints, size, type Boxes, type Scene} from "./roofline";
+import type {Grid} from "./grid";
+import {inPlot, px, py, shownPoints, size, type Scene} from "./roofline";
 import type {Surface} from "./surface";
 
 const FONT = 10.5;
@@ -34,7 +35,7 @@ function* places(x: number, y: number, first: number, r: number, width: number):
     }
 }
 
-export function drawNames(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
+export function drawNames(g: Surface, s: Scene, taken: Grid, marks: Grid) {
   const byTime = [...s.rows].sort((a, b) => (b.time ?? 0) - (a.time ?? 0));
   const whole = s.rows.reduce((sum, r) => sum + (r.time ?? 0), 0);
   const pool = s.selected.size ? s.rows.filter((r) => s.selected.has(r.index)) : byTime.slice(0, s.labels * 3);
@@ -52,14 +53,13 @@ export function drawNames(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
     for (const [tx, ty, led] of places(x, y, px(s, points[0].x), r, width)) {
       if (led && pool.indexOf(row) >= LED) break;
       const box = {x0: tx, y0: ty - 10, x1: tx + width, y1: ty + 3};
-      if (!inPlot(s, box.x0, box.y0) || !inPlot(s, box.x1, box.y1) || overlaps(box, taken) || overlaps(box, marks))
-        continue;
+      if (!inPlot(s, box.x0, box.y0) || !inPlot(s, box.x1, box.y1) || taken.hit(box) || marks.hit(box)) continue;
       if (led) {
         const ex = Math.max(box.x0, Math.min(x, box.x1)), ey = Math.max(box.y0, Math.min(y, box.y1));
         g.line(x, y, ex, ey, {color: s.colors.muted, width: 0.8, alpha: 0.9});
       }
       g.text(tx, ty, text, {color: s.colors.ink, size: FONT, halo: s.colors.background});
-      taken.push(box);
+      taken.add(box);
       seen.add(row.short);
       named++;
       break;

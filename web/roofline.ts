@@ -3,6 +3,7 @@
 import {logTicks, type Frame} from "./axes";
 import type {Chart, Palette, Point, Roof, Row} from "./data";
 import {plain, quantity} from "./format";
+import {Grid, type PlacedBox} from "./grid";
 import {drawMark, radius} from "./marks";
 import {drawNames} from "./names";
 import type {Box, Roofs} from "./state";
@@ -26,9 +27,6 @@ export interface Scene {
   beside?: boolean;  // the same kernels by several origins, each with marks of its own
   bare?: boolean;    // no titles of the axes: there is no room
 }
-export type Boxes = {
-  x0: number; y0: number; x1: number; y1: number
-}[];
 
 export const px = (s: Scene, x: number) =>
     s.plot.x0 + ((x - s.box.x0) / (s.box.x1 - s.box.x0)) * (s.plot.x1 - s.plot.x0);
@@ -88,9 +86,6 @@ function roofLine(r: Roof, roofs: Roof[], b: Box): [number, number, number, numb
   return log >= b.y0 && log <= b.y1 && from < b.x1 ? [from, log, b.x1, log] : null;
 }
 
-export const overlaps = (a: Boxes[0], list: Boxes) =>
-    list.some((b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1);
-
 // In a comparison of two machines: where the roofs were.
 function drawRoofsBefore(g: Surface, s: Scene) {
   if (s.roofs === "none") return;
@@ -101,7 +96,7 @@ function drawRoofsBefore(g: Surface, s: Scene) {
   }
 }
 
-function drawRoofs(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
+function drawRoofs(g: Surface, s: Scene, taken: Grid, marks: Grid) {
   const roofs = shownRoofs(s);
   const color = (r: Roof) => (r.kind === "slope" ? s.colors.level[r.what] : s.colors.ink);
   const lines = roofs.map((r) => roofLine(r, roofs, s.box));
@@ -130,13 +125,11 @@ function drawRoofs(g: Surface, s: Scene, taken: Boxes, marks: Boxes) {
       const along = r.kind === "flat" ? length - width - d : d;
       const x = x0 + ux * along + uy * 5, y = y0 + uy * along - ux * 5;
       // A slanted label is a chain of small boxes.
-      const chain: Boxes = [];
+      const chain: PlacedBox[] = [];
       for (let t = 0; t <= width; t += 9)
         chain.push({x0: x + ux * t - 5, y0: y + uy * t - 13, x1: x + ux * t + 8, y1: y + uy * t + 1});
-      if (chain.some(
-              (b) => overlaps(b, taken) || overlaps(b, marks) || !inPlot(s, b.x0, b.y0) || !inPlot(s, b.x1, b.y1)))
-        continue;
-      taken.push(...chain);
+      if (chain.some((b) => taken.hit(b) || marks.hit(b) || !inPlot(s, b.x0, b.y0) || !inPlot(s, b.x1, b.y1))) continue;
+      chain.forEach((b) => taken.add(b));
       g.text(x, y, r.label, {
         color: color(r),
         size: 11,
@@ -233,8 +226,8 @@ export function drawEmphasised(g: Surface, s: Scene, row: Row, named: boolean) {
   g.unclip();
 }
 
-function markBoxes(s: Scene, rows: Row[]): Boxes {
-  const out: Boxes = [];
+function markBoxes(s: Scene, rows: Row[]): PlacedBox[] {
+  const out: PlacedBox[] = [];
   for (const row of rows)
     for (const p of shownPoints(s, row)) {
       const r = size(s, row), x = px(s, p.x), y = py(s, p.y);
@@ -246,8 +239,8 @@ function markBoxes(s: Scene, rows: Row[]): Boxes {
 export function drawRoofline(g: Surface, s: Scene) {
   g.rect(0, 0, s.width, s.height, s.colors.background);
   drawAxes(g, s);
-  const taken: Boxes = [], many = s.rows.length > SPARSE;
-  const marks = many ? [] : markBoxes(s, s.rows);
+  const taken = new Grid(), many = s.rows.length > SPARSE;
+  const marks = new Grid(many ? [] : markBoxes(s, s.rows));
   g.clip(s.plot.x0, s.plot.y0, s.plot.x1 - s.plot.x0, s.plot.y1 - s.plot.y0);
   // A cloud of marks would hide the roofs; a few marks are better above them.
   if (many)

@@ -1,7 +1,7 @@
 // A network as a strip: a box for each layer, as wide as its time, coloured by what holds it back.
 import type {BoundColors} from "./bounds";
 import type {Layer, Palette} from "./data";
-import {el, nameOf} from "./dom";
+import {el, nameOf, replace} from "./dom";
 import {percent, quantity} from "./format";
 import {card} from "./summary";
 
@@ -20,27 +20,69 @@ function about(layer: Layer, whole: number): HTMLElement {
          el("dt", {}, "Bound"), el("dd", {}, bottleneck || "not judged")));
 }
 
+// What the boxes of a strip stand for now: a slider changes it without making them again.
+interface Shown {
+  layers: Layer[];
+  whole: number;
+}
+const shownIn = new WeakMap<HTMLElement, Shown>();
+const sum = (layers: Layer[]) => layers.reduce((total, l) => total + (l[2] ?? 0), 0);
+
+function paint(
+    boxes: Iterable<HTMLElement>, {layers, whole}: Shown, colors: BoundColors, palette: Palette, dark: boolean) {
+  let i = 0;
+  for (const box of boxes) {
+    const [name, , time, bottleneck] = layers[i++];
+    box.setAttribute("aria-label", `${name}: ${quantity(time, "s")}, bound by ${bottleneck || "nothing known"}`);
+    box.style.flexGrow = String(whole > 0 ? ((time ?? 0) / whole) * 1000 : 1);
+    box.style.background = colors.color(bottleneck, palette, dark);
+  }
+}
+
+function legendOf({layers, whole}: Shown, colors: BoundColors, palette: Palette, dark: boolean): HTMLElement[] {
+  const sums = new Map<string, number>();
+  for (const [, , time, bottleneck] of layers) sums.set(bottleneck, (sums.get(bottleneck) ?? 0) + (time ?? 0));
+  return [...sums]
+      .sort((a, b) => b[1] - a[1])
+      .map(
+          ([bound, time]) => el(
+              "li", {},
+              el("span",
+                 {class: "swatch", style: `background:${colors.color(bound, palette, dark)}`, "aria-hidden": "true"}),
+              `${bound || "not judged"} ${quantity(time, "s")}${whole > 0 ? ` (${percent(time / whole)})` : ""}`));
+}
+const titleOf = ({layers, whole}: Shown) => `Layers: ${layers.length}, ${quantity(whole, "s")}`;
+
+// The same strip with other times; false if it is not the strip of these layers.
+export function updateStrip(
+    node: Element|null, layers: Layer[], colors: BoundColors, palette: Palette, dark: boolean): boolean {
+  const shown = node instanceof HTMLElement ? shownIn.get(node) : undefined;
+  if (!shown || shown.layers.length !== layers.length) return false;
+  shown.layers = layers, shown.whole = sum(layers);
+  paint(node!.querySelectorAll<HTMLElement>(".layer"), shown, colors, palette, dark);
+  node!.querySelector("h2")!.textContent = titleOf(shown);
+  replace(node!.querySelector(".legend")!, ...legendOf(shown, colors, palette, dark));
+  return true;
+}
+
 export function strip(
     layers: Layer[], colors: BoundColors, palette: Palette, dark: boolean, selected: Set<number>,
     events: StripEvents): HTMLElement {
-  const whole = layers.reduce((sum, l) => sum + (l[2] ?? 0), 0);
+  const shown: Shown = {layers, whole: sum(layers)};
   // One stop for the keyboard; arrows go on from there.
   const stop = Math.max(0, layers.findIndex((l) => l[4] !== null && selected.has(l[4])));
-  const boxes = layers.map((layer, i) => {
-    const [name, , time, bottleneck, row] = layer;
-    const text = `${name}: ${quantity(time, "s")}, bound by ${bottleneck || "nothing known"}`;
+  const boxes = layers.map(([, , , , row], i) => {
     const show = (e: MouseEvent|FocusEvent) => {
       const r = (e.currentTarget as HTMLElement).getBoundingClientRect();
-      events.hover(about(layer, whole), "clientX" in e ? e.clientX : r.left, "clientY" in e ? e.clientY : r.bottom);
+      events.hover(
+          about(shown.layers[i], shown.whole), "clientX" in e ? e.clientX : r.left,
+          "clientY" in e ? e.clientY : r.bottom);
     };
     return el("button", {
       type: "button",
       class: row !== null && selected.has(row) ? "layer chosen" : "layer",
       "data-layer": i,
-      "aria-label": text,
       tabindex: i === stop ? 0 : -1,
-      style: `flex-grow:${whole > 0 ? ((time ?? 0) / whole) * 1000 : 1};background:${
-          colors.color(bottleneck, palette, dark)}`,
       mousemove: show as EventListener,
       focus: show as EventListener,
       mouseleave: () => events.hover(null, 0, 0),
@@ -48,19 +90,7 @@ export function strip(
       click: ((e: MouseEvent) => row !== null && events.pick(row, e.shiftKey || e.ctrlKey)) as EventListener,
     });
   });
-  const sums = new Map<string, number>();
-  for (const [, , time, bottleneck] of layers) sums.set(bottleneck, (sums.get(bottleneck) ?? 0) + (time ?? 0));
-  const legend =
-      [...sums]
-          .sort((a, b) => b[1] - a[1])
-          .map(
-              ([bound, time]) => el(
-                  "li", {}, el("span", {
-                    class: "swatch",
-                    style: `background:${colors.color(bound, palette, dark)}`,
-                    "aria-hidden": "true"
-                  }),
-                  `${bound || "not judged"} ${quantity(time, "s")}${whole > 0 ? ` (${percent(time / whole)})` : ""}`));
+  paint(boxes, shown, colors, palette, dark);
   const move = (e: KeyboardEvent) => {
     const at = boxes.indexOf(document.activeElement as HTMLButtonElement);
     const to: Record<string, number> = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: boxes.length - 1};
@@ -70,8 +100,8 @@ export function strip(
     boxes[at].tabIndex = -1, box.tabIndex = 0;
     box.focus();
   };
-  return card(
-      "layers", `Layers: ${layers.length}, ${quantity(whole, "s")}`,
+  const node = card(
+      "layers", titleOf(shown),
       el("div", {
         class: "strip",
         role: "group",
@@ -79,5 +109,7 @@ export function strip(
         keydown: move as EventListener
       },
          ...boxes),
-      el("ul", {class: "legend"}, ...legend));
+      el("ul", {class: "legend"}, ...legendOf(shown, colors, palette, dark)));
+  shownIn.set(node, shown);
+  return node;
 }

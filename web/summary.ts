@@ -138,3 +138,11 @@ export function footer(data: PageData, view: View|undefined): HTMLElement {
       "footer", {}, taken && madeBy("This view was made", view.version, view.command),
       madeBy(taken ? "The page was joined" : "Made", data.version, data.command));
 }
+
+export function nothingToShow(data: PageData): HTMLElement[] {
+  return [
+    el("main", {}, el("h1", {}, data.title || "gambrel"),
+       el("p", {}, "There is nothing to show: the page was made without views.")),
+    footer(data, undefined)
+  ];
+}

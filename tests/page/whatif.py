@@ -85,7 +85,8 @@ class WhatIf(PageTest):
             b.js(SLIDE, "factor-sms", step)
             b.wait(lambda: abs(float(b.js("return new URLSearchParams(location.hash.slice(1)).get('sms')") or 0) - 2 ** (step / 16)) < 1e-9)
             times.append(float(b.js("return document.documentElement.dataset.modelMs")))
-            frames.append(float(b.js("return document.documentElement.dataset.frameMs")))
+            if step > 1:  # the first leaves the start, and everything is drawn again
+                frames.append(float(b.js("return document.documentElement.dataset.frameMs")))
         print(f"200 layers, ms: model {min(times):.1f} to {max(times):.1f}, drawing {min(frames):.1f} to {max(frames):.1f}", file=sys.stderr)
         # The best of them: what else runs on this machine is not what is asked.
         self.assertLess(min(times), 8)
