@@ -183,7 +183,6 @@ struct PageView {
     std::string answer{};              // the first sentence, where it is not that of the analysis
     std::optional<SavedView> saved{};  // in place of all the above but the title
     std::optional<PageModel> model{};  // the page can compute this view again
-    std::string answer{};              // instead of the analysis' own
     // The rows are the same kernels by several origins, told apart by their phases: nothing is summed over all.
     bool side_by_side = false;
 };
