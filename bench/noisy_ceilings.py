@@ -8,7 +8,7 @@ of the reference or carry the mark "disturbed". The reference is the best value 
 not mark; if all of those are marked, because the machine is busy anyway, the best unmarked value of any run. Prints how much of
 the machine others used before and during each run, because a machine that is shared is never quiet. With --likwid, runs
 bench/likwid_ratio beside the same processes and prints the ratio of bests, of the ceilings whose title has --ceiling in it. Exit status 1 if a ceiling is neither near nor marked,
-or a ratio is below 0.98; 77 if likwid_ratio says that likwid-bench is missing.
+or a ratio is below 0.98; 77 if every ceiling of every run is marked, which shows nothing, or likwid-bench is missing.
 """
 import argparse
 import csv
@@ -92,7 +92,7 @@ def likwid_lines(program, rounds, ceiling):
 
 
 def judge(runs):
-    """Prints one line for each run; false if a ceiling is neither near its reference nor marked."""
+    """Prints one line for each run. False if a ceiling is neither near its reference nor marked, None if all are marked."""
     titles = list(dict.fromkeys(t for _, r in runs for t in r))
     references = {t: reference_of(t, runs) for t in titles}
     unknown = [t for t in titles if references[t] is None]
@@ -103,8 +103,6 @@ def judge(runs):
         near = marked = failed = 0
         wrong = []
         for title, row in rows.items():
-            if references[title] is None:
-                continue
             if row["fault"]:
                 failed += 1
             elif row["disturbed"] == "1":
@@ -116,7 +114,7 @@ def judge(runs):
         good = good and not wrong
         print(f"{busy} busy: {near} within 10 %, {marked} marked disturbed, {failed} failed, {len(wrong)} neither"
               + (f": {'; '.join(wrong)}" if wrong else ""))
-    return good
+    return good if len(unknown) < len(titles) else None
 
 
 def main():
@@ -145,14 +143,19 @@ def main():
                     for line in likwid_lines(flags.likwid, 1, flags.ceiling):
                         ratios.append((count, line))
     good = judge(runs)
+    all_marked = good is None
     if ratios:
         print("gambrel's loop beside likwid-bench's best kernel, in turn; best of one round")
     for count, line in ratios:
         fields = line.split()
         ratio = float(fields[fields.index("ms") + 4])
+        all_marked = all_marked and ratio >= LEAST_RATIO
         good = good and ratio >= LEAST_RATIO
         print(f"{count} busy: {' '.join(fields[:2])}: {ratio:.3f} of {' '.join(fields[fields.index('ms') + 6:])}"
               + ("" if ratio >= LEAST_RATIO else "  below 0.98"))
+    if all_marked:
+        print("every ceiling was marked: this machine is too busy to show more")
+        sys.exit(77)
     sys.exit(0 if good else 1)
 
 

@@ -169,6 +169,7 @@ struct Hints {
     std::optional<bool> tensor_core;  // whether the matrix units were used
     std::optional<Timing> timing;
     double fma = 0;                // multiply-adds that ran, as a profiler counted them; 0: not given
+    Bytes workspace;               // that the library asked for; 0: not given
     bool overwrites = false;       // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
     bool cold = false;             // caches were flushed before it, as a profiler does that counts one kernel
     bool quantizes_input = false;  // the time includes the kernels that make FP8 or FP4 of a wider input

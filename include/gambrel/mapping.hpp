@@ -25,7 +25,8 @@ struct Calibration {
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier, ordered_sum;
-    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, scalar_load_slots = 0, last_wave_gathering = 0;
+    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, transpose_reach = 0, scalar_load_slots = 0,
+           last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
@@ -107,6 +108,7 @@ struct Mapping {
     bool engine = false;           // one of cuDNN's older engines
     bool loads_offsets = false;    // each request for pixels also loads the offset of its k
     bool explicit_matrix = false;  // the input was written out as a matrix before (im2col)
+    bool transposes = false;       // kernels before and after it write input and output in another layout
     bool splits_first = false;     // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;

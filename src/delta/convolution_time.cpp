@@ -28,7 +28,8 @@ void add_transform_work(const TiledLaunch& c, double steps, CtaWork& w) {
 Seconds transform_time(const TiledLaunch& c) {
     const TransformTraffic& more = c.geometry.transforms;
     const bool fourier = c.mapping.transform == Transform::fft || c.mapping.transform == Transform::fft_tiled;
-    const double reach = fourier ? c.gpu.calibration->fft_reach : 1;
+    const Calibration& fit = *c.gpu.calibration;
+    const double reach = fourier ? fit.fft_reach : c.mapping.transposes ? fit.transpose_reach : 1;
     return std::max(more.dram.total() / (reach * c.gpu.dram_bandwidth), more.l1.total() / c.gpu.l2_bandwidth);
 }
 

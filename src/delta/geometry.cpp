@@ -182,6 +182,12 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.a.unique = layer.pass == Pass::fwd ? once.input : once.output;
     if (m.explicit_matrix) g.a.unique = g.m * g.k * g.batch * g.element;
     g.b.unique = layer.pass == Pass::wgrad ? once.input : once.filter;
+    if (m.transposes) {
+        const auto& v = std::get<Convolution>(layer.op);
+        const Bytes input = static_cast<double>(v.n * v.c * v.h * v.w) * g.element;
+        g.transforms.dram = {2 * input, {}, 2 * once.written};
+        g.transforms.l1 = g.transforms.dram;
+    }
     // Where a strided layer skips columns, their sectors come along.
     if (const auto* v = std::get_if<Convolution>(&layer.op);
         v && layer.pass != Pass::dgrad && m.layout == Layout::nchw) {

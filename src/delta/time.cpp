@@ -43,10 +43,12 @@ void add_instructions(const TiledLaunch& c, double steps, CtaWork& w) {
 }
 
 // Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower clock.
-// Convolutions, which spend a tenth of their slots on offsets, were not seen to fall.
+// Convolutions on CUDA cores, which spend a tenth of their slots on offsets, were not seen to fall; on Tensor Cores all
+// of them run at the lower clock.
 void slow_down(const TiledLaunch& c, TimeTerms& t) {
     const double length = t[Term::latency] / c.gpu.calibration->power_window;
-    const Frequency held = c.gpu.clock_long + (c.gpu.clock - c.gpu.clock_long) / (1 + length * length);
+    const double above = c.layer.gemm ? 1 / (1 + length * length) : 0;
+    const Frequency held = c.gpu.clock_long + above * (c.gpu.clock - c.gpu.clock_long);
     for (const Term term : {Term::compute, Term::issue, Term::shared, Term::latency}) t[term] *= c.gpu.clock / held;
 }
 
@@ -94,7 +96,7 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / h.clock) / w.per_sm;
     t.epilogue = (traffic.dram.c / h.dram_bandwidth + rounds * h.dram_latency / h.clock) / w.per_sm;
     t.waves = ctas / (w.per_sm * h.sms);
-    if (h.clock_long > Frequency{} && c.layer.gemm) slow_down(c, t);
+    if (h.clock_long > Frequency{} && (c.layer.gemm || is_tensor(c.mapping.pipe))) slow_down(c, t);
     const Seconds even = work.of(w.per_sm) / w.per_sm * ctas / h.sms / h.clock;
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }

@@ -41,6 +41,7 @@ constexpr Field kFields[] = {
     {"tap_offsets", &C::tap_offsets},
     {"sliced_step", &C::sliced_step},
     {"fft_reach", &C::fft_reach},
+    {"transpose_reach", &C::transpose_reach},
     {"scalar_load_slots", &C::scalar_load_slots},
     {"last_wave_gathering", &C::last_wave_gathering},
     {"drift", &C::drift},

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <functional>
 #include <optional>
-#include <string>
-#include <unordered_map>
+#include <string_view>
+#include <type_traits>
 
 #include <gambrel/mapping.hpp>
 
@@ -147,18 +147,25 @@ KernelName parsed_name(std::string_view text) {
 
 }  // namespace
 
-// A table repeats a few names over many thousand rows, and each row asks for its name several times.
+// A table repeats a few names over many thousand rows, and each row asks for its name several times. The cache needs
+// no destructor: not every system that this is compiled for runs those of a thread.
 KernelName parse_kernel_name(std::string_view text) {
-    if (text.empty()) return {};
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+    struct Known {
+        std::array<char, 256> text;
+        std::size_t length;  // 0: unused
+        KernelName name;
     };
-    constexpr std::size_t kMostKept = 4096;
-    thread_local std::unordered_map<std::string, KernelName, Hash, std::equal_to<>> known;
-    if (const auto found = known.find(text); found != known.end()) return found->second;
-    if (known.size() >= kMostKept) known.clear();
-    return known.emplace(text, parsed_name(text)).first->second;
+    static_assert(std::is_trivially_destructible_v<Known>);
+    constexpr std::size_t kKept = 64;
+    thread_local std::array<Known, kKept> cache{};
+    if (text.empty()) return {};
+    if (text.size() > sizeof(Known::text)) return parsed_name(text);
+    Known& known = cache[std::hash<std::string_view>{}(text) % kKept];
+    if (std::string_view(known.text.data(), known.length) == text) return known.name;
+    known.name = parsed_name(text);
+    known.length = text.size();
+    std::copy(text.begin(), text.end(), known.text.begin());
+    return known.name;
 }
 
 }  // namespace gambrel

@@ -115,6 +115,13 @@ bool streams_matrix(const Layer& layer, const KernelName& name, Pipe pipe) {
     return name.tile.m == 0 && layer.hints.kernel.empty() && std::min(g->m, g->n) == 1;
 }
 
+// A workspace as large as input and output is where a library keeps them in the layout of its kernels.
+bool holds_copies(const Layer& layer) {
+    const auto& v = std::get<Convolution>(layer.op);
+    const Bytes input = static_cast<double>(v.n * v.c * v.h * v.w) * element_size(layer.precision);
+    return layer.pass == Pass::fwd && layer.hints.workspace >= input + compulsory_bytes(layer).written;
+}
+
 bool wants_precomputed_offsets(const Layer& layer) {
     return layer.hints.kernel.empty() && layer.hints.algorithm.find("PRECOMP") != std::string::npos;
 }
@@ -253,6 +260,8 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     } else {
         m.cta = tile_by_rule(layer, view, gpu, m.pipe);
     }
+    m.transposes = convolution && is_tensor(m.pipe) && holds_copies(layer);
+    if (m.transposes) m.launches += 2;
     if (name.family == KernelName::Family::direct) m.order = CtaOrder::columns_first;  // filters are the grid's x
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
     // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.

@@ -89,6 +89,7 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::timing, {"timing"}},
     {Column::software, {"software"}},
     {Column::fma, {"fma"}},
+    {Column::workspace, {"workspace_bytes"}},
     {Column::overwrites, {"reads_c", "inplace"}},
     {Column::counted, {"dram_bytes", "l2_bytes"}},
     {Column::network, {"network"}},

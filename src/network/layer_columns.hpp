@@ -87,12 +87,13 @@ enum class Column : std::uint8_t {
     timing,
     software,
     fma,
+    workspace,
     overwrites,
     counted,
     network,
     seq,
 };
-inline constexpr std::size_t kColumns = 77;
+inline constexpr std::size_t kColumns = 78;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

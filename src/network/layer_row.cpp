@@ -133,6 +133,8 @@ private:
         hints.split_k = integer(Column::split_k, 0);
         hints.kernels = integer(Column::kernels, 0);
         if (const auto text = cell(Column::fma); !text.empty()) hints.fma = number_from(text).value_or(0);
+        if (const auto text = cell(Column::workspace); !text.empty())
+            hints.workspace = Bytes{number_from(text).value_or(0)};
         hints.overwrites = cells_.flag(Column::overwrites);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);

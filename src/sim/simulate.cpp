@@ -84,7 +84,8 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     for (const std::string& fault : faults(layer)) errors.push_back({layer.name, fault});
     for (Error& missing : missing_numbers(machine, true)) errors.push_back(std::move(missing));
     if (mapping.transform != Transform::none)
-        errors.push_back({layer.name, "convolutions by Winograd's algorithm or FFT are not simulated; predict has them"});
+        errors.push_back(
+            {layer.name, "convolutions by Winograd's algorithm or FFT are not simulated; predict has them"});
     if (!errors.empty()) return tl::unexpected(errors);
     if (std::holds_alternative<Attention>(layer.op) || std::holds_alternative<MixtureOfExperts>(layer.op) ||
         std::holds_alternative<AllReduce>(layer.op))

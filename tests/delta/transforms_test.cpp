@@ -44,6 +44,19 @@ TEST(FourierTransforms, of_tiles_take_seven_kernels_for_each_tile) {
     EXPECT_LT(p.time.value(), 3e-3);
 }
 
+// cuDNN 7 on V100, FP16: 1024 x 256 x 56 x 56 with a workspace of 1,849,758,327 bytes, which are input and output.
+TEST(Workspaces, that_hold_input_and_output_are_written_and_read) {
+    Layer layer = layer_of(square(1024, 256, 56, 128, 1, 0, 2), Pass::fwd, Precision::fp16);
+    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
+    const Prediction without = on_a100(layer);
+    EXPECT_FALSE(without.mapping.transposes);
+    layer.hints.workspace = Bytes{1849758327};
+    const Prediction with = on_a100(layer);
+    EXPECT_TRUE(with.mapping.transposes);
+    EXPECT_NEAR((with.traffic.dram.total() - without.traffic.dram.total()).value() / 1849758327.0, 2, 0.01);
+    EXPECT_GT(with.time.value() - without.time.value(), 2 * 1849758327.0 / 2.039e12);
+}
+
 // Launches of gemm_traffic_a100: 32 tiles in 12 parts take 159 us, 129 us longer than their multiplications.
 TEST(OrderedSums, of_parts_that_run_beside_each_other_come_one_after_the_other) {
     Layer layer = layer_of(Gemm{.m = 128, .n = 1024, .k = 1024, .b_transposed = true});
