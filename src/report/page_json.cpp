@@ -190,7 +190,7 @@ Json view_json(const PageView& v, const PageInput& page) {
     if (!v.answer.empty()) out["answer"] = printable(v.answer);
     if (v.side_by_side) {
         out["side_by_side"] = true;
-        out.erase("total"), out.erase("zero_flop");
+        out.erase("total"), out.erase("zero_flop"), out.erase("advice");
     }
     out["layers"] = Json::array();
     for (const auto& l : v.layers)
