@@ -181,6 +181,7 @@ struct PageView {
     std::vector<Table> tables{};
     std::string command{};             // that made it, if it is not the page's
     std::optional<SavedView> saved{};  // in place of all the above but the title
+    std::string answer{};              // the first sentence, where it is not that of the analysis
     std::optional<PageModel> model{};  // the page can compute this view again
     // The rows are the same kernels by several origins, told apart by their phases: nothing is summed over all.
     bool side_by_side = false;
