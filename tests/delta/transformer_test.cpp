@@ -11,7 +11,7 @@ using namespace test;
 
 const std::vector<std::string> kTransformerGpus = {"v100-sxm2-16gb", "a100-sxm4-80gb", "rtx-4090", "h100-sxm", "b200"};
 
-Layer layer_of(decltype(Layer::op) op, Pass pass = Pass::fwd) {
+Layer layer_with(decltype(Layer::op) op, Pass pass = Pass::fwd) {
     Layer layer;
     layer.name = "layer";
     layer.op = std::move(op);
@@ -31,20 +31,20 @@ std::vector<Layer> samples() {
     std::vector<Layer> out;
     for (const auto& [b, q, kv] :
          {std::tuple{1, 64, 64}, {4, 4096, 4096}, {16, 1, 8192}, {256, 1, 512}, {1, 512, 9000}})
-        out.push_back(layer_of(attention(b, q, kv)));
-    out.push_back(layer_of(attention(2, 2048, 2048), Pass::dgrad));
+        out.push_back(layer_with(attention(b, q, kv)));
+    out.push_back(layer_with(attention(2, 2048, 2048), Pass::dgrad));
     Attention mixed = attention(1, 512, 2048);
     mixed.decode_batch = 64, mixed.decode_kv_len = 4097;
-    out.push_back(layer_of(mixed));
+    out.push_back(layer_with(mixed));
     for (const std::int64_t tokens : {1, 64, 8192}) {
         MixtureOfExperts m;
         m.tokens = tokens, m.hidden = 4096, m.intermediate = 1536, m.experts = 128, m.topk = 8;
-        out.push_back(layer_of(m));
+        out.push_back(layer_with(m));
     }
     Streaming norm;
     norm.kind = StreamingKind::layer_norm;
     norm.read[0] = norm.written = 4096.0 * 4096, norm.rows = 4096;
-    out.push_back(layer_of(norm));
+    out.push_back(layer_with(norm));
     return out;
 }
 
@@ -87,7 +87,7 @@ TEST(Transformers, attention_with_a_mask_is_never_slower_than_without) {
                 Attention masked = attention(2, length, length), full = masked;
                 masked.window = window;
                 full.causal = false;
-                EXPECT_LE(on(layer_of(masked), gpu).time, on(layer_of(full), gpu).time * 1.0001)
+                EXPECT_LE(on(layer_with(masked), gpu).time, on(layer_with(full), gpu).time * 1.0001)
                     << gpu << ' ' << length;
             }
 }
@@ -96,7 +96,7 @@ TEST(Transformers, more_tokens_and_longer_caches_never_take_less_time) {
     for (const std::string& gpu : kTransformerGpus) {
         Seconds before;
         for (const std::int64_t context : {128, 1024, 8192, 65536}) {
-            const Seconds time = on(layer_of(attention(32, 1, context)), gpu).time;
+            const Seconds time = on(layer_with(attention(32, 1, context)), gpu).time;
             EXPECT_GE(time, before) << gpu << ' ' << context;
             before = time;
         }
@@ -106,11 +106,11 @@ TEST(Transformers, more_tokens_and_longer_caches_never_take_less_time) {
 TEST(Transformers, sequences_that_decode_beside_a_prompt_add_time) {
     for (const std::string& gpu : kTransformerGpus) {
         Attention a = attention(1, 256, 1024);
-        Seconds before = on(layer_of(a), gpu).time;
+        Seconds before = on(layer_with(a), gpu).time;
         a.decode_kv_len = 2049;
         for (const std::int64_t sequences : {8, 64, 512}) {
             a.decode_batch = sequences;
-            const Seconds time = on(layer_of(a), gpu).time;
+            const Seconds time = on(layer_with(a), gpu).time;
             EXPECT_GT(time, before) << gpu << ' ' << sequences;
             before = time;
         }
@@ -122,7 +122,7 @@ TEST(Transformers, sequences_that_decode_beside_a_prompt_add_time) {
 TEST(Transformers, heads_of_a_group_read_keys_again_where_they_do_not_run_together) {
     Attention a = attention(1, 64, 64);
     a.decode_batch = 128, a.decode_kv_len = 16384;
-    const Layer layer = layer_of(a);
+    const Layer layer = layer_with(a);
     const double once = compulsory_bytes(layer).read.value();
     EXPECT_NEAR(on(layer, "rtx-4090").traffic.dram.total().value() / once, 4, 0.3);
     EXPECT_NEAR(on(layer, "h100-sxm").traffic.dram.total().value() / once, 1, 0.1);
@@ -132,7 +132,7 @@ TEST(Transformers, an_sm_holds_the_attention_ctas_that_its_shared_memory_has_roo
     const auto resident = [](const std::string& gpu, std::int64_t head_dim) {
         Attention a = attention(4, 1024, 1024);
         a.head_dim = a.head_dim_v = head_dim;
-        const Mapping mapping = mapping_for(layer_of(a), machine(gpu));
+        const Mapping mapping = mapping_for(layer_with(a), machine(gpu));
         return occupancy(machine(gpu), mapping).ctas_per_sm;
     };
     EXPECT_EQ(resident("a100-sxm4-80gb", 128), 2);
@@ -146,7 +146,7 @@ TEST(Transformers, a_stream_in_a_model_finds_in_l2_only_what_was_kept) {
     s.kind = StreamingKind::elementwise;
     const auto dram = [&](double elements) {
         s.read[0] = s.written = elements;
-        Layer layer = layer_of(s);
+        Layer layer = layer_with(s);
         layer.hints.timing = Timing::kernel;
         return on(layer, "rtx-4090").traffic.dram.total().value();
     };
@@ -156,9 +156,9 @@ TEST(Transformers, a_stream_in_a_model_finds_in_l2_only_what_was_kept) {
 
 TEST(Transformers, an_fp8_cache_halves_the_bytes_of_decode) {
     Attention a = attention(64, 1, 16384);
-    const Bytes wide = on(layer_of(a), "h100-sxm").traffic.dram.total();
+    const Bytes wide = on(layer_with(a), "h100-sxm").traffic.dram.total();
     a.kv_precision = Precision::fp8;
-    EXPECT_NEAR(on(layer_of(a), "h100-sxm").traffic.dram.total() / wide, 0.5, 0.01);
+    EXPECT_NEAR(on(layer_with(a), "h100-sxm").traffic.dram.total() / wide, 0.5, 0.01);
 }
 
 }  // namespace
