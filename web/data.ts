@@ -104,6 +104,7 @@ export interface MachineNumbers {
 }
 export interface ModelInput {
   roofs: string;
+  near_roof: number;  // a layer below this share of every roof waits
   machines: MachineNumbers[];
   layers: {row: number; machine: number; clock: Num; numbers: Num[]}[];
 }
@@ -114,6 +115,7 @@ export interface View {
   roofs?: string;
   grouping?: string;
   answer?: string;
+  advice?: string[];
   side_by_side?: boolean;  // the same kernels by several origins, told apart by phase
   whole_time?: number;
   zero_flop?: {text: string; time: number};

@@ -1,6 +1,7 @@
 // The parts of the page that stand still: heading, tabs, buttons, help, and the places that views fill.
 import type {PageData} from "./data";
 import {el} from "./dom";
+import {plural} from "./format";
 
 export interface LayoutEvents {
   view(index: number): void;
@@ -27,6 +28,7 @@ export class Layout {
   readonly tabs: HTMLButtonElement[];
   readonly subtitle = el("p", {class: "subtitle"});
   readonly answer = el("p", {class: "answer", id: "answer"});
+  readonly advice = el("details", {class: "advice", id: "advice"});
   readonly shown = el("p", {class: "shown", id: "shown", role: "status"});
   readonly chartBox = el("div", {class: "chart-box"});
   readonly panel = el("aside", {class: "panel", "aria-label": "Chosen kernel and bottlenecks", tabindex: 0});
@@ -104,11 +106,20 @@ export class Layout {
            "Skip to the chart"),
         el("header", {},
            el("div", {class: "heading"}, el("h1", {}, data.title || "Hierarchical Roofline"), this.subtitle,
-              this.answer),
+              this.answer, this.advice),
            el("div", {class: "buttons"}, this.saves, this.themeButton,
               button("help-button", "?", "Mouse and keys", () => this.help.showModal())),
            tablist),
         this.main, this.footer, this.help);
+  }
+
+  showAnswer(answer: string, lines: string[]) {
+    this.answer.textContent = answer;
+    this.answer.hidden = !answer;
+    this.advice.hidden = lines.length === 0;
+    this.advice.replaceChildren(
+        el("summary", {}, `What to try: ${plural(lines.length, "suggestion")}`),
+        el("ul", {}, ...lines.map((line) => el("li", {}, line))));
   }
 
   private order(): HTMLButtonElement[] {

@@ -12,15 +12,17 @@ export interface Live {
   results: LayerResult[];
 }
 
-function rowOf(old: Row, r: LayerResult, data: PageData, roofs: RoofValues): Row {
+// `near`: below this share of its roof a layer waits; whether the grid is too small is not known here.
+function rowOf(old: Row, r: LayerResult, data: PageData, roofs: RoofValues, near: number): Row {
   const integer = data.pipes[r.pipe].integer, none = r.refusal !== "";
+  const ofRoof = none || !(r.time > 0) || !r.bound ? null : r.shortest / r.time;
   const amount = (v: number): Num => (none ? null : v);
   const row: Row = {
     ...old,
     time: amount(r.time),
     flop: amount(integer ? 0 : r.work),
-    bound: r.bound,
-    ofRoof: none || !(r.time > 0) || !r.bound ? null : r.shortest / r.time,
+    bound: ofRoof !== null && ofRoof < near ? "latency" : r.bound,
+    ofRoof,
     ofCompute: none || integer || !(roofs.pipes[r.pipe] > 0) ? null : r.work / r.time / roofs.pipes[r.pipe],
     above: false,
     headroom: none || !r.bound ? null : r.time - r.shortest,
@@ -91,7 +93,8 @@ export function liveView(model: Model, view: View, rows: Row[], data: PageData, 
   const judged = (i: number) => (view.roofs === "measured" ? sets[i].measured : sets[i].theoretical);
   // Rows that were measured or simulated stay where they are.
   const made = [...rows];
-  view.model!.layers.forEach(({row}, i) => (made[row] = rowOf(rows[row], results[i], data, judged(rows[row].machine))));
+  view.model!.layers.forEach(
+      ({row}, i) => (made[row] = rowOf(rows[row], results[i], data, judged(rows[row].machine), view.model!.near_roof)));
   const time = results.reduce((sum, r) => sum + (r.refusal ? 0 : r.time), 0);
   const startTime = view.model!.layers.reduce((sum, {row}) => sum + (rows[row].time ?? 0), 0);
   const chosen = data.catalogue?.find((m) => m.id === design.gpu);

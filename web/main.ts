@@ -223,8 +223,7 @@ class Page {
 
   private renderHead(view: View) {
     this.layout.subtitle.textContent = view.charts?.[this.machine()]?.subtitle ?? "";
-    this.layout.answer.textContent = view.answer ?? "";
-    this.layout.answer.hidden = !view.answer;
+    this.layout.showAnswer(view.answer ?? "", view.advice ?? []);
     this.sliders.show(this.ownView(), this.whatIf.model(this.state.view), this.whatIf.fault, this.state.design);
   }
 

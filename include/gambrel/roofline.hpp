@@ -47,6 +47,9 @@ enum class OffRoof : std::uint8_t { latency, occupancy, sm };
 using Bound = std::variant<std::monostate, Pipe, Level, OffRoof>;
 std::string to_text(Bound bound);  // "DRAM", "tensor_fp16", "latency", "" if nothing could be said
 
+// Below this share of every roof, none of them is what holds a kernel up (data/advice/verdict.json).
+double near_roof();
+
 struct Roofline {
     std::vector<PipeVerdict> pipes;
     std::vector<LevelVerdict> levels;

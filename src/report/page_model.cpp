@@ -51,7 +51,10 @@ Json machine_numbers(const Machine& m) {
 }  // namespace
 
 Json page_model_json(const PageModel& model) {
-    Json out{{"roofs", roofs_name(model.roofs)}, {"machines", Json::array()}, {"layers", Json::array()}};
+    Json out{{"roofs", roofs_name(model.roofs)},
+             {"near_roof", near_roof()},
+             {"machines", Json::array()},
+             {"layers", Json::array()}};
     for (const Machine& m : model.machines) out["machines"].push_back(machine_numbers(m));
     for (const auto& l : model.layers)
         out["layers"].push_back({{"row", l.row},

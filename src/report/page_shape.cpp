@@ -99,7 +99,7 @@ const std::string kView = R"({"title":"text","command":"text","version":"text","
                "total":[["text","text","text","text"]],"rows":)" +
                           kColumns + R"(,"roofs":[)" + kRoof + R"(],
                "explained":["text"],"side":["number"]},
-  "model?":{"roofs":"text","machines":[{"id":"text","name":"text","numbers":["number?"]}],
+  "model?":{"roofs":"text","near_roof":"number","machines":[{"id":"text","name":"text","numbers":["number?"]}],
             "layers":[{"row":"count","machine":"count","clock":"number?","numbers":["number?"]}]},
   "layers":[["text","text","number?","text","count?"]],)" +
                           kCharts + "}";

@@ -143,10 +143,12 @@ std::vector<std::string> known_of_wait(const Kernel& k) {
 
 }  // namespace
 
+double near_roof() { return verdict_constants().near_roof; }
+
 void settle_bound(const Machine& machine, const Kernel& kernel, Roofline& out) {
     use_percentages(kernel, out);
     out.bound = out.nearest;
-    const double near = verdict_constants().near_roof;
+    const double near = near_roof();
     if (!out.of_roof || *out.of_roof >= near || !knows_every_roof(kernel, out)) return;
     if (const Use* use = busiest(kernel); use && gauge(kernel, use->gauge)->value >= near) {
         out.bound = use->unit;

@@ -34,7 +34,7 @@ TEST_F(Results, compare_tells_the_change_and_what_explains_it) {
     EXPECT_EQ(answer.status, 0) << answer.err;
     EXPECT_THAT(answer.out, HasSubstr("a.json -> b.json"));
     EXPECT_THAT(answer.out, HasSubstr("-50.0 %"));
-    EXPECT_THAT(answer.out, HasSubstr("DRAM (100 %)"));
+    EXPECT_THAT(answer.out, HasSubstr("DRAM bytes (100 %)"));
 }
 
 TEST_F(Results, compare_of_a_prediction_gives_its_errors) {

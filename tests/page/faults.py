@@ -29,6 +29,15 @@ class Faults(PageTest):
         for name in longest:
             self.assertTrue(any(t.startswith(name[:8]) and t.endswith("%") for t in texts), f"{name}: {texts}")
 
+    def test_what_to_try_is_under_the_answer_and_unfolds(self):
+        b.open("step.html")
+        lines = b.js("return document.querySelectorAll('#advice li').length")
+        self.assertGreater(lines, 0)
+        self.assertIn(f"What to try: {lines} suggestion", b.js(TEXT, "#advice summary"))
+        self.assertFalse(b.js("return document.getElementById('advice').open"))
+        b.js("document.querySelector('#advice summary').click()")
+        self.assertIn("% of the time", b.js(TEXT, "#advice"))
+
     def test_long_names_lose_their_middle_and_keep_their_end(self):
         b.open("step.html")
         found = b.js("""return [...document.querySelectorAll('.kernels .cut')].map(c => {
