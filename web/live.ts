@@ -12,6 +12,9 @@ export interface Live {
   results: LayerResult[];
 }
 
+// Under this share of every roof a kernel waits for something else; data/advice has the same number.
+const NEAR_ROOF = 0.4;
+
 function rowOf(old: Row, r: LayerResult, data: PageData, roofs: RoofValues): Row {
   const integer = data.pipes[r.pipe].integer, none = r.refusal !== "";
   const amount = (v: number): Num => (none ? null : v);
@@ -19,7 +22,7 @@ function rowOf(old: Row, r: LayerResult, data: PageData, roofs: RoofValues): Row
     ...old,
     time: amount(r.time),
     flop: amount(integer ? 0 : r.work),
-    bound: r.bound,
+    bound: r.bound && r.shortest < NEAR_ROOF * r.time ? "latency" : r.bound,
     ofRoof: none || !(r.time > 0) || !r.bound ? null : r.shortest / r.time,
     ofCompute: none || integer || !(roofs.pipes[r.pipe] > 0) ? null : r.work / r.time / roofs.pipes[r.pipe],
     above: false,

@@ -66,7 +66,7 @@ TEST(LiveModel, gives_to_the_last_bit_what_predict_gives) {
             EXPECT_EQ(l.l2, k.bytes[Level::l2]->value);
             EXPECT_EQ(l.dram, k.bytes[Level::dram]->value);
             EXPECT_EQ(l.work, k.work[l.pipe]->value);
-            EXPECT_EQ(l.bound, verdicts.rows[i].verdict.bound) << k.name.str();
+            EXPECT_EQ(l.bound, verdicts.rows[i].verdict.nearest) << k.name.str();
             EXPECT_NEAR(l.shortest / verdicts.rows[i].verdict.shortest, 1, 1e-15);
         }
     }
