@@ -54,8 +54,8 @@ export function timeByBound(
 export function originLegend(): HTMLElement {
   return el(
       "p", {class: "note", id: "origin-legend"},
-      "Marks: full ● measured, hollow ○ modelled, small hollow ○ simulated bytes at the measured time. The sliders move " +
-          "the modelled ones.");
+      "Marks: full ● measured, hollow ○ modelled, small hollow ○ simulated bytes at the measured time. " +
+          "The sliders move the modelled ones.");
 }
 
 function sumLine(s: Sum, whole: number, levels: string[]): HTMLElement {
