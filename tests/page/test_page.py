@@ -325,9 +325,9 @@ class Compared(PageTest):
         batch_norm = dict(zip(heads, next(c for c in cells if "bn_fw_tr" in c[0])))
         self.assertEqual(batch_norm["dtime"], "\u221247.5 %")
         self.assertEqual(batch_norm["d-DRAM"], "\u221250.0 %")
-        self.assertRegex(batch_norm["explained"], r"DRAM \(\d+ %\)")
+        self.assertRegex(batch_norm["explained"], r"DRAM bytes \(\d+ %\)")
         adam = dict(zip(heads, next(c for c in cells if "adam_step" in c[0])))
-        self.assertEqual(adam["explained"], "efficiency")
+        self.assertEqual(adam["explained"], "rate")
         text = b.js("return document.getElementById('compared').innerText")
         for part in ("11 pairs matched by name", "1 only in step.ncu-rep", "1 only in fused.ncu-rep", "time"):
             self.assertIn(part, text)
