@@ -86,7 +86,7 @@ Buffers buffers_of(const Column& column) {
 
 using Shared = std::shared_ptr<const std::vector<Buffers>>;
 
-// What a schema or array of ours owns: the columns, which it shares, and its children.
+// What an exported schema or array owns: the columns, which it shares, and its children.
 template <class T>
 struct Owned {
     Shared columns;
