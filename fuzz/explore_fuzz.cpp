@@ -6,6 +6,8 @@
 
 #include <gambrel/explore.hpp>
 
+#include "explore/search.hpp"
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gambrel;
     if (size < 1) return 0;
