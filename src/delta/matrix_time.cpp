@@ -74,7 +74,8 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     t[Term::compute] = of_one_k * k / held;
     t[Term::latency] = unheld / held;
     t[Term::l2] = (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * library.l2_reuse);
-    const Bytes once = g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element;
+    // Partial sums of a split product that do not stay in L2 are in dram.c.
+    const Bytes once = g.a.unique + g.b.unique + g.unique_bias + std::max(g.output * g.output_element, traffic.dram.c);
     t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
     Seconds quantization;
