@@ -97,11 +97,9 @@ export interface Compared {
   side: number[];
   total: [string, string, string, string][];
 }
-export interface MachineNumbers {
-  id: string;
-  name: string;
-  numbers: Num[];
-}
+export type MachineNumbers = {
+  id: string; name: string; numbers: Num[]
+};
 export interface ModelInput {
   roofs: string;
   near_roof: number;  // a layer below this share of every roof waits

@@ -157,8 +157,7 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     out.product("t L2", "bytes that L2 sends, shared by clusters / bandwidth",
                 {{"bytes", t[Term::l2] * h.l2_bandwidth}, {"bandwidth", h.l2_bandwidth, true}}, t[Term::l2]);
     const double reached = std::min(1.0, h.gemm_dram);
-    out.product("t DRAM",
-                "every operand once, and partial sums that leave L2 / (bandwidth x share that operands reach)",
+    out.product("t DRAM", "every operand once / (bandwidth x share that operands reach)",
                 {{"bytes", t[Term::dram] * (h.dram_bandwidth * reached)},
                  {"bandwidth", h.dram_bandwidth, true},
                  {"share", reached, true}},

@@ -29,15 +29,18 @@ Seconds overlapped(Seconds a, Seconds b) {
 }
 
 // Clusters take from L2 once what their CTAs share. Persistent CTAs walk in an order that keeps operands in L2: what
-// the time leaves no room for was not read again.
+// the time leaves no room for was not read again. The same holds for the partial sums of a split product, which a CTA
+// takes up as soon as another has written them.
 void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
     const Bytes again_a = std::max(Bytes{}, t.dram.a - c.geometry.a.unique);
     const Bytes again_b = std::max(Bytes{}, t.dram.b - c.geometry.b.unique);
+    const Bytes partial = std::max(Bytes{}, t.dram.c - c.geometry.output * c.geometry.output_element);
     const Bytes excess = t.dram.total() - kernel * c.gpu.dram_bandwidth;
-    if (excess <= Bytes{} || again_a + again_b <= Bytes{}) return;
-    const double dropped = std::min(1.0, excess / (again_a + again_b));
+    if (excess <= Bytes{} || again_a + again_b + partial <= Bytes{}) return;
+    const double dropped = std::min(1.0, excess / (again_a + again_b + partial));
     t.dram.a -= dropped * again_a;
     t.dram.b -= dropped * again_b;
+    t.dram.c -= dropped * partial;
     t.dram_uneven *= 1 - dropped;
 }
 
@@ -74,8 +77,7 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     t[Term::compute] = of_one_k * k / held;
     t[Term::latency] = unheld / held;
     t[Term::l2] = (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * library.l2_reuse);
-    // Partial sums of a split product that do not stay in L2 are in dram.c.
-    const Bytes once = g.a.unique + g.b.unique + g.unique_bias + std::max(g.output * g.output_element, traffic.dram.c);
+    const Bytes once = g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element;
     t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
     Seconds quantization;

@@ -149,7 +149,7 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
     } else {
         machine = find_in_catalogue(layer.hints.gpu);
         if (!machine)
-            return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue (gambrel machines lists it)",
+            return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue, which `gambrel machines` lists",
                                                    layer.hints.gpu));
     }
     const auto inputs = model_inputs(*machine, clock, options_.roofs);

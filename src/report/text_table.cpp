@@ -179,8 +179,7 @@ std::string advice_text(const Analysis& analysis, const TextStyle& style) {
     std::string out;
     for (std::size_t i = 0; i < shown; ++i) add_wrapped(out, "advice: " + lines[i], style);
     if (shown < lines.size())
-        add_wrapped(out, fmt::format("{} more with --explain", plural(lines.size() - shown, "piece") + " of advice"),
-                    style);
+        add_wrapped(out, fmt::format("{} of advice with --explain", plural(lines.size() - shown, "more piece")), style);
     return out;
 }
 

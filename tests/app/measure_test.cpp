@@ -61,7 +61,7 @@ TEST_F(Measure, wrong_flags_are_told_before_anything_runs) {
 }
 
 TEST_F(Measure, the_host_in_a_short_run_and_ctrl_c_keeps_what_is_done) {
-    const Outcome o = run("measure --quick -o m.json -o m.svg --csv m.csv", "timeout --preserve-status -s INT 2");
+    const Outcome o = run("measure --quick -o m.json -o m.svg --csv m.csv", "timeout --preserve-status -s INT 3");
     EXPECT_EQ(o.status, 130) << o.err;
     EXPECT_THAT(o.out, HasSubstr("FP64 FMA"));
     EXPECT_THAT(o.out, HasSubstr("Interrupted: these results are partial"));

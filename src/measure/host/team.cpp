@@ -19,14 +19,6 @@ double cpu_seconds() {
 
 }  // namespace
 
-void MeetingPoint::wait_for_all() {
-    if (here_.fetch_add(1) + 1 >= count_) return here_.notify_all();
-    constexpr double kSpin = 20e-6;
-    const double until = seconds_now() + kSpin;
-    for (int here = here_.load(); here < count_; here = here_.load())
-        if (seconds_now() > until) here_.wait(here);
-}
-
 Team::Team(const HostTopology& topology) : times_(static_cast<std::size_t>(topology.cores())) {
     for (int i = 0; i < topology.cores(); ++i) threads_.emplace_back([this, i, &topology] { loop(i, topology); });
     run(size(), [](int) {});  // every thread has bound itself when this returns
@@ -47,7 +39,6 @@ void Team::loop(int me, const HostTopology& topology) {
         if (quit_) return;
         if (me < count_) {
             Times& t = times_[static_cast<std::size_t>(me)];
-            meeting_.wait_for_all();
             const double before = issue_width();
             // Spinning, so that all start within a fraction of a microsecond; a core that is taken away meanwhile
             // shows in the spread.
@@ -70,7 +61,6 @@ void Team::loop(int me, const HostTopology& topology) {
 Team::Run Team::run(int count, const std::function<void(int)>& work) {
     work_ = &work;
     count_ = std::min(count, size());
-    meeting_.expect(count_);
     arrived_ = 0;
     done_ = 0;
     epoch_.fetch_add(1);

@@ -13,18 +13,6 @@ namespace gambrel::measure_detail {
 
 inline constexpr double kWholeCore = 0.9;  // less of its width is a core that others use
 
-// Where threads wait for each other. One that waits longer than a few microseconds sleeps: the thread that it waits for
-// has lost its core, and a time slice spent on spinning would be missing when both could run together.
-class MeetingPoint {
-public:
-    void expect(int count) { count_ = count, here_ = 0; }
-    void wait_for_all();
-
-private:
-    int count_ = 0;
-    alignas(128) std::atomic<int> here_{0};
-};
-
 class Team {
 public:
     explicit Team(const HostTopology& topology);
@@ -57,7 +45,6 @@ private:
     bool quit_ = false;
     std::atomic<bool> pinned_{true};
     alignas(128) std::atomic<unsigned> epoch_{0};
-    MeetingPoint meeting_;
     alignas(128) std::atomic<int> arrived_{0};
     alignas(128) std::atomic<int> done_{0};
 };
