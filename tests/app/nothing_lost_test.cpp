@@ -109,6 +109,15 @@ TEST_F(NothingLost, an_interrupted_simulation_is_partial_and_ends_with_the_signa
     }
 }
 
+// As timeout and batch systems do, which signal a process and then its group.
+TEST_F(NothingLost, the_same_signal_twice_in_a_moment_is_one_request) {
+    EXPECT_EQ(
+        shell("{ " + binary_ + " simulate resnet152 --batch 128 --gpu v100 -q --csv part.csv >/dev/null 2>err & } ; " +
+              "p=$!; sleep 1; kill -TERM $p; sleep 0.005; kill -TERM $p; wait $p"),
+        143);
+    EXPECT_THAT(text_of(path("part.csv")), HasSubstr(", partial")) << text_of(path("err"));
+}
+
 TEST_F(NothingLost, wrong_flags_have_readable_errors) {
     const Outcome batch = run("predict resnet50 --gpu v100 --batch 0");
     EXPECT_EQ(batch.status, 2);
