@@ -70,6 +70,20 @@ TEST(Precisions, fp16_tensors_on_a_gpu_without_fp16_are_computed_in_fp32_and_tha
     EXPECT_EQ(pipe_for(layer, machine("v100-sxm2-16gb"))->note, "");
 }
 
+// Counters of DeepCAM on V100: implicit_convolve_sgemm<__half, ...> does 195.7 GFLOP in FP32 and 0.6 in FP16.
+TEST(Pipes, kernels_of_single_precision_multiply_half_tensors_in_fp32) {
+    Layer layer = layer_of(Gemm{.m = 64, .n = 64, .k = 64}, Pass::fwd, Precision::fp16);
+    const std::pair<const char*, Pipe> kernels[] = {
+        {"void cudnn::detail::implicit_convolve_sgemm<__half, __half, 512, 6, 8, 3, 3, 5, 1, true>", Pipe::fp32},
+        {"volta_fp16_sgemm_fp16_32x32_sliced1x4_tn", Pipe::fp32},
+        {"volta_hgemm_128x64_nn", Pipe::fp16},
+        {"volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn", Pipe::tensor_fp16}};
+    for (const auto& [kernel, pipe] : kernels) {
+        layer.hints.kernel = kernel;
+        EXPECT_EQ(pipe_for(layer, machine("v100-sxm2-16gb"))->pipe, pipe) << kernel;
+    }
+}
+
 TEST(Precisions, of_layers_that_do_not_multiply_need_no_pipe) {
     Layer copy{"copy", Streaming{.kind = StreamingKind::copy, .read = {1e6}, .written = 1e6}};
     copy.precision = Precision::int8;
