@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include "measure/host/arena.hpp"
 #include "measure/host/host.hpp"
@@ -17,6 +18,12 @@
 
 namespace gambrel::measure_detail {
 namespace {
+
+// The best target has the lowest bit.
+TEST(HostKernels, are_the_set_that_highway_would_choose) {
+    const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
+    EXPECT_STREQ(host_kernels().target, hwy::TargetName(usable & -usable));
+}
 
 TEST(HostKernels, arithmetic_counts_its_own_operations) {
     for (const auto* set : {&host_kernels().fp64, &host_kernels().fp32})

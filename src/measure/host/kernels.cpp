@@ -216,10 +216,46 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace gambrel::measure_detail {
 
+namespace {
+
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL
+// Highway's own choice is in its library, which measures the clock while it is loaded: two thirds of the time that a
+// short command takes. This one asks for what hwy/ops/set_macros-inl.h compiles each set for, and for no set that
+// Highway may add later.
+HostKernels best_kernels() {
+    __builtin_cpu_init();
+    const auto has = [](auto... supported) { return (... && (supported != 0)); };
+    const bool ssse3 = has(__builtin_cpu_supports("ssse3"));
+    const bool sse4 = ssse3 && has(__builtin_cpu_supports("sse4.1"), __builtin_cpu_supports("sse4.2"),
+                                   __builtin_cpu_supports("pclmul"), __builtin_cpu_supports("aes"));
+    const bool avx2 =
+        sse4 && has(__builtin_cpu_supports("avx2"), __builtin_cpu_supports("bmi"), __builtin_cpu_supports("bmi2"),
+                    __builtin_cpu_supports("fma"), __builtin_cpu_supports("f16c"));
+    const bool avx3 = avx2 && has(__builtin_cpu_supports("avx512f"), __builtin_cpu_supports("avx512vl"),
+                                  __builtin_cpu_supports("avx512dq"), __builtin_cpu_supports("avx512bw"));
+    const bool avx3_dl = avx3 && has(__builtin_cpu_supports("vpclmulqdq"), __builtin_cpu_supports("avx512vbmi"),
+                                     __builtin_cpu_supports("avx512vbmi2"), __builtin_cpu_supports("vaes"),
+                                     __builtin_cpu_supports("avx512vnni"), __builtin_cpu_supports("avx512bitalg"),
+                                     __builtin_cpu_supports("avx512vpopcntdq"));
+    struct Set {
+        bool supported;
+        HostKernels (*make)();  // null: not compiled
+    };
+    for (const Set& set : {Set{avx3_dl, HWY_CHOOSE_AVX3_DL(kernels)}, Set{avx3, HWY_CHOOSE_AVX3(kernels)},
+                           Set{avx2, HWY_CHOOSE_AVX2(kernels)}, Set{sse4, HWY_CHOOSE_SSE4(kernels)},
+                           Set{ssse3, HWY_CHOOSE_SSSE3(kernels)}})
+        if (set.supported && set.make != nullptr) return set.make();
+    return HWY_STATIC_DISPATCH(kernels)();
+}
+#else
 HWY_EXPORT(kernels);
+HostKernels best_kernels() { return HWY_DYNAMIC_DISPATCH(kernels)(); }
+#endif
+
+}  // namespace
 
 const HostKernels& host_kernels() {
-    static const HostKernels best = HWY_DYNAMIC_DISPATCH(kernels)();
+    static const HostKernels best = best_kernels();
     return best;
 }
 
