@@ -144,6 +144,9 @@ std::span<const Machine> catalogue();
 // By id, alias, or the name that a driver prints, without regard to case, order of words and vendor ("RTX 4090",
 // "4090", "NVIDIA GeForce RTX 4090"); nullptr if unknown.
 const Machine* find_in_catalogue(std::string_view name);
+// The first `most` of one compute capability, in the order of the catalogue. Others are not read, which would take most
+// of the time of a short command.
+std::vector<const Machine*> machines_of(ComputeCapability capability, std::size_t most = static_cast<std::size_t>(-1));
 // Every machine whose names hold all words of `words`, in the catalogue's order: "v100" gives six boards.
 std::vector<const Machine*> machines_like(std::string_view words);
 // For a name that several boards share ("a100"): which board find_in_catalogue takes and which others there are.

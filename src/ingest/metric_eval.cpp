@@ -118,11 +118,25 @@ bool Evaluator::applies(const Rule& rule, const Launch& launch) const {
     return rule.name_lacks.empty() || !contains_any(launch.name.str(), rule.name_lacks);
 }
 
-Evaluator::Value Evaluator::best(const QuantityRules& quantity, const Launch& launch, bool& broken) const {
+const std::vector<char>& Evaluator::applicable(const Launch& launch) {
+    const auto [at, fresh] = named_rules_.try_emplace(launch.name);
+    NamedRules& known = at->second;
+    if (fresh || known.cc != cc_of(launch)) {
+        known.cc = cc_of(launch);
+        known.applies.clear();
+        for (const QuantityRules& quantity : rules_.quantities)
+            for (const Rule& rule : quantity.rules) known.applies.push_back(applies(rule, launch) ? 1 : 0);
+    }
+    return known.applies;
+}
+
+// `applies` has a flag for each rule of the quantity.
+Evaluator::Value Evaluator::best(const QuantityRules& quantity, const char* applies, bool& broken) const {
     Value best;
-    for (const Rule& rule : quantity.rules) {
+    for (std::size_t i = 0; i < quantity.rules.size(); ++i) {
+        const Rule& rule = quantity.rules[i];
         if (best.rule && rule.tier != best.rule->tier) break;
-        if (!applies(rule, launch)) continue;
+        if (applies[i] == 0) continue;
         double value = 0;
         const Outcome outcome = rule_value(rule, value);
         broken |= outcome == Outcome::broken;
@@ -221,9 +235,11 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
     time_.reset();
     bool tensor_busy = false;
     std::vector<QuantityId> broken;
+    const char* applies = applicable(launch).data();
     for (const QuantityRules& quantity : rules_.quantities) {
         bool refused = false;
-        const Value value = best(quantity, launch, refused);
+        const Value value = best(quantity, applies, refused);
+        applies += quantity.rules.size();
         if (!value.rule) {
             if (refused) broken.push_back(quantity.quantity);
             continue;

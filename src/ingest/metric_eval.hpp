@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <gambrel/kernel.hpp>
@@ -29,7 +30,8 @@ private:
     Outcome term_value(const Term& term, double& out) const;
     Outcome rule_value(const Rule& rule, double& out) const;
     bool applies(const Rule& rule, const Launch& launch) const;
-    Value best(const QuantityRules& quantity, const Launch& launch, bool& broken) const;
+    const std::vector<char>& applicable(const Launch& launch);
+    Value best(const QuantityRules& quantity, const char* applies, bool& broken) const;
     void add_missing_reason(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken);
     [[nodiscard]] std::optional<ComputeCapability> cc_of(const Launch& launch) const;
     void store(Kernel& kernel, const QuantityId& id, const Value& value, const Launch& launch) const;
@@ -40,6 +42,12 @@ private:
     std::vector<std::uint32_t> stamp_;  // scratch_[i] is valid if stamp_[i] == generation_
     std::uint32_t generation_ = 0;
     std::optional<double> time_;  // seconds of one launch, for terms with "@time"
+    // Which rules apply, in the order of all quantities' rules: a report repeats a few names over many launches.
+    struct NamedRules {
+        std::optional<ComputeCapability> cc;
+        std::vector<char> applies;
+    };
+    std::unordered_map<Symbol, NamedRules> named_rules_;
     std::map<std::pair<std::optional<ComputeCapability>, std::string>, Symbol> remedies_;  // empty: no counter can tell
 };
 

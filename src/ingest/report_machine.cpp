@@ -69,27 +69,26 @@ void inherit(Fact<Q>& own, const Fact<Q>& other, const std::string& from) {
 // chip.
 void inherit_sm(Machine& m) {
     if (!m.compute_capability) return;
-    for (const Machine& other : catalogue()) {
-        if (other.compute_capability != m.compute_capability) continue;
-        inherit(m.sm.schedulers, other.sm.schedulers, other.id);
-        inherit(m.sm.max_ctas, other.sm.max_ctas, other.id);
-        inherit(m.sm.max_warps, other.sm.max_warps, other.id);
-        inherit(m.sm.sector, other.sm.sector, other.id);
-        inherit(m.sm.line, other.sm.line, other.id);
-        // Tensor rates differ between boards of one capability (GeForce halves FP32 accumulate), so they are not
-        // inherited.
-        for (const Pipe p : all_pipes())
-            if (!is_tensor(p)) inherit(m.pipes[p].dense, other.pipes[p].dense, other.id);
-        for (const Level l : {Level::shared, Level::l1})
-            if (const auto* theirs = other.find(l)) {
-                MemoryLevel& own = m.at(l);
-                own.per_sm = theirs->per_sm;
-                inherit(own.width, theirs->width, other.id);
-                inherit(own.capacity, theirs->capacity, other.id);
-            }
-        m.architecture = other.architecture;
-        return;
-    }
+    const auto alike = machines_of(*m.compute_capability, 1);
+    if (alike.empty()) return;
+    const Machine& other = *alike.front();
+    inherit(m.sm.schedulers, other.sm.schedulers, other.id);
+    inherit(m.sm.max_ctas, other.sm.max_ctas, other.id);
+    inherit(m.sm.max_warps, other.sm.max_warps, other.id);
+    inherit(m.sm.sector, other.sm.sector, other.id);
+    inherit(m.sm.line, other.sm.line, other.id);
+    // Tensor rates differ between boards of one capability (GeForce halves FP32 accumulate), so they are not
+    // inherited.
+    for (const Pipe p : all_pipes())
+        if (!is_tensor(p)) inherit(m.pipes[p].dense, other.pipes[p].dense, other.id);
+    for (const Level l : {Level::shared, Level::l1})
+        if (const auto* theirs = other.find(l)) {
+            MemoryLevel& own = m.at(l);
+            own.per_sm = theirs->per_sm;
+            inherit(own.width, theirs->width, other.id);
+            inherit(own.capacity, theirs->capacity, other.id);
+        }
+    m.architecture = other.architecture;
 }
 
 void add_peaks(Machine& m, const Profile& profile, const Kernel& kernel) {

@@ -154,6 +154,17 @@ const Machine* find_in_catalogue(std::string_view name) {
     return it == c.loose.end() || it->first.empty() ? nullptr : &c.machine(it->second);
 }
 
+std::vector<const Machine*> machines_of(ComputeCapability capability, std::size_t most) {
+    const auto& c = the_catalogue();
+    // A file that does not have it as a text anywhere does not have it as its compute capability.
+    const std::string text = fmt::format("\"{}.{}\"", capability.major, capability.minor);
+    std::vector<const Machine*> found;
+    for (std::size_t i = 0; i < c.files.size() && found.size() < most; ++i)
+        if (c.files[i].text.find(text) != std::string_view::npos && c.machine(i).compute_capability == capability)
+            found.push_back(&c.machine(i));
+    return found;
+}
+
 std::vector<const Machine*> machines_like(std::string_view words) {
     std::vector<const Machine*> found;
     for (const std::size_t i : the_catalogue().like(words)) found.push_back(&the_catalogue().machine(i));

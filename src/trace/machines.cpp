@@ -33,8 +33,12 @@ bool fits(const Machine& machine, const Timeline::Device& device) {
 
 std::vector<const Machine*> fitting(const Timeline::Device& device) {
     std::vector<const Machine*> out;
-    for (const Machine& machine : catalogue())
-        if (fits(machine, device)) out.push_back(&machine);
+    if (device.compute_capability) {
+        out = machines_of(*device.compute_capability);
+    } else {
+        for (const Machine& machine : catalogue()) out.push_back(&machine);
+    }
+    std::erase_if(out, [&](const Machine* machine) { return !fits(*machine, device); });
     return out;
 }
 

@@ -15,6 +15,19 @@ const Machine& at(std::string_view name) {
     return *m;
 }
 
+TEST(Catalogue, finds_all_machines_of_a_compute_capability) {
+    for (const Machine& wanted : catalogue()) {
+        if (!wanted.compute_capability) continue;
+        std::vector<const Machine*> expected;
+        for (const Machine& m : catalogue())
+            if (m.compute_capability == wanted.compute_capability) expected.push_back(&m);
+        EXPECT_EQ(machines_of(*wanted.compute_capability), expected) << wanted.id;
+        expected.resize(1);
+        EXPECT_EQ(machines_of(*wanted.compute_capability, 1), expected) << wanted.id;
+    }
+    EXPECT_TRUE(machines_of({1, 0}).empty());
+}
+
 TEST(Catalogue, holds_the_gpus_that_data_and_papers_speak_of) {
     EXPECT_GE(catalogue().size(), 83U);
     for (const char* id : {"grid-k520",
