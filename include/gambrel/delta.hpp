@@ -185,6 +185,15 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 // The time of that prediction alone, for searches over many designs: equal to the last bit, and cheaper.
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+// What of a tiled layer's time depends on the number of SMs, on what an SM holds and on the capacity of L2, but on no
+// clock, rate or bandwidth: designs that differ in these alone share it.
+struct Placement {
+    Traffic traffic;
+    double ctas_in_turn = 0;  // CTAs of the busiest SM
+};
+Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
+                       const Placement& placement);
 
 // Both stages at once, and the only way to the paper's model.
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,

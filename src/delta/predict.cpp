@@ -130,19 +130,32 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
     return p;
 }
 
-Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
-    TimeTerms terms;
-    if (layer.mapping.family != KernelFamily::tiled) {
-        Traffic traffic;
-        return untiled_time(layer, inputs, terms, traffic);
-    }
+Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
     const TiledLaunch c(layer, occupancy, inputs);
-    Traffic traffic;
-    traffic.shared = layer.shared;
-    traffic.l1 = layer.l1;
-    traffic.l2 = l2_traffic(c);
-    dram_traffic(c, traffic);
+    Placement p;
+    p.traffic.shared = layer.shared;
+    p.traffic.l1 = layer.l1;
+    p.traffic.l2 = l2_traffic(c);
+    dram_traffic(c, p.traffic);
+    const Waves waves = waves_of(c);
+    p.ctas_in_turn = waves.full * waves.per_sm + waves.gathered;
+    return p;
+}
+
+Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
+                       const Placement& placement) {
+    const TiledLaunch c(layer, occupancy, inputs);
+    Traffic traffic = placement.traffic;
+    TimeTerms terms;
     return by_matrix_units(c) ? matrix_time_of(c, traffic, terms) : time_of(c, traffic, terms);
+}
+
+Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
+    if (layer.mapping.family == KernelFamily::tiled)
+        return predicted_time(layer, occupancy, inputs, placed(layer, occupancy, inputs));
+    TimeTerms terms;
+    Traffic traffic;
+    return untiled_time(layer, inputs, terms, traffic);
 }
 
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,

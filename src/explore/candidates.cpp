@@ -47,7 +47,7 @@ void add_work(Candidate& c, ModelInputs h) {
     Occupancy alone;
     alone.ctas_per_sm = 1;
     const TimeTerms terms = predict(c.layer, alone, h).terms;
-    constexpr double kRounding = 1 - 1e-9;  // the bound must hold to the last bit
+    constexpr double kRounding = Candidate::kRounding;
     const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.layer.mapping.pipe]);
     c.multiplied = kRounding * (terms[Term::compute] * h.clock) * rate;
     c.issued = kRounding * (terms[Term::issue] * h.clock).value() * h.schedulers;
@@ -95,7 +95,7 @@ std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
                 seen.push_back(footprint);
                 made->footprints.push_back(m);
             }
-            choices.push_back({candidate(i, m), number});
+            choices.push_back({candidate(i, m), number, made->count++});
         }
     }
     return made;

@@ -22,15 +22,16 @@ struct Candidate {
     // Whether its time can never be below least_time. Products on the matrix units of newer GPUs count the k that there
     // is, not whole tiles of it, and a short one runs above the clock.
     [[nodiscard]] bool bounded() const { return !(layer.gemm && layer.mapping.a.asynchronous); }
-    // No model of it can be faster: all of one kind of work at its peak, shared out evenly.
-    [[nodiscard]] double least_time(const ModelInputs& h) const {
-        const Frequency cycles = h.sms * h.clock;
+    // That work as one SM would do it, each kind at its peak.
+    [[nodiscard]] Cycles busy(const ModelInputs& h) const {
         const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[layer.mapping.pipe]);
-        const Cycles issue{issued / h.schedulers};
-        const Cycles busy =
-            std::max({multiplied / rate, issue, shared / h.shared_width, layer.l1.total() / h.l1_width});
-        return (busy / cycles).value();
+        return std::max(std::max(multiplied / rate, Cycles{issued / h.schedulers}), shared / h.shared_width);
     }
+    // No model of it can be faster: all of one kind of work at its peak, shared out evenly.
+    [[nodiscard]] double least_time(const ModelInputs& h, Cycles busy) const {
+        return (std::max(busy, layer.l1.total() / h.l1_width) / (h.sms * h.clock)).value();
+    }
+    static constexpr double kRounding = 1 - 1e-9;  // a bound must hold to the last bit
 };
 
 // By mapping alone: what a CTA takes of an SM.
@@ -42,9 +43,10 @@ struct Footprint {
 
 struct Choice {
     const Candidate* candidate = nullptr;
-    std::size_t footprint = 0;
+    std::size_t footprint = 0, number = 0;  // number: among all choices of all layers
 };
 struct Prepared {
+    std::size_t count = 0;                     // of choices
     std::vector<Mapping> footprints;           // one mapping of each
     std::vector<std::vector<Choice>> choices;  // by layer
 };

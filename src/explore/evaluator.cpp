@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "explore/candidates.hpp"
+#include "explore/placements.hpp"
 
 namespace gambrel {
 
@@ -28,6 +30,8 @@ struct DesignEvaluator::Scratch::State {
     SmLimits limits;
     ModelInputs inputs;
     std::vector<Occupancy> occupancies;  // by footprint
+    std::map<int, Placements> known;     // by number of SMs
+    Placements* placements = nullptr;
     const Prepared* prepared = nullptr;
     int sms = -1;
     std::vector<const Choice*> chosen;  // by layer
@@ -69,6 +73,9 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
         s.prepared = &impl_->pool.prepared(sms);
         s.sms = sms;
         s.occupancies.resize(s.prepared->footprints.size());
+        constexpr std::size_t kMostKnown = 8;
+        if (s.known.size() == kMostKnown && !s.known.contains(sms)) s.known.clear();
+        s.placements = &s.known.try_emplace(sms, *s.prepared).first->second;
         std::fill(s.likely.begin(), s.likely.end(), nullptr);
     }
     const Bytes more_shared = impl.limits.shared_memory * (f[Resource::shared] - 1);
@@ -79,17 +86,22 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
     s.limits.l1 = unified ? impl.limits.l1 + more_shared : impl.limits.l1;
     for (std::size_t i = 0; i < s.occupancies.size(); ++i) {
         Occupancy& o = s.occupancies[i] = occupancy(s.limits, s.prepared->footprints[i]);
-        if (!unified || more_shared == Bytes{}) continue;
-        // The steps of the carve-out end at what was built; beyond them L1 has what the CTAs leave.
-        const Bytes used = o.ctas_per_sm * s.prepared->footprints[i].shared_memory;
-        o.l1 = std::clamp(s.limits.l1 - used, Bytes{}, std::min(o.l1, impl.limits.l1));
+        if (unified && more_shared != Bytes{}) {
+            // The steps of the carve-out end at what was built; beyond them L1 has what the CTAs leave.
+            const Bytes used = o.ctas_per_sm * s.prepared->footprints[i].shared_memory;
+            o.l1 = std::clamp(s.limits.l1 - used, Bytes{}, std::min(o.l1, impl.limits.l1));
+        }
+        s.placements->set(i, o, s.inputs.l2_capacity);
     }
     double total = 0;
     for (std::size_t i = 0; i < impl.workload.items.size(); ++i) {
         const Workload::Item& item = impl.workload.items[i];
         const auto time_of = [&](const Choice& choice) {
             const Occupancy& o = s.occupancies[choice.footprint];
-            return o.ctas_per_sm == 0 ? kNever : predicted_time(choice.candidate->layer, o, s.inputs).value();
+            if (o.ctas_per_sm == 0) return kNever;
+            const PreparedLayer& layer = choice.candidate->layer;
+            if (layer.mapping.family != KernelFamily::tiled) return predicted_time(layer, o, s.inputs).value();
+            return predicted_time(layer, o, s.inputs, s.placements->of(choice, o, s.inputs).placement).value();
         };
         // What was fastest on the design before is likely to be so again, and most others then need no prediction.
         // They keep their order, so that the first of equals wins whatever was evaluated before.
@@ -98,9 +110,20 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
         double best = kNever;
         s.chosen[i] = nullptr;
         for (const Choice& choice : s.prepared->choices[i]) {
-            const double least = choice.candidate->least_time(s.inputs);
-            if (least >= best || (least > bound && choice.candidate->bounded())) continue;
-            const double t = &choice == likely ? bound : time_of(choice);
+            const Candidate& candidate = *choice.candidate;
+            const bool bounded = candidate.bounded() && candidate.layer.mapping.family == KernelFamily::tiled;
+            double t = bound;
+            if (&choice != likely || !bounded) {
+                const Occupancy& o = s.occupancies[choice.footprint];
+                if (o.ctas_per_sm == 0) continue;
+                const Cycles busy = candidate.busy(s.inputs);
+                const Placements::Kept* kept = bounded ? s.placements->find(choice) : nullptr;
+                const auto hopeless = [&](double least) { return least >= best || (bounded && least > bound); };
+                if (kept == nullptr && hopeless(candidate.least_time(s.inputs, busy))) continue;
+                if (bounded && kept == nullptr) kept = &s.placements->of(choice, o, s.inputs);
+                if (bounded && hopeless(kept->least_time(s.inputs, busy))) continue;
+                if (&choice != likely) t = time_of(choice);
+            }
             if (t >= best) continue;
             best = t;
             s.chosen[i] = &choice;

@@ -1,0 +1,77 @@
+// Is a design's time the same, to the last bit, whatever was evaluated before it and whatever was left out as hopeless?
+#include <algorithm>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <gambrel/explore.hpp>
+
+#include "explore/candidates.hpp"
+#include "explore/toy.hpp"
+
+namespace {
+
+using namespace gambrel;
+using namespace gambrel::test;
+
+struct Question {
+    const char *gpu, *network;
+    bool convolutions;
+};
+class Placements : public testing::TestWithParam<Question> {
+protected:
+    const Machine& gpu_ = *find_in_catalogue(GetParam().gpu);
+    const ModelInputs inputs_ = *model_inputs(gpu_);
+    const Workload work_ = workload(GetParam().network, 16, GetParam().convolutions);
+    const DesignEvaluator evaluator_{gpu_, inputs_, work_};
+    // More capacities of L2 than placements are kept of, and more numbers of SMs.
+    const Space space_ = *parse_space(
+        "l2.capacity=0.5:8:0.05,sms=0.5:2:0.125,macs=1:4,l1.bandwidth=1:4,l2.bandwidth=1:4,dram.bandwidth=1:4,"
+        "registers=0.5:4,shared=0.5:4,clock=0.8:1.5",
+        gpu_, inputs_);
+    [[nodiscard]] Factors design(std::uint64_t i) const { return space_.at(i * 1'000'003 % space_.size()); }
+};
+
+TEST_P(Placements, a_time_does_not_depend_on_the_designs_before) {
+    auto used = evaluator_.scratch();
+    for (std::uint64_t i = 0; i < 150; ++i) {
+        Factors f = design(i);
+        // Long runs with one number of SMs, as a grid has them, and changes between.
+        if (i % 30 >= 10) f[Resource::sms] = 1;
+        ASSERT_EQ(evaluator_.time(f, used), time_of(evaluator_, f)) << i;
+    }
+}
+
+TEST_P(Placements, no_tile_that_was_left_out_is_faster) {
+    explore_detail::CandidatePool pool(gpu_, inputs_, work_, Tiles::fastest);
+    auto used = evaluator_.scratch();
+    for (std::uint64_t i = 0; i < 30; ++i) {
+        Factors f = design(i);
+        f[Resource::shared] = 1;  // a design's own carve-out is the evaluator's to bound
+        const ModelInputs h = scaled(inputs_, f);
+        SmLimits limits = sm_limits(gpu_);
+        limits.registers *= f[Resource::registers];
+        const auto& prepared = pool.prepared(static_cast<int>(h.sms));
+        double total = 0;
+        for (std::size_t l = 0; l < work_.items.size(); ++l) {
+            double best = std::numeric_limits<double>::infinity();
+            for (const auto& choice : prepared.choices[l]) {
+                const Occupancy o = occupancy(limits, choice.candidate->layer.mapping);
+                if (o.ctas_per_sm > 0) best = std::min(best, predict(choice.candidate->layer, o, h).time.value());
+            }
+            total += work_.items[l].weight * best;
+        }
+        ASSERT_EQ(evaluator_.time(f, used), total) << i;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Placements,
+                         testing::Values(Question{"titan-xp", "resnet152", true}, Question{"v100", "resnet50", false},
+                                         Question{"k80", "alexnet-grouped", false}, Question{"t4", "bert-base", false}),
+                         [](const auto& question) {
+                             std::string name = question.param.gpu;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+}  // namespace
