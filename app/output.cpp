@@ -178,6 +178,34 @@ bool write_output(const std::string& path, const Result<std::string>& bytes, con
     return true;
 }
 
+StreamedOutput::StreamedOutput(std::string path, const OutputFlags& flags) : path_(std::move(path)), flags_(flags) {}
+StreamedOutput::~StreamedOutput() = default;
+
+bool StreamedOutput::flush() {
+    const std::string bytes = std::exchange(text, {});
+    if (path_ == "-") return print_result(bytes);
+    if (!file_) {
+        auto opened = base_detail::OutputFile::open(path_, bytes, guard_of(flags_));
+        if (!opened) return print_notes(opened.error(), "error"), false;
+        file_ = std::make_unique<base_detail::OutputFile>(std::move(*opened));
+    }
+    if (const auto written = file_->write(bytes); !written) return print_notes(written.error(), "error"), false;
+    return true;
+}
+
+bool StreamedOutput::finish() {
+    if (!flush()) return false;
+    if (!file_) return true;
+    if (const auto done = file_->finish(); !done) return print_notes(done.error(), "error"), false;
+    if (!flags_.quiet) say("wrote " + path_);
+    return true;
+}
+
+Error StreamedOutput::left_behind() const {
+    const bool seen = path_ == "-" ? begun_ : file_ && file_->direct();
+    return {path_ == "-" ? "standard output" : path_, seen ? "the table is cut short" : "was not written"};
+}
+
 int emit(const Renderings& renderings, const OutputFlags& flags) {
     if (const Errors wrong = faults(flags, ".html .svg .png .pdf .csv .json .md"); !wrong.empty())
         return bad_input(wrong);

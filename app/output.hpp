@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,10 @@
 #include <gambrel/roofline.hpp>
 
 #include "app/parser.hpp"
+
+namespace gambrel::base_detail {
+class OutputFile;
+}
 
 namespace gambrel::app {
 
@@ -55,6 +60,28 @@ Errors faults(const OutputFlags& flags, std::string_view extensions = kPictures)
 int emit(const Renderings& renderings, const OutputFlags& flags);
 // A file that a flag of its own asks for. False, after saying why, if it could not be written.
 bool write_output(const std::string& path, const Result<std::string>& bytes, const OutputFlags& flags);
+// A table that is written while it is made. Nothing is written, and no file is touched, before begin().
+class StreamedOutput {
+public:
+    StreamedOutput(std::string path, const OutputFlags& flags);  // "-": stdout
+    ~StreamedOutput();
+    std::string text;  // what is not written yet: add to it
+    void begin() { begun_ = true; }
+    // Writes what has gathered, if it is enough to be worth it. False, after saying why, if that failed.
+    bool flush_some() { return !begun_ || text.size() < kEnough || flush(); }
+    // Writes the rest, and lets a file take its place.
+    bool finish();
+    // What a run that ends without finish() leaves there, in words.
+    [[nodiscard]] Error left_behind() const;
+
+private:
+    static constexpr std::size_t kEnough = std::size_t{1} << 18;
+    bool flush();
+    std::string path_;
+    const OutputFlags& flags_;
+    bool begun_ = false;
+    std::unique_ptr<base_detail::OutputFile> file_;
+};
 // A picture by its extension: .svg, .png or .pdf.
 Result<std::string> picture(const std::string& svg, const std::string& path);
 

@@ -4,6 +4,7 @@
 
 #include "app/command.hpp"
 #include "app/layer_output.hpp"
+#include "app/streamed_table.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -75,6 +76,8 @@ int run_predict(const PredictFlags& flags) {
     OutputFlags output = flags.output;
     output.inputs = {flags.network.network, flags.network.layers, flags.machine.machine};
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
+    if (flags.explain.empty() && can_stream(flags.network, output))
+        return stream_table(flags.network, *options, output, machine_notes(flags.machine.machine));
     auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
     if (!output.quiet) print_notes(machine_notes(flags.machine.machine));

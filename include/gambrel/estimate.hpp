@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,20 @@ struct Estimate {
     [[nodiscard]] double waves() const;
 };
 
+// What a table shows of an estimate, or of the estimates of one row together: amounts are sums, tile and bound those of
+// the first.
+struct Figures {
+    std::shared_ptr<const EstimatedMachine> on;
+    Tile tile;  // 0 where the kernel has none
+    Flops flop;
+    Bytes l1, l2, dram;
+    Seconds time;            // 0: unknown
+    std::string_view bound;  // what the time waits for; lives as long as the estimate
+    std::string reason;      // why a figure is not to be trusted; empty: nothing is known against it
+    Figures& operator+=(const Figures& next);
+};
+Figures figures(const Estimate& estimate);
+
 // Keeps the machines that it has met, so that a row costs no search. Layers must outlive their estimates.
 class Estimator {
 public:
@@ -70,11 +85,20 @@ public:
     // tile that no SM can hold.
     Result<Estimate> operator()(const Layer& layer);
     Result<Estimate> operator()(Layer&& layer) = delete;
+    // The figures of that estimate without the rest of it, for long tables. Not by simulation.
+    Result<Figures> figures(const Layer& layer);
     [[nodiscard]] const EstimatorOptions& options() const { return options_; }
     void set_simulation(SimulationOptions options) { options_.simulation = std::move(options); }
 
 private:
+    struct Target {
+        std::shared_ptr<const EstimatedMachine> on;
+        std::string note;  // that the machine computes in another precision
+    };
     Result<std::shared_ptr<const EstimatedMachine>> machine_for(const Layer& layer);
+    Result<Target> target_of(const Layer& layer);
+    [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
+    [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
     EstimatorOptions options_;
     std::map<std::pair<std::string, double>, std::shared_ptr<const EstimatedMachine>, std::less<>> known_;
 };
@@ -138,6 +162,22 @@ using EstimateProgress = std::function<bool(double done, const std::string& laye
 // One bad row of a table is a row with a reason. Fails if no row could be estimated, or not every layer of a network.
 Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
                            const EstimateProgress& progress = {});
+
+// The rows of a table as they are read: nothing of a row is kept. `cells` and what a row points to are valid until the
+// next one.
+struct StreamedRow {
+    std::span<const std::string_view> cells;
+    const Figures* figures = nullptr;  // null: there is none, and `reason` says why
+    std::string_view reason;
+};
+struct StreamedTable {
+    bool stopped = false;  // before the end of the table
+    Errors notes;
+};
+// The same rows, reasons and notes as estimate() gives for the whole table. `take` stops it by returning false. Fails
+// if no row could be estimated; `take` has then been given the reasons only.
+Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& title, const EstimatorOptions& options,
+                                    const std::function<bool(const StreamedRow&)>& take);
 
 // As any other source gives it: one kernel for each estimate, of all runs of its layer.
 Run to_run(const Estimates& estimates);

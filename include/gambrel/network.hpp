@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -137,5 +138,31 @@ struct LayerTableOptions {
 Result<LayerTable> read_layer_table(std::string_view text, const std::string& source,
                                     const LayerTableOptions& options = {});
 Result<LayerTable> load_layer_table(const std::string& path, const LayerTableOptions& options = {});
+
+// The same row by row, for tables of any length: it keeps one row. The text must outlive it.
+class LayerTableReader {
+public:
+    static Result<LayerTableReader> open(std::string_view text, const std::string& source,
+                                         const LayerTableOptions& options = {});
+    LayerTableReader(LayerTableReader&&) noexcept;
+    LayerTableReader& operator=(LayerTableReader&&) noexcept;
+    ~LayerTableReader();
+
+    [[nodiscard]] const std::vector<std::string>& columns() const;
+    [[nodiscard]] const Errors& notes() const;
+    // Goes to the next row; false behind the last one.
+    bool next();
+    // Of the row: its cells as they were, at most as many as there are columns, valid until the next call of next().
+    [[nodiscard]] std::span<const std::string_view> cells() const;
+    [[nodiscard]] std::size_t position() const;  // in the text, behind the row
+    [[nodiscard]] std::size_t line() const;
+    // Its layers, or the reason why there are none; what `row` held before is overwritten, but not its line and cells.
+    void read(LayerRow& row) const;
+
+private:
+    struct State;
+    explicit LayerTableReader(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace gambrel

@@ -88,6 +88,17 @@ Analysis machine_analysis(Machine machine, std::string title);  // a machine alo
 // kernels on their machine (`roofline`), which `gambrel compare` reads back.
 std::string estimates_text(const Estimates& estimates, const TextStyle& style);
 std::string estimates_csv(const Estimates& estimates);
+// That CSV row by row.
+class EstimateRowsCsv {
+public:
+    EstimateRowsCsv(std::vector<std::string> columns, Method method, bool partial = false);
+    [[nodiscard]] const std::string& heading() const { return heading_; }
+    void add(std::string& text, const StreamedRow& row) const;
+
+private:
+    std::size_t given_;
+    std::string heading_, origin_;
+};
 std::string estimates_json(const Estimates& estimates, const Analysis& roofline);
 // The same network on several GPUs: one column for each.
 std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& style);

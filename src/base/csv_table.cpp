@@ -33,6 +33,22 @@ const char* find_quote(const char* from, const char* end) {
     return find_byte(from, end, '"');
 }
 
+// The comma or line end behind an unquoted field.
+const char* field_end(const char* from, const char* end) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
+    if constexpr (std::endian::native == std::endian::little) {
+        for (; end - from >= 8; from += 8) {
+            std::uint64_t bytes = 0;
+            std::memcpy(&bytes, from, 8);
+            const std::uint64_t comma = bytes ^ kOnes * ',', line = bytes ^ kOnes * '\n';
+            const std::uint64_t found = (((comma - kOnes) & ~comma) | ((line - kOnes) & ~line)) & kHighs;
+            if (found != 0) return from + std::countr_zero(found) / 8;
+        }
+    }
+    while (from < end && *from != ',' && *from != '\n') ++from;
+    return from;
+}
+
 struct Quoted {
     const char* close = nullptr;  // the closing quote; null if there is none
     bool doubled = false;
@@ -94,10 +110,14 @@ bool CsvScanner::read_fields(CsvRow& row, std::size_t from, std::size_t mark_col
             at = close + 1;
         } else {
             const char* const start = at;
-            while (at < end && *at != ',' && *at != '\n') ++at;
-            std::string_view field(start, static_cast<std::size_t>(at - start));
-            if (field.ends_with('\r') && (at == end || *at == '\n')) field.remove_suffix(1);
-            row.fields.push_back(field);
+            at = field_end(at, end);
+            row.fields.emplace_back(start, static_cast<std::size_t>(at - start));
+            if (at < end && *at == ',') {
+                ++at;
+                continue;
+            }
+            if (row.fields.back().ends_with('\r')) row.fields.back().remove_suffix(1);
+            break;
         }
         if (at < end && *at == '\r' && (at + 1 == end || at[1] == '\n')) ++at;
         if (at == end || *at == '\n') break;

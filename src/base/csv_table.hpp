@@ -30,6 +30,7 @@ public:
     [[nodiscard]] std::size_t position() const { return at_; }
     [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
     [[nodiscard]] std::string_view line() const;  // the physical line at the cursor, without its end
+    [[nodiscard]] bool at_empty_line() const { return text_[at_] <= '\r' && line().empty(); }  // not at the end
     void skip_line();
     void seek(std::size_t position) { at_ = position; }
 

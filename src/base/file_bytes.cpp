@@ -177,6 +177,7 @@ Result<FileBytes> FileBytes::open(const std::string& path, Damaged damaged) {
 FileBytes::FileBytes(FileBytes&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)),
       mapped_size_(std::exchange(other.mapped_size_, 0)),
+      forgotten_(std::exchange(other.forgotten_, 0)),
       slot_(std::exchange(other.slot_, nullptr)),
       owned_(std::move(other.owned_)),
       view_(std::exchange(other.view_, {})),
@@ -185,6 +186,7 @@ FileBytes::FileBytes(FileBytes&& other) noexcept
 FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
     std::swap(mapped_, other.mapped_);
     std::swap(mapped_size_, other.mapped_size_);
+    std::swap(forgotten_, other.forgotten_);
     std::swap(slot_, other.slot_);
     std::swap(owned_, other.owned_);
     std::swap(view_, other.view_);
@@ -195,6 +197,15 @@ FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
 FileBytes::~FileBytes() {
     if (slot_ != nullptr) slot_->begin = nullptr, slot_->taken = false;
     if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
+}
+
+void FileBytes::forget_before(std::size_t position) {
+    constexpr std::size_t kStep = std::size_t{4} << 20;  // a whole number of pages, whatever their size
+    const std::size_t end = std::min(position, view_.size()) / kStep * kStep;
+    if (mapped_ == nullptr || end <= forgotten_) return;
+    // Only advice: nothing is lost if it is not taken.
+    (void)::madvise(static_cast<char*>(mapped_) + forgotten_, end - forgotten_, MADV_DONTNEED);
+    forgotten_ = end;
 }
 
 const char* mapped_file_at(const void* address) noexcept {

@@ -23,6 +23,9 @@ public:
 
     // At least kPadding bytes behind the view can be read too; what they hold is not defined.
     [[nodiscard]] std::string_view view() const { return view_; }
+    // Of a mapped file, the pages before `position` may leave memory: who reads on does not need them. They can still
+    // be read, at the cost of reading the file again.
+    void forget_before(std::size_t position);
     static constexpr std::size_t kPadding = 64;
     // What is wrong with the file; empty: nothing.
     [[nodiscard]] const std::string& damage() const { return damage_; }
@@ -32,7 +35,7 @@ public:
 private:
     FileBytes() = default;
     void* mapped_ = nullptr;
-    std::size_t mapped_size_ = 0;
+    std::size_t mapped_size_ = 0, forgotten_ = 0;
     Mapping* slot_ = nullptr;
     std::unique_ptr<std::string> owned_;
     std::string_view view_;

@@ -8,6 +8,7 @@
 #include <climits>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -65,36 +66,6 @@ bool write_all(int fd, std::string_view bytes) {
         bytes.remove_prefix(static_cast<std::size_t>(done));
     }
     return true;
-}
-
-Result<void> write_directly(int fd, const std::string& path, std::string_view bytes) {
-    const Descriptor file(fd);
-    if (file.fd < 0 || !write_all(file.fd, bytes)) return refused(path);
-    return {};
-}
-
-Result<void> write_beside(const std::string& path, std::string_view bytes, const struct stat* replaced) {
-    static std::atomic<unsigned> count = 0;
-    const std::string target = followed(path);
-    const std::string beside = fmt::format("{}/.gambrel-{}-{}.tmp", folder_of(target), ::getpid(), count++);
-    bool ok = false;
-    int reason = 0;
-    {
-        const Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-        if (file.fd < 0) return refused(path);
-        ok = write_all(file.fd, bytes);
-        if (ok && replaced != nullptr) {
-            // Only root may give a file away; for anyone else the new file belongs to its writer, as after cp and mv.
-            if (::fchown(file.fd, replaced->st_uid, replaced->st_gid) != 0) errno = 0;
-            ok = ::fchmod(file.fd, replaced->st_mode & 07777) == 0;
-        }
-        reason = errno;
-    }
-    if (ok && ::rename(beside.c_str(), target.c_str()) == 0) return {};
-    if (ok) reason = errno;
-    ::unlink(beside.c_str());
-    errno = reason;
-    return refused(path);
 }
 
 // Long enough for a machine file, whose mark stands beside the first measured number.
@@ -182,14 +153,62 @@ Result<void> OutputGuard::check(const std::string& path, std::string_view bytes)
     return failure(path, "exists and was not written by gambrel, so it is not replaced; give another name, or --force");
 }
 
-Result<void> write_file(const std::string& path, std::string_view bytes, const OutputGuard& guard) {
-    if (auto allowed = guard.check(path, bytes); !allowed) return allowed;
-    if (const auto fd = named_descriptor(path)) return write_directly(::dup(*fd), path, bytes);
+// A named descriptor, or what stands where the file shall be and is no regular one, is written directly.
+Result<OutputFile> OutputFile::open(const std::string& path, std::string_view beginning, const OutputGuard& guard) {
+    if (auto allowed = guard.check(path, beginning); !allowed) return tl::unexpected(allowed.error());
+    OutputFile file(path);
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
-    if (exists && !S_ISREG(status.st_mode))
-        return write_directly(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY), path, bytes);
-    return write_beside(path, bytes, exists ? &status : nullptr);
+    if (const auto fd = named_descriptor(path)) {
+        file.fd_ = ::dup(*fd);
+    } else if (exists && !S_ISREG(status.st_mode)) {
+        file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    } else {
+        static std::atomic<unsigned> count = 0;
+        file.target_ = followed(path);
+        file.beside_ = fmt::format("{}/.gambrel-{}-{}.tmp", folder_of(file.target_), ::getpid(), count++);
+        file.fd_ = ::open(file.beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file.fd_ < 0) file.beside_.clear();
+        if (exists) file.replaced_ = Owner{status.st_uid, status.st_gid, status.st_mode & 07777};
+    }
+    if (file.fd_ < 0) return tl::unexpected(refused(path).error());
+    return file;
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      beside_(std::exchange(other.beside_, {})),
+      fd_(std::exchange(other.fd_, -1)),
+      replaced_(other.replaced_) {}
+
+OutputFile::~OutputFile() {
+    if (fd_ >= 0) ::close(fd_);
+    if (!beside_.empty()) ::unlink(beside_.c_str());
+}
+
+Result<void> OutputFile::write(std::string_view bytes) {
+    if (!write_all(fd_, bytes)) return refused(path_);
+    return {};
+}
+
+Result<void> OutputFile::finish() {
+    if (beside_.empty()) return {};
+    if (replaced_) {
+        // Only root may give a file away; for anyone else the new file belongs to its writer, as after cp and mv.
+        if (::fchown(fd_, replaced_->user, replaced_->group) != 0) errno = 0;
+        if (::fchmod(fd_, replaced_->mode) != 0) return refused(path_);
+    }
+    if (::rename(beside_.c_str(), target_.c_str()) != 0) return refused(path_);
+    beside_.clear();
+    return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes, const OutputGuard& guard) {
+    auto file = OutputFile::open(path, bytes, guard);
+    if (!file) return tl::unexpected(file.error());
+    if (auto written = file->write(bytes); !written) return written;
+    return file->finish();
 }
 
 }  // namespace gambrel::base_detail

@@ -3,6 +3,7 @@
 // OutputGuard keeps what must not be lost: the inputs of the command, and files that gambrel did not write.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,7 +41,33 @@ private:
     bool forced_ = false;
 };
 
-// On failure the reason is the system's own, and the target is as it was.
+// A file that is written piece by piece. A regular one takes its place when it is finished; one that is not leaves the
+// target as it was. On failure the reason is the system's own.
+class OutputFile {
+public:
+    // `beginning` as for OutputGuard::check.
+    static Result<OutputFile> open(const std::string& path, std::string_view beginning, const OutputGuard& guard);
+    OutputFile(OutputFile&& other) noexcept;
+    OutputFile& operator=(OutputFile&&) = delete;
+    ~OutputFile();
+    Result<void> write(std::string_view bytes);
+    Result<void> finish();
+    // Whether what is written can be seen before it is finished.
+    [[nodiscard]] bool direct() const { return beside_.empty(); }
+
+private:
+    struct Owner {
+        uid_t user;
+        gid_t group;
+        mode_t mode;
+    };
+    explicit OutputFile(std::string path) : path_(std::move(path)) {}
+    std::string path_, target_, beside_;  // beside_ is empty where nothing must take a place
+    int fd_ = -1;
+    std::optional<Owner> replaced_;
+};
+
+// All at once.
 Result<void> write_file(const std::string& path, std::string_view bytes, const OutputGuard& guard);
 
 }  // namespace gambrel::base_detail

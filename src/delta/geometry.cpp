@@ -21,21 +21,23 @@ struct Matrix {
     std::int64_t parts = 1, part = 0;
 };
 
+// gcd(32, bytes): the largest power of two up to 32 that divides both.
+std::int64_t grain_of(std::int64_t bytes) { return (bytes | 32) & -(bytes | 32); }
+
 double factor(double run, double element, const Matrix& x, std::int32_t alignment) {
     const double bytes = run * element;
     const auto e = static_cast<std::int64_t>(element);
     double grain = alignment;
     if (alignment <= 0) {
         const auto length = static_cast<std::int64_t>(run) * e;
-        grain =
-            static_cast<double>(std::gcd(std::gcd<std::int64_t>(32, x.pitch * e), std::max<std::int64_t>(length, 1)));
+        grain = static_cast<double>(std::min(grain_of(x.pitch * e), grain_of(std::max<std::int64_t>(length, 1))));
     }
     grain = std::min(grain, kSector);
     // Parts of a split begin where they begin: one that starts inside a sector takes one more with every run.
     double total = 0;
     const std::int64_t parts = alignment > 0 ? 1 : std::min<std::int64_t>(x.parts, 64);
     for (std::int64_t i = 0; i < parts; ++i)
-        total += sectors(bytes, grain, std::fmod(static_cast<double>(i * x.part * e), grain));
+        total += sectors(bytes, grain, remainder_of(static_cast<double>(i * x.part * e), grain));
     return total / static_cast<double>(parts) * kSector / bytes;
 }
 

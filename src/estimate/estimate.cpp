@@ -5,6 +5,7 @@
 #include <gambrel/estimate.hpp>
 
 #include "estimate/model_summary.hpp"
+#include "estimate/row_notes.hpp"
 
 namespace gambrel {
 namespace {
@@ -72,70 +73,6 @@ void note_memory(Estimates& out) {
                                     to_text(needed, 3), binary_text(dram->capacity->value), machine->name)});
 }
 
-// Numbers that the machines do not say and the model assumed, one note for each machine.
-void note_assumptions(Estimates& out) {
-    std::vector<std::string> seen;
-    for (const EstimatedRow& row : out.rows)
-        for (const Estimate& e : row.estimates) {
-            const Machine& machine = e.on->machine;
-            if (std::find(seen.begin(), seen.end(), machine.name) != seen.end()) continue;
-            seen.push_back(machine.name);
-            std::string text;
-            for (const Assumption& a : assumptions(machine))
-                text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", a.quantity, a.value, a.why);
-            if (!text.empty()) out.notes.push_back({machine.name, "assumed, as it is not stated: " + text});
-        }
-}
-
-// What sums over GPUs are charged by.
-void note_link(Estimates& out) {
-    for (const EstimatedRow& row : out.rows)
-        for (const Estimate& e : row.estimates)
-            if (std::holds_alternative<AllReduce>(e.layer->op)) {
-                out.notes.push_back(
-                    {e.on->machine.name,
-                     fmt::format("sums over GPUs are rings over links of {} in each direction (assumed)",
-                                 to_text(e.on->inputs.link, 3))});
-                return;
-            }
-}
-
-// Reasons of rows that have no estimate, each once with the number of rows. A batch that does not fit gives every layer
-// a reason of its own: the first ones say it all.
-Errors reasons(const Estimates& estimates) {
-    constexpr std::size_t kMost = 6;
-    const std::string_view rows = estimates.layers->table ? "row" : "layer";
-    Errors out;
-    std::vector<std::size_t> counts;
-    std::size_t further = 0;
-    for (std::size_t i = 0; i < estimates.rows.size(); ++i) {
-        const EstimatedRow& row = estimates.rows[i];
-        if (row.reason.empty()) continue;
-        const auto same = [&](const Error& e) { return e.what == row.reason; };
-        const auto at = std::find_if(out.begin(), out.end(), same);
-        if (at != out.end()) {
-            ++counts[static_cast<std::size_t>(at - out.begin())];
-            continue;
-        }
-        if (out.size() == kMost) {
-            ++further;
-            continue;
-        }
-        const std::string where =
-            row.source ? fmt::format("line {}", row.source->line) : estimates.layers->network->layers.at(i).name;
-        out.push_back({where, row.reason});
-        counts.push_back(1);
-    }
-    for (std::size_t i = 0; i < out.size(); ++i)
-        if (counts[i] > 1)
-            out[i].what +=
-                fmt::format(" (and {} more {}{} for the same reason)", counts[i] - 1, rows, counts[i] == 2 ? "" : "s");
-    if (further > 0)
-        out.push_back({"", fmt::format("{} more {}{} could not be estimated; the CSV output has the reason of each",
-                                       further, rows, further == 1 ? "" : "s")});
-    return out;
-}
-
 }  // namespace
 
 std::string Estimates::machine() const { return options.machine ? options.machine->name : "the GPU of each row"; }
@@ -181,23 +118,19 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
         for (const Layer& layer : set.network->layers)
             if (!rows.add(nullptr, std::span(&layer, 1))) break;
     }
-    Errors wrong = reasons(out);
-    const bool any =
-        std::any_of(out.rows.begin(), out.rows.end(), [](const auto& row) { return !row.estimates.empty(); });
-    // A total over some of a network's layers would be a wrong answer.
-    if (!out.partial && (!any || (set.network && !wrong.empty()))) {
-        if (wrong.empty()) wrong.push_back({set.title, "holds no layer"});
-        for (Error& e : wrong)
-            if (set.table) e.where = fmt::format("{}: {}", set.title, e.where);
-        return tl::unexpected(std::move(wrong));
+    estimate_detail::RowNotes notes(set.table ? "row" : "layer");
+    for (std::size_t i = 0; i < out.rows.size(); ++i) {
+        const EstimatedRow& row = out.rows[i];
+        for (const Estimate& e : row.estimates) notes.add_layer(*e.layer, *e.on);
+        if (row.estimates.empty())
+            notes.add_reason(row.reason, [&] {
+                return row.source ? fmt::format("line {}", row.source->line) : set.network->layers.at(i).name;
+            });
     }
-    constexpr std::size_t kShown = 5;
-    for (std::size_t i = 0; i < std::min(wrong.size(), kShown); ++i) out.notes.push_back(std::move(wrong[i]));
-    if (wrong.size() > kShown)
-        out.notes.push_back({set.title, fmt::format("{} more reasons for rows without an estimate are in the CSV",
-                                                    wrong.size() - kShown)});
-    note_assumptions(out);
-    note_link(out);
+    // A total over some of a network's layers would be a wrong answer.
+    if (!out.partial && (!notes.any() || (set.network && notes.any_reason())))
+        return tl::unexpected(notes.failure(set.title, set.table.has_value()));
+    notes.append_to(out.notes, set.title);
     out.summary = estimate_detail::summary_of(out);
     if (out.summary) out.fits = out.summary->fits;
     if (out.partial)

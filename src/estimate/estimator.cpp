@@ -41,16 +41,23 @@ Amount<Q> modelled(Q value, std::string_view rule) {
     return {value, Origin::modelled, Symbol(rule)};
 }
 
+struct ShownBytes {
+    Bytes l1, l2, dram;
+};
+// L2 as its counter counts, so that predicted and measured points can be laid over each other (docs/model.md, "What a
+// counter counts"). What a kernel that ran alone left in L2 did not reach DRAM while it was watched; in a stream of
+// kernels it does.
+ShownBytes shown_bytes(const Traffic& t, const Layer& layer) {
+    return {t.l1.total(), t.counted_l2(), layer.hints.cold ? t.counted_dram() : t.dram.total()};
+}
+
 void add_prediction(const Prediction& p, const ModelInputs& inputs, Estimate& e) {
     Kernel& k = e.kernel;
+    const ShownBytes bytes = shown_bytes(p.traffic, *e.layer);
     k.time = modelled(p.time, "delta.time");
-    k.bytes[Level::l1] = modelled(p.traffic.l1.total(), "delta.l1");
-    // L2 as its counter counts, so that predicted and measured points can be laid over each other (docs/model.md, "What
-    // a counter counts"). What a kernel that ran alone left in L2 did not reach DRAM while it was watched; in a stream
-    // of kernels it does.
-    k.bytes[Level::l2] = modelled(p.traffic.counted_l2(), "delta.l2");
-    const bool alone = e.layer->hints.cold;
-    k.bytes[Level::dram] = modelled(alone ? p.traffic.counted_dram() : p.traffic.dram.total(), "delta.dram");
+    k.bytes[Level::l1] = modelled(bytes.l1, "delta.l1");
+    k.bytes[Level::l2] = modelled(bytes.l2, "delta.l2");
+    k.bytes[Level::dram] = modelled(bytes.dram, "delta.dram");
     k.clock = modelled(inputs.clock, "machine.clock");
     e.interval = Interval{p.time_low, p.time_high};
     e.bound = name(p.bound);
@@ -127,12 +134,13 @@ double Estimate::waves() const {
 
 std::string not_modelled(const Layer& layer) {
     static constexpr std::array<std::string_view, 4> kOthers = {"WINOGRAD", "FFT", "DIRECT", "winograd"};
-    const bool direct = parse_kernel_name(layer.hints.kernel).family == KernelName::Family::direct;
-    if (direct || transform_of(layer) != Transform::none) return {};
     for (const std::string_view other : kOthers)
         if (layer.hints.algorithm.find(other) != std::string::npos ||
-            layer.hints.kernel.find(other) != std::string::npos)
+            layer.hints.kernel.find(other) != std::string::npos) {
+            const bool direct = parse_kernel_name(layer.hints.kernel).family == KernelName::Family::direct;
+            if (direct || transform_of(layer) != Transform::none) return {};
             return std::string(other) + " is not modelled: predicted as implicit GEMM";
+        }
     if (const auto* a = std::get_if<Attention>(&layer.op); a && a->head_dim > 256 && a->q_len == 1 && !a->latent)
         return "decode with head dimensions above 256 is run by kernels that are not modelled";
     return {};
@@ -154,43 +162,94 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
     }
     const auto inputs = model_inputs(*machine, clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
+    // Where every row has a clock of its own, the machines of rows long past would fill the memory.
+    constexpr std::size_t kMostKnown = 256;
+    if (known_.size() == kMostKnown) known_.clear();
     auto known = std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, *inputs});
     return known_.emplace(std::move(key), std::move(known)).first->second;
 }
 
-Result<Estimate> Estimator::operator()(const Layer& layer) {
+Result<Estimator::Target> Estimator::target_of(const Layer& layer) {
     auto known = machine_for(layer);
-    if (!known) return tl::unexpected(known.error());
+    if (!known) return tl::unexpected(std::move(known.error()));
     const Machine& machine = (*known)->machine;
-    const ModelInputs& inputs = (*known)->inputs;
     if (Errors wrong = too_large(layer, machine); !wrong.empty()) return tl::unexpected(std::move(wrong));
-    const auto pipe = pipe_for(layer, machine);
-    if (!pipe) return tl::unexpected(pipe.error());
+    auto pipe = pipe_for(layer, machine);
+    if (!pipe) return tl::unexpected(std::move(pipe.error()));
+    return Target{std::move(*known), std::move(pipe->note)};
+}
+
+Mapping Estimator::mapping_of(const Layer& layer, const EstimatedMachine& on) const {
+    Mapping m = mapping_for(layer, on.machine, on.inputs.limits);
+    if (!options_.tile) return m;
+    m = with_tile(m, layer, on.machine, *options_.tile);
+    m.source = Mapping::Source::given;
+    return m;
+}
+
+Result<Prediction> Estimator::predicted(const Layer& layer, const EstimatedMachine& on) const {
+    const Model model = options_.method == Method::paper ? Model::paper : Model::gambrel;
+    Result<Prediction> p;
+    if (options_.search && !options_.tile) {
+        *p = predict(layer, on.machine, on.inputs, model, true);
+    } else {
+        const Mapping m = mapping_of(layer, on);
+        *p = predict(layer, m, occupancy(on.inputs.limits, m), on.inputs, model);
+    }
+    if (p->mapping.family == KernelFamily::tiled && p->occupancy.ctas_per_sm == 0)
+        p = tl::unexpected(not_launchable(layer, p->mapping, on.machine));
+    return p;
+}
+
+Result<Estimate> Estimator::operator()(const Layer& layer) {
+    auto target = target_of(layer);
+    if (!target) return tl::unexpected(std::move(target.error()));
     Estimate e;
     e.layer = &layer;
-    e.on = *known;
-    const bool search = options_.search && !options_.tile && options_.method != Method::simulation;
-    if (!search) e.mapping = mapping_for(layer, machine, inputs.limits);
-    if (options_.tile) {
-        e.mapping = with_tile(e.mapping, layer, machine, *options_.tile);
-        e.mapping.source = Mapping::Source::given;
-    }
+    e.on = std::move(target->on);
     if (options_.method == Method::simulation) {
-        const auto simulation = simulate(layer, machine, e.mapping, options_.simulation);
+        e.mapping = mapping_of(layer, *e.on);
+        const auto simulation = simulate(layer, e.on->machine, e.mapping, options_.simulation);
         if (!simulation) return tl::unexpected(simulation.error());
-        e.kernel = kernel_of(layer, e.mapping, machine);
+        e.kernel = kernel_of(layer, e.mapping, e.on->machine);
         add_simulation(*simulation, options_, layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock, e);
         return e;
     }
-    const Model model = options_.method == Method::paper ? Model::paper : Model::gambrel;
-    const Prediction p = search ? predict(layer, machine, inputs, model, true)
-                                : predict(layer, e.mapping, occupancy(inputs.limits, e.mapping), inputs, model);
-    if (p.mapping.family == KernelFamily::tiled && p.occupancy.ctas_per_sm == 0)
-        return tl::unexpected(not_launchable(layer, p.mapping, machine));
-    e.kernel = kernel_of(layer, p.mapping, machine);
-    if (!pipe->note.empty()) e.kernel.reasons.emplace_back(pipe->note);
-    add_prediction(p, inputs, e);
+    const auto p = predicted(layer, *e.on);
+    if (!p) return tl::unexpected(p.error());
+    e.kernel = kernel_of(layer, p->mapping, e.on->machine);
+    if (!target->note.empty()) e.kernel.reasons.emplace_back(target->note);
+    add_prediction(*p, e.on->inputs, e);
     return e;
+}
+
+Result<Figures> Estimator::figures(const Layer& layer) {
+    auto target = target_of(layer);
+    if (!target) return tl::unexpected(std::move(target.error()));
+    const auto p = predicted(layer, *target->on);
+    if (!p) return tl::unexpected(p.error());
+    const ShownBytes bytes = shown_bytes(p->traffic, layer);
+    std::string reason = not_modelled(layer);
+    if (!target->note.empty()) reason += (reason.empty() ? "" : "; ") + target->note;
+    return Figures{std::move(target->on), p->mapping.cta,   flop(layer), bytes.l1, bytes.l2, bytes.dram, p->time,
+                   name(p->bound),        std::move(reason)};
+}
+
+Figures figures(const Estimate& e) {
+    Figures f{e.on, e.mapping.cta, flop(*e.layer), {}, {}, {}, {}, e.bound, {}};
+    const auto bytes = [&](Level level) { return e.kernel.bytes[level] ? e.kernel.bytes[level]->value : Bytes{}; };
+    f.l1 = bytes(Level::l1), f.l2 = bytes(Level::l2), f.dram = bytes(Level::dram);
+    if (e.kernel.time) f.time = e.kernel.time->value;
+    for (const Symbol reason : e.kernel.reasons) f.reason += (f.reason.empty() ? "" : "; ") + reason.str();
+    return f;
+}
+
+Figures& Figures::operator+=(const Figures& next) {
+    flop += next.flop;
+    l1 += next.l1, l2 += next.l2, dram += next.dram;
+    time += next.time;
+    if (!next.reason.empty() && next.reason != reason) reason += (reason.empty() ? "" : "; ") + next.reason;
+    return *this;
 }
 
 }  // namespace gambrel

@@ -156,7 +156,7 @@ KernelName parse_kernel_name(std::string_view text) {
         KernelName name;
     };
     static_assert(std::is_trivially_destructible_v<Known>);
-    constexpr std::size_t kKept = 64;
+    constexpr std::size_t kKept = 256;
     thread_local std::array<Known, kKept> cache{};
     if (text.empty()) return {};
     if (text.size() > sizeof(Known::text)) return parsed_name(text);

@@ -144,9 +144,11 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
     // cuDNN's engines and the kernels of an "s" in cuDNN and cuBLAS keep FP16 tensors and multiply in FP32: counters of
     // DeepCAM on V100 show 344 times as many FP32 as FP16 operations in them.
     const std::string_view kernel = layer.hints.kernel;
-    const bool single = name.family == KernelName::Family::engine || kernel.find("sgemm") != kernel.npos ||
-                        kernel.find("scudnn") != kernel.npos;
-    const Pipe plain = named_plain && single && math == Precision::fp16 ? Pipe::fp32 : plain_pipe(math);
+    const auto single = [&] {
+        return name.family == KernelName::Family::engine || kernel.find("sgemm") != kernel.npos ||
+               kernel.find("scudnn") != kernel.npos;
+    };
+    const Pipe plain = math == Precision::fp16 && named_plain && single() ? Pipe::fp32 : plain_pipe(math);
     return has_pipe(machine, plain) ? plain : Pipe::fp32;
 }
 

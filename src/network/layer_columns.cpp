@@ -170,13 +170,4 @@ Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, co
     return columns;
 }
 
-std::string_view LayerColumns::cell(const std::vector<std::string>& cells, Column column) const {
-    const int at = at_[static_cast<std::size_t>(column)];
-    if (at < 0 || static_cast<std::size_t>(at) >= cells.size()) return {};
-    std::string_view text = cells[static_cast<std::size_t>(at)];
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
 }  // namespace gambrel::network_detail

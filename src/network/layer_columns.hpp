@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,7 +106,14 @@ public:
 
     [[nodiscard]] bool has(Column column) const { return at_[static_cast<std::size_t>(column)] >= 0; }
     // The cell, or "" where the table has no such column.
-    [[nodiscard]] std::string_view cell(const std::vector<std::string>& cells, Column column) const;
+    [[nodiscard]] std::string_view cell(std::span<const std::string_view> cells, Column column) const {
+        const int at = at_[static_cast<std::size_t>(column)];
+        if (at < 0 || static_cast<std::size_t>(at) >= cells.size()) return {};
+        std::string_view text = cells[static_cast<std::size_t>(at)];
+        while (text.starts_with(' ')) text.remove_prefix(1);
+        while (text.ends_with(' ')) text.remove_suffix(1);
+        return text;
+    }
     // Of rows without an `op`.
     [[nodiscard]] OperatorKind kind_by_default() const { return kind_by_default_; }
     // Columns that are passed through although they look like one that the table lacks.

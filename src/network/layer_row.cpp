@@ -1,8 +1,11 @@
 #include "network/layer_row.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "network/operator_rows.hpp"
@@ -11,13 +14,6 @@
 
 namespace gambrel::network_detail {
 namespace {
-
-struct Storage {
-    Precision precision;
-    std::optional<Precision> math;
-    std::optional<bool> tensor_core;
-    std::optional<Precision> weights = {};
-};
 
 // Spellings that say more than how elements are stored: those of DeepBench, cudnn-benchmark and mixed-precision runs.
 std::optional<Storage> storage_from(std::string_view text) {
@@ -34,7 +30,8 @@ std::optional<Storage> storage_from(std::string_view text) {
 }
 
 // What published tables say of how they measured, in words of their own.
-std::optional<Timing> timing_of_software(const std::string& software) {
+std::optional<Timing> timing_of_software(std::string_view text) {
+    const std::string software = lower(text);
     if (software.find("graph replay") != std::string::npos) return Timing::graph;
     if (software.find("kernel times") != std::string::npos || software.find("kernel median") != std::string::npos ||
         software.find("profiler") != std::string::npos)
@@ -42,13 +39,48 @@ std::optional<Timing> timing_of_software(const std::string& software) {
     return std::nullopt;
 }
 
+// CUDNN_CONV_FWD, conv2d, bmm, linear, ...
+Operation operation_from(std::string_view text) {
+    const std::string op = lower(text);
+    const auto has = [&](std::string_view word) { return op.find(word) != std::string::npos; };
+    Operation known;
+    known.linear = has("linear");
+    if (op.ends_with("bwd_data")) known.pass = Pass::dgrad;
+    if (op.ends_with("bwd_filter") || op.ends_with("bwd_weights")) known.pass = Pass::wgrad;
+    if (op == "attention")
+        known.kind = OperatorKind::attention;
+    else if (op == "moe")
+        known.kind = OperatorKind::experts;
+    else if (is_vector_op(op))
+        known.kind = OperatorKind::vector;
+    else if (has("conv"))
+        known.kind = OperatorKind::convolution;
+    else if (has("gemm") || has("bmm") || has("matmul") || known.linear || has("mm"))
+        known.kind = OperatorKind::gemm;
+    return known;
+}
+
+// Of an algorithm's or a kernel's name.
+KernelWords words_from(std::string_view text) {
+    const std::string name = lower(text);
+    return {name.find("tensor core") != std::string::npos, name.find("nhwc") != std::string::npos};
+}
+
+struct Passes {
+    Pass first = Pass::fwd;
+    std::optional<Pass> second = {};
+};
+
 class RowReader {
 public:
-    RowReader(LayerRow& row, const LayerColumns& columns, const LayerTableOptions& options)
-        : row_(row), columns_(columns), options_(options), cells_(row, columns) {}
+    RowReader(LayerRow& row, const RowCells& cells, const LayerTableOptions& options, RowMemo& memo)
+        : row_(row), columns_(cells.columns()), options_(options), memo_(memo), cells_(cells) {}
 
     void run() {
-        Layer layer;
+        // Strings that were long before keep their memory.
+        static const Layer kBlank;
+        Layer& layer = memo_.layer;
+        layer = kBlank;
         describe(layer);
         const OperatorKind kind = operator_kind();
         if (kind == OperatorKind::attention)
@@ -60,7 +92,7 @@ public:
         else if (kind == OperatorKind::network)
             row_.layers = network_layers(cells_, layer);
         else
-            read_matrix(std::move(layer), kind == OperatorKind::gemm);
+            read_matrix(layer, kind == OperatorKind::gemm);
         for (const Layer& one : row_.layers)
             for (std::string& wrong : faults(one)) cells_.fault(std::move(wrong));
         if (cells_.faults().empty() && !row_.layers.empty()) return;
@@ -71,16 +103,12 @@ public:
 private:
     [[nodiscard]] std::string_view cell(Column column) const { return cells_.text(column); }
 
-    // CUDNN_CONV_FWD, conv2d, bmm, linear, ...
+    const Operation& operation() { return memo_.operations.of(cell(Column::op), operation_from); }
+
     OperatorKind operator_kind() {
+        if (cell(Column::op).empty()) return columns_.kind_by_default();
+        if (const auto kind = operation().kind) return *kind;
         const std::string op = lower(cell(Column::op));
-        if (op.empty()) return columns_.kind_by_default();
-        if (op == "attention") return OperatorKind::attention;
-        if (op == "moe") return OperatorKind::experts;
-        if (is_vector_op(op)) return OperatorKind::vector;
-        if (op.find("conv") != std::string::npos) return OperatorKind::convolution;
-        for (const std::string_view word : {"gemm", "bmm", "matmul", "linear", "mm"})
-            if (op.find(word) != std::string::npos) return OperatorKind::gemm;
         std::vector<std::string> known = {"conv", "gemm", "bmm", "linear", "matmul", "attention", "moe"};
         for (const std::string_view name : vector_ops()) known.emplace_back(name);
         cells_.fault(fmt::format("op \"{}\": expected conv, gemm, attention, moe or a vector operator{}", op,
@@ -88,37 +116,34 @@ private:
         return OperatorKind::vector;
     }
 
-    void read_matrix(Layer layer, bool gemm) {
-        const std::vector<Pass> passes = passes_of();
+    void read_matrix(Layer& layer, bool gemm) {
+        const Passes passes = passes_of();
         if (gemm)
             layer.op = this->gemm(layer);
         else
             layer.op = convolution();
-        if (!cells_.faults().empty()) return;
-        layer.pass = passes.front();
+        row_.layers.resize(cells_.faults().empty() ? (passes.second ? 2 : 1) : 0);
+        if (row_.layers.empty()) return;
         layer.bias = cells_.flag(Column::bias);
-        if (layer.name.empty()) layer.name = default_name(layer);
-        const bool bias = layer.bias;
-        row_.layers.assign(passes.size() - 1, layer);
-        row_.layers.push_back(std::move(layer));
-        for (std::size_t i = 0; i < passes.size(); ++i) {
-            Layer& one = row_.layers[i];
-            one.pass = passes[i];
-            one.bias = bias && one.pass == Pass::fwd;
-            if (one.pass == Pass::fwd && one.hints.algorithm.empty()) one.hints.algorithm = cell(Column::algorithm_fwd);
-        }
+        if (layer.name.empty()) name_by_shape(layer);
+        set(row_.layers.front(), layer, passes.first);
+        if (passes.second) set(row_.layers.back(), layer, *passes.second);
+    }
+    void set(Layer& one, const Layer& layer, Pass pass) {
+        one = layer;
+        one.pass = pass;
+        one.bias = one.bias && pass == Pass::fwd;
+        if (pass == Pass::fwd && one.hints.algorithm.empty()) one.hints.algorithm = cell(Column::algorithm_fwd);
     }
 
-    std::vector<Pass> passes_of() {
-        const std::string text = lower(cell(Column::pass)), op = lower(cell(Column::op));
-        if (text == "bwd" || text == "backward") return {Pass::dgrad, Pass::wgrad};
-        if (!text.empty()) {
+    Passes passes_of() {
+        if (const std::string_view given = cell(Column::pass); !given.empty()) {
+            const std::string text = lower(given);
+            if (text == "bwd" || text == "backward") return {Pass::dgrad, Pass::wgrad};
             if (const auto pass = pass_from(text)) return {*pass};
             cells_.fault(fmt::format("pass \"{}\": expected fwd, dgrad, wgrad or backward", text));
         }
-        if (op.ends_with("bwd_data")) return {Pass::dgrad};
-        if (op.ends_with("bwd_filter") || op.ends_with("bwd_weights")) return {Pass::wgrad};
-        return {Pass::fwd};
+        return {operation().pass.value_or(Pass::fwd)};
     }
 
     void describe(Layer& layer) {
@@ -139,7 +164,7 @@ private:
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);
         if (const auto text = cell(Column::precision); !text.empty()) {
-            if (const auto storage = storage_from(text)) {
+            if (const auto& storage = memo_.storage.of(text, storage_from)) {
                 layer.precision = storage->precision;
                 hints.math = storage->math;
                 hints.tensor_core = storage->tensor_core;
@@ -166,15 +191,18 @@ private:
         } else if (hints.cold) {
             hints.timing = Timing::kernel;  // a profiler's counters: the kernel ran alone, and its time is its own
         } else {
-            hints.timing = timing_of_software(lower(cell(Column::software)));
+            hints.timing = memo_.software.of(cell(Column::software), timing_of_software);
         }
         const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
         hints.quantizes_input = narrow && !cell(Column::quant).empty();
-        const std::string how = lower(hints.algorithm) + " " + lower(hints.kernel);
-        if (how.find("tensor core") != std::string::npos) hints.tensor_core = true;
-        if (how.find("nhwc") != std::string::npos) layer.layout = Layout::nhwc;
+        for (const std::string& how : {std::cref(hints.algorithm), std::cref(hints.kernel)}) {
+            if (how.empty()) continue;
+            const KernelWords& words = memo_.words.of(how, words_from);
+            if (words.tensor_core) hints.tensor_core = true;
+            if (words.nhwc) layer.layout = Layout::nhwc;
+        }
         if (const auto text = cell(Column::layout); !text.empty()) {
-            if (const auto layout = layout_from(text))
+            if (const auto& layout = memo_.layouts.of(text, layout_from))
                 layer.layout = *layout;
             else
                 cells_.fault(fmt::format("layout \"{}\": expected nchw or nhwc", text));
@@ -227,8 +255,7 @@ private:
         g.n = integer(Column::N, std::nullopt);
         g.k = integer(columns_.has(Column::K_reduction) ? Column::K_reduction : Column::K, std::nullopt);
         g.batch = integer(Column::batch, 1);
-        const std::string op = lower(cell(Column::op));
-        const bool linear = op.find("linear") != std::string::npos;
+        const bool linear = operation().linear;
         g.b_transposed = g.b_shared = linear;  // y = x W^T, one W
         layer.has_filter = linear || g.batch == 1;
         // A grid deeper than the batch is split along k.
@@ -237,23 +264,31 @@ private:
         return g;
     }
 
-    static std::string default_name(const Layer& layer) {
-        if (const auto* g = std::get_if<Gemm>(&layer.op))
-            return fmt::format("gemm {}x{}x{}x{}", g->batch, g->m, g->n, g->k);
-        const auto& v = std::get<Convolution>(layer.op);
-        return fmt::format("conv {}x{}x{}x{} {}x{}x{}", v.n, v.c, v.h, v.w, v.k, v.r, v.s);
+    static void name_by_shape(Layer& layer) {
+        std::array<char, 7 * 24> text;
+        char* end = nullptr;
+        if (const auto* g = std::get_if<Gemm>(&layer.op)) {
+            end = fmt::format_to(text.data(), FMT_COMPILE("gemm {}x{}x{}x{}"), g->batch, g->m, g->n, g->k);
+        } else {
+            const auto& v = std::get<Convolution>(layer.op);
+            end = fmt::format_to(text.data(), FMT_COMPILE("conv {}x{}x{}x{} {}x{}x{}"), v.n, v.c, v.h, v.w, v.k, v.r,
+                                 v.s);
+        }
+        layer.name.assign(text.data(), end);
     }
 
     LayerRow& row_;
     const LayerColumns& columns_;
     const LayerTableOptions& options_;
+    RowMemo& memo_;
     RowCells cells_;
 };
 
 }  // namespace
 
-void read_row(LayerRow& row, const LayerColumns& columns, const LayerTableOptions& options) {
-    RowReader(row, columns, options).run();
+void read_row(LayerRow& row, std::span<const std::string_view> cells, const LayerColumns& columns,
+              const LayerTableOptions& options, RowMemo& memo) {
+    RowReader(row, RowCells(cells, columns), options, memo).run();
 }
 
 }  // namespace gambrel::network_detail

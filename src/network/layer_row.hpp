@@ -4,10 +4,12 @@
 #include <gambrel/network.hpp>
 
 #include "network/layer_columns.hpp"
+#include "network/row_memo.hpp"
 
 namespace gambrel::network_detail {
 
-// Fills `layers` or `reason` of a row whose cells are set.
-void read_row(LayerRow& row, const LayerColumns& columns, const LayerTableOptions& options);
+// Sets `layers`, or `reason` of a row that has none yet and clears them.
+void read_row(LayerRow& row, std::span<const std::string_view> cells, const LayerColumns& columns,
+              const LayerTableOptions& options, RowMemo& memo);
 
 }  // namespace gambrel::network_detail

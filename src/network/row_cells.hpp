@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,9 @@ std::optional<double> number_from(std::string_view text);
 
 class RowCells {
 public:
-    RowCells(const LayerRow& row, const LayerColumns& columns) : row_(row), columns_(columns) {}
+    RowCells(std::span<const std::string_view> cells, const LayerColumns& columns) : cells_(cells), columns_(columns) {}
 
-    [[nodiscard]] std::string_view text(Column column) const { return columns_.cell(row_.cells, column); }
+    [[nodiscard]] std::string_view text(Column column) const { return columns_.cell(cells_, column); }
     [[nodiscard]] bool has(Column column) const { return !text(column).empty(); }
     // A fault where the cell is not a whole number, or where it is empty and nothing stands in for it.
     std::int64_t integer(Column column, std::optional<std::int64_t> if_empty);
@@ -29,7 +30,7 @@ public:
     std::vector<std::string>& faults() { return faults_; }
 
 private:
-    const LayerRow& row_;
+    std::span<const std::string_view> cells_;
     const LayerColumns& columns_;
     std::vector<std::string> faults_;
 };

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
@@ -8,7 +6,6 @@
 
 #include "chart/text.hpp"
 #include "report/estimate_words.hpp"
-#include "report/fields.hpp"
 #include "report/model_summary.hpp"
 #include "report/numbers.hpp"
 
@@ -28,12 +25,6 @@ double bytes_of(const Estimate& e, Level level) { return value_or_zero(e.kernel.
 Tile tile_of(const Estimate& e) { return e.mapping.cta; }  // 0 where the kernel has none
 
 std::string tile_text(const Tile& t) { return t.m > 0 ? fmt::format("{}x{}x{}", t.m, t.n, t.k) : ""; }
-
-std::string reason_of(const Kernel& kernel) {
-    std::string text;
-    for (const Symbol reason : kernel.reasons) text += (text.empty() ? "" : "; ") + reason.str();
-    return text;
-}
 
 // Layers that repeat count with all their runs.
 struct Sum {
@@ -105,39 +96,6 @@ std::string heading(const Estimates& estimates) {
                        estimates.partial ? ", partial" : "", estimates.fits ? "" : ", does not fit into its memory");
 }
 
-constexpr std::array<const char*, 11> kPredictedColumns = {
-    "pred_tile_m",     "pred_tile_n",  "pred_tile_k", "pred_flop",   "pred_l1_bytes", "pred_l2_bytes",
-    "pred_dram_bytes", "pred_time_us", "pred_bound",  "pred_reason", "pred_origin"};
-
-// The columns that are added to a row: a row of a whole backward pass is the sum of its parts.
-void add_predicted_cells(std::string& text, const EstimatedRow& row) {
-    double work = 0, l1 = 0, l2 = 0, dram = 0, time = 0;
-    std::string reason;
-    for (const Estimate& e : row.estimates) {
-        work += flop_of(e);
-        l1 += bytes_of(e, Level::l1), l2 += bytes_of(e, Level::l2), dram += bytes_of(e, Level::dram);
-        time += time_of(e);
-        const std::string own = reason_of(e.kernel);
-        if (!own.empty() && own != reason) reason += (reason.empty() ? "" : "; ") + own;
-    }
-    const Estimate& first = row.estimates.front();
-    const Tile tile = tile_of(first);
-    for (const std::int32_t side : {tile.m, tile.n, tile.k}) {
-        text += ',';
-        if (side > 0) add_exact(text, side);
-    }
-    for (const double amount : {work, l1, l2, dram}) {
-        text += ',';
-        add_exact(text, amount);
-    }
-    text += ',';
-    if (time > 0) add_exact(text, time * 1e6);
-    text += ',';
-    add_csv_cell(text, first.bound);
-    text += ',';
-    add_csv_cell(text, reason);
-}
-
 }  // namespace
 
 std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
@@ -188,40 +146,6 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
     return text + remarks_text(estimates, style);
 }
 
-std::string estimates_csv(const Estimates& estimates) {
-    const LayerSet& set = *estimates.layers;
-    std::vector<std::string> header = {"name", "pass", "precision", "repeat"};
-    if (set.table) header = set.table->columns;
-    header.insert(header.end(), kPredictedColumns.begin(), kPredictedColumns.end());
-    std::string text = csv_line(header);
-    const std::string made(name(origin(estimates.options.method)));
-    const std::string origin_cell = estimates.partial ? made + ", partial" : made;
-    const std::size_t given = header.size() - kPredictedColumns.size();
-    for (const EstimatedRow& row : estimates.rows) {
-        std::array<std::string, 4> own;  // of a layer that comes from no table
-        if (!row.source && !row.estimates.empty()) {
-            const Layer& l = *row.estimates.front().layer;
-            own = {l.name, std::string(name(l.pass)), std::string(name(l.precision)), exact(l.repeat)};
-        }
-        const std::span<const std::string> cells = row.source ? std::span<const std::string>(row.source->cells) : own;
-        for (std::size_t i = 0; i < given; ++i) {
-            if (i > 0) text += ',';
-            if (i < cells.size()) add_csv_cell(text, cells[i]);
-        }
-        if (row.estimates.empty()) {
-            text.append(kPredictedColumns.size() - 1, ',');
-            add_csv_cell(text, row.reason);
-            text += ',';
-        } else {
-            add_predicted_cells(text, row);
-            text += ',';
-            add_csv_cell(text, origin_cell);
-        }
-        text += '\n';
-    }
-    return text;
-}
-
 std::string estimates_json(const Estimates& estimates, const Analysis& roofline) {
     using nlohmann::ordered_json;
     ordered_json out;
@@ -258,7 +182,7 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
             }
             if (e.interval) j["time_s_80_percent"] = {e.interval->low.value(), e.interval->high.value()};
             if (!e.bound.empty()) j["bound"] = e.bound;
-            if (const std::string reason = reason_of(e.kernel); !reason.empty()) j["reason"] = reason;
+            if (const std::string reason = figures(e).reason; !reason.empty()) j["reason"] = reason;
             out["layers"].push_back(std::move(j));
         }
     }

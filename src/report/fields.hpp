@@ -2,6 +2,8 @@
 // cut and awk find no \r in the last column.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,9 @@ namespace gambrel::report_detail {
 std::string csv_line(const std::vector<std::string>& fields);
 // One field of such a line, at its end; commas and line ends are the caller's.
 void add_csv_cell(std::string& line, std::string_view text);
+// As many fields as there are columns, those beyond the cells empty. Cells that were read from CSV and need no change
+// are copied together.
+void add_csv_cells(std::string& line, std::span<const std::string_view> cells, std::size_t columns);
 
 // A name must not end the cell, start an element, or become emphasis or a link.
 std::string markdown_escaped(std::string_view text);

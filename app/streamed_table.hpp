@@ -1,0 +1,15 @@
+// A layer table to CSV, row by row: memory does not grow with the table.
+#pragma once
+
+#include "app/network_flags.hpp"
+#include "app/output.hpp"
+
+namespace gambrel::app {
+
+// Whether CSV is all that is asked for: a text, a picture or a page shows all rows together.
+bool can_stream(const NetworkFlags& network, const OutputFlags& output);
+// Exit status. `notes` are printed before those of the table.
+int stream_table(const NetworkFlags& network, const EstimatorOptions& options, const OutputFlags& output,
+                 const Errors& notes);
+
+}  // namespace gambrel::app
