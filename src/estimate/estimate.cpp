@@ -100,6 +100,25 @@ void note_link(Estimates& out) {
             }
 }
 
+// Launches do not wait for kernels, so the longer of the two chains decides.
+void note_host(Estimates& out) {
+    if (out.options.host_gap <= Seconds{} || !out.layers->network) return;
+    double operators = 0;
+    Seconds gpu;
+    for (const EstimatedRow& row : out.rows)
+        for (const Estimate& e : row.estimates) {
+            operators += e.layer->repeat;
+            if (e.kernel.time) gpu += e.kernel.time->value * e.layer->repeat;
+        }
+    out.host = operators * out.options.host_gap;
+    const char* verdict =
+        out.host > gpu ? "more than the {} of the GPU, so the total is the host's" : "hidden behind the {} of the GPU";
+    out.notes.push_back(
+        {out.layers->network->name, fmt::format("the host takes {} to launch {:.0f} operators at {} each (given), {}",
+                                                to_text(out.host, 3), operators, to_text(out.options.host_gap, 3),
+                                                fmt::format(fmt::runtime(verdict), to_text(gpu, 3)))});
+}
+
 // Reasons of rows that have no estimate, each once with the number of rows. A batch that does not fit gives every layer
 // a reason of its own: the first ones say it all.
 Errors reasons(const Estimates& estimates) {
@@ -198,6 +217,7 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
                                                     wrong.size() - kShown)});
     note_assumptions(out);
     note_link(out);
+    note_host(out);
     out.summary = estimate_detail::summary_of(out);
     if (out.summary) out.fits = out.summary->fits;
     if (out.partial)
