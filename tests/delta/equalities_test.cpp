@@ -25,12 +25,6 @@ void expect_same_bytes(const Prediction& x, const Prediction& y) {
     }
 }
 
-void expect_same(const Prediction& x, const Prediction& y) {
-    expect_same_bytes(x, y);
-    EXPECT_NEAR(x.time / y.time, 1, 1e-9);
-    EXPECT_EQ(x.bound, y.bound);
-}
-
 // With one image, pixels are the columns of a stored transposed, and the filter is B with k contiguous. Kernels of BLAS
 // take the slots of scalar_load_slots more than those of cuDNN.
 TEST(Equalities, a_1x1_convolution_is_the_gemm) {
