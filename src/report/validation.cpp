@@ -126,8 +126,7 @@ std::string unread_text(const Errors& unread) {
         if (is_new) reasons.push_back({&e, 0});
         ++reasons[known->second].rows;
     }
-    std::stable_sort(reasons.begin(), reasons.end(),
-                     [](const Reason& a, const Reason& b) { return a.rows > b.rows; });
+    std::stable_sort(reasons.begin(), reasons.end(), [](const Reason& a, const Reason& b) { return a.rows > b.rows; });
     std::string text = fmt::format("{} could not be judged:\n", plural(unread.size(), "row"));
     for (std::size_t i = 0; i < std::min(kShown, reasons.size()); ++i)
         text += fmt::format("  {} x {}\n", count_text(reasons[i].rows), printable(to_text(*reasons[i].first)));

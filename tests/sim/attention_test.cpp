@@ -1,10 +1,9 @@
-// Does attention ask memory for what its kernels ask? Sectors that can be counted by hand, compulsory bytes where all
-// fits into L2, and the closed-form model's bytes where it does not.
+// Does attention ask memory for what its kernels ask? Sectors that can be counted by hand, and compulsory bytes
+// where all fits into L2. tests/estimate has the closed-form model beside it.
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include <gambrel/delta.hpp>
 #include <gambrel/sim.hpp>
 
 #include "sim/stream.hpp"
@@ -152,35 +151,6 @@ TEST(AttentionSimulation, more_sequences_never_move_less_and_a_mask_never_moves_
     EXPECT_LE(masked.total().dram(), full.total().dram());
     a.batch = 2;
     EXPECT_GE(simulated_on(attention_layer(a), "h100-sxm").total().dram(), 1.99 * masked.total().dram());
-}
-
-// The model's bytes, by the simulated caches.
-TEST(AttentionSimulation, model_and_simulation_agree_on_l2_and_dram) {
-    struct Case {
-        std::string gpu;
-        Attention a;
-        Pass pass = Pass::fwd;
-    };
-    std::vector<Case> cases;
-    for (const std::string gpu : {"a100-sxm4-80gb", "rtx-4090", "h100-sxm"}) {
-        Attention causal = heads_of(2, 2048, 2048, 16, 4, 128);
-        causal.causal = true;
-        cases.push_back({gpu, causal});
-        cases.push_back({gpu, heads_of(4, 1024, 1024, 16, 16, 64)});
-        cases.push_back({gpu, heads_of(64, 1, 2048, 32, 8, 128)});
-        cases.push_back({gpu, heads_of(1, 1, 16384, 32, 8, 128)});
-        cases.push_back({gpu, causal, Pass::dgrad});
-    }
-    for (const Case& c : cases) {
-        const Layer l = attention_layer(c.a, c.pass);
-        const Machine& machine = gpu_of(c.gpu);
-        const Prediction p = predict(l, machine, *model_inputs(machine));
-        const SimulatedTraffic s = simulated_on(l, c.gpu).total();
-        const std::string what = c.gpu + " " + std::to_string(c.a.batch) + " x " + std::to_string(c.a.q_len) +
-                                 (c.pass == Pass::fwd ? "" : " backward");
-        EXPECT_NEAR(p.traffic.l2.total() / s.l2(), 1, 0.05) << what;
-        EXPECT_NEAR(p.traffic.dram.total() / s.dram(), 1, 0.10) << what;
-    }
 }
 
 }  // namespace
