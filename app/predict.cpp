@@ -13,7 +13,7 @@ struct PredictFlags {
     NetworkFlags network;
     MachineFlags machine;
     OutputFlags output;
-    std::string model = "gambrel", tile, explain;
+    std::string model = "gambrel", tile, explain, host_gap;
     bool best_mapping = false;
 };
 
@@ -25,6 +25,12 @@ Result<EstimatorOptions> options_of(const PredictFlags& flags) {
     options->method = flags.model == "paper" ? Method::paper : Method::model;
     options->search = flags.best_mapping;
     options->tile = *tile;
+    if (!flags.host_gap.empty()) {
+        const auto gap = parse_quantity<Seconds>(flags.host_gap);
+        if (!gap || *gap < Seconds{})
+            return failure("--host-gap", fmt::format("\"{}\": expected a time such as 20us", flags.host_gap));
+        options->host_gap = *gap;
+    }
     return options;
 }
 
@@ -96,6 +102,7 @@ Action setup_predict(Parser& command) {
     flags->output.add_to(command);
     command.add_option("--model", flags->model).one_of({"gambrel", "paper"});
     command.add_option("--tile", flags->tile);
+    command.add_option("--host-gap", flags->host_gap);
     command.add_flag("--best-mapping", flags->best_mapping);
     command.add_option("--explain", flags->explain);
     return [flags] { return run_predict(*flags); };

@@ -161,8 +161,7 @@ struct Geometry {
     Bytes written;            // the layer's output, which is not what the main kernel writes where transforms follow it
     TransformTraffic transforms;
     double taps = 1, taps_h = 1;
-    bool scalar_loads = false;  // rows of an operand do not begin at 16 bytes
-    Bytes tap_distance;         // of a filter gradient: of one input column between a row of taps and the next
+    Bytes tap_distance;  // of a filter gradient: of one input column between a row of taps and the next
 };
 
 // A layer and its mapping with everything that no number of a GPU changes.

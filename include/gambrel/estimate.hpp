@@ -37,6 +37,7 @@ struct EstimatorOptions {
     Roofs roofs = Roofs::measured;
     bool search = false;             // the fastest known tile instead of the one that the library is thought to take
     std::optional<Tile> tile = {};   // for all layers
+    Seconds host_gap;                // that the host takes to launch an operator of a network; 0: never waited for
     SimulationOptions simulation{};  // of Method::simulation
 };
 
@@ -154,6 +155,7 @@ struct Estimates {
     bool partial = false;                 // stopped before the end; rows that are missing were not estimated
     bool fits = true;                     // false: the network needs more memory than the machine has
     std::optional<ModelSummary> summary;  // of a transformer from its configuration
+    Seconds host;                         // of all launches, where a gap is given: the network takes no less
     Errors notes;
     [[nodiscard]] std::string machine() const;  // its name, or that each row has its own
 };

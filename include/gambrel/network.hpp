@@ -99,6 +99,9 @@ struct ModelOptions {
     // One kernel for attention, for a norm with its residual, for a gated activation, as serving engines run it. False:
     // every operator of eager PyTorch by itself.
     bool fused = true;
+    // Of a program that is not fused: element-wise kernels are joined with the norm, softmax or copy beside them, as a
+    // compiler of eager programs does (torch.compile); products stay those of the library.
+    bool compiled = false;
     std::optional<Precision> precision = {}, kv_precision = {};
 };
 // Hugging Face's config.json; docs/formats.md lists the families. Fails with all that it lacks.
@@ -112,6 +115,7 @@ struct OnnxOptions {
     std::optional<std::int64_t> batch;        // dimension 0 of every input
     std::vector<NamedShape> shapes;           // of inputs by name; wins over batch
     std::optional<Precision> precision = {};  // instead of that of the file's tensors
+    bool fused = false;  // attention and norms that are spelled out are one layer each, as a fusing engine runs them
 };
 Result<Network> read_onnx(std::string_view bytes, const std::string& source, const OnnxOptions& options = {});
 Result<Network> load_onnx(const std::string& path, const OnnxOptions& options = {});

@@ -139,11 +139,20 @@ Seconds prefill_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     return std::max(t[Term::issue], t[Term::dram]) + (k.mapping.split_k > 1 ? Seconds{c.combine} : Seconds{});
 }
 
+// Outputs of the parts of a split, in FP32: written by one kernel and read by the next.
+Bytes partial_sums(const Kernel& k) {
+    if (k.mapping.split_k <= 1) return {};
+    const double rows = (real(k.a.batch) * real(k.a.q_len) + real(k.a.decode_batch)) * real(k.a.heads);
+    return rows * k.mapping.split_k * real(k.a.head_dim_v) * Bytes{8};
+}
+
 Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const AttentionCosts& c = k.costs;
     const double parts = k.mapping.split_k, wide = real(k.a.head_dim) / 128;
     const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? wide : 1) + c.decode_tile;
-    const double chain = c.decode_first + std::ceil(k.visits.most / parts) * tile;
+    // A CTA of heads wider than 256 starts with, and leaves, as many more registers and bytes.
+    const double start = c.decode_first * (k.a.latent ? 1 : std::max(1.0, real(k.a.head_dim) / 256));
+    const double chain = start + std::ceil(k.visits.most / parts) * tile;
     const double work = k.ctas() * chain * c.decode_overlap / k.gpu.sms;
     const double busy = std::max(chain, k.ctas() > k.gpu.sms * k.resident ? work + c.tail * chain : 0);
     t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
@@ -155,8 +164,7 @@ Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const Seconds joined{std::pow(std::pow(t[Term::issue].value(), b) + std::pow(t[Term::dram].value(), b), 1 / b)};
     Seconds time = std::max(joined, traffic.dram.total() / k.gpu.dram_bandwidth);
     if (parts > 1) {
-        const Bytes sums = real(k.a.batch) * real(k.a.heads) * parts * real(k.a.head_dim_v) * Bytes{8};
-        time += Seconds{c.combine + c.combine_part * parts} + sums / k.gpu.dram_bandwidth;
+        time += Seconds{c.combine + c.combine_part * parts} + partial_sums(k) / k.gpu.dram_bandwidth;
     }
     if (k.mapping.packed_heads > 1)
         time += Seconds{c.regroup} + k.queries_and_outputs() / k.gpu.dram_bandwidth * c.regroup_memory;
@@ -180,6 +188,25 @@ double read_again(const Kernel& k, Bytes keys) {
     return std::max(again, missed(keys / real(k.a.kv_heads)) * (passes - 1));
 }
 
+// Kernels as the simulator has them (docs/simulator.md, "Attention"): O and dO are multiplied first; CTAs that hold
+// keys visit tiles of Q and dO and add to dQ in FP32, which is cleared before and rounded afterwards; dK and dV of
+// query heads that share keys are added up. What one kernel leaves for the next is written once, and read or changed as
+// far as L2 has not kept it.
+void backward_traffic(const Kernel& k, Traffic& traffic) {
+    const Attention& a = k.a;
+    const double dk = real(a.head_dim), dv = real(a.head_dim_v), rows = real(a.batch) * real(a.q_len) * real(a.heads);
+    const Bytes size = element_size(k.layer.precision), sum = element_size(Precision::fp32);
+    const Bytes keys_of_heads = real(a.batch) * real(a.kv_len) * real(a.heads) * (dk + dv) * size;
+    const Bytes sums = rows * dk * sum, apart = a.heads > a.kv_heads ? keys_of_heads : Bytes{};
+    const Bytes visits = k.tiles() * real(k.mapping.cta.m) * ((dk + dv) * size + (dk + 2) * sum);
+    const Bytes before = rows * (2 * dv * size + sum) + sums, after = sums + rows * dk * size;
+    const Bytes l2 = before + 2 * keys_of_heads + visits + after +
+                     apart * (a.heads > a.kv_heads ? 1 + real(a.kv_heads) / real(a.heads) : 0);
+    traffic.l2.b = std::max(l2, k.layer.l2.total()) - k.layer.l2.total();
+    const double missed = std::clamp(1 - k.gpu.usable_l2() / (k.layer.dram.total() + sums + apart), 0.0, 1.0);
+    traffic.dram.b = sums * (1 + 3 * missed) + apart * (1 + missed) + rows * dv * size * missed;
+}
+
 }  // namespace
 
 Seconds attention_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
@@ -190,9 +217,14 @@ Seconds attention_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     const Bytes of_tile =
         real(k.mapping.cta.n) * (real(a.head_dim) + values) * element_size(a.kv_precision.value_or(layer.precision));
     const Bytes keys = std::max(layer.dram.a - 0.5 * k.queries_and_outputs(), Bytes{});
-    traffic.l2.b = std::max(keys, k.tiles() * of_tile) - keys;
+    if (k.backward) {
+        backward_traffic(k, traffic);
+    } else {
+        traffic.l2.b = std::max(keys, k.tiles() * of_tile) - keys;
+        traffic.dram.b = std::min(traffic.l2.b, keys * read_again(k, keys));
+        traffic.l2.c += partial_sums(k);
+    }
     traffic.l1 = traffic.l2;
-    traffic.dram.b = std::min(traffic.l2.b, keys * read_again(k, keys));
     const bool decode = a.q_len == 1;
     const Seconds kernel = decode ? decode_time(k, traffic, t) : prefill_time(k, traffic, t);
     const double floor = k.backward ? k.costs.floor_backward : k.costs.floor;

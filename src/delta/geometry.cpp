@@ -129,10 +129,6 @@ void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
     const double a = g.m * g.k * s.columns, b = g.n * g.k * s.rows;
     const auto side = [](double x) { return static_cast<std::int64_t>(x); };
     const std::int64_t a_pitch = m.a.k_major ? side(g.k) : side(g.m), b_pitch = m.b.k_major ? side(g.k) : side(g.n);
-    const auto vectors = [&](std::int64_t pitch) {
-        return pitch * static_cast<std::int64_t>(g.element.value()) % 16 == 0;
-    };
-    g.scalar_loads = !vectors(a_pitch) || !vectors(b_pitch);
     const auto parted = [&](Matrix x, bool k_major) {
         if (!k_major || m.split_k <= 1 || m.split_grain <= 0) return x;
         x.parts = m.split_k;
@@ -187,7 +183,9 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     if (m.transposes) {
         const auto& v = std::get<Convolution>(layer.op);
         const Bytes input = static_cast<double>(v.n * v.c * v.h * v.w) * g.element;
-        g.transforms.dram = {2 * input, {}, 2 * once.written};
+        const Bytes output = static_cast<double>(v.n * v.k * v.p() * v.q()) * g.element;
+        g.transforms.dram = {2 * (layer.pass == Pass::fwd ? input : output), {}, 2 * once.written};
+        if (layer.pass == Pass::wgrad) g.transforms.dram.b = 2 * input;
         g.transforms.l1 = g.transforms.dram;
     }
     // Where a strided layer skips columns, their sectors come along.

@@ -146,8 +146,7 @@ CtaWork work_of(const TiledLaunch& c) {
     CtaWork w;
     w.compute = Flops{steps * 2 * (static_cast<double>(m.cta.m) * m.cta.n * m.cta.k)} / rate;
     if (!tensor) {
-        if (c.geometry.scalar_loads)
-            w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
+        if (c.layer.gemm) w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
         if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
         if (slices_of(m) > 1) w.compute *= fit.sliced_step;
         if (m.engine) add_engine_work(c, steps, w);

@@ -73,6 +73,25 @@ void note_memory(Estimates& out) {
                                     to_text(needed, 3), binary_text(dram->capacity->value), machine->name)});
 }
 
+// Launches do not wait for kernels, so the longer of the two chains decides.
+void note_host(Estimates& out) {
+    if (out.options.host_gap <= Seconds{} || !out.layers->network) return;
+    double operators = 0;
+    Seconds gpu;
+    for (const EstimatedRow& row : out.rows)
+        for (const Estimate& e : row.estimates) {
+            operators += e.layer->repeat;
+            if (e.kernel.time) gpu += e.kernel.time->value * e.layer->repeat;
+        }
+    out.host = operators * out.options.host_gap;
+    const char* verdict =
+        out.host > gpu ? "more than the {} of the GPU, so the total is the host's" : "hidden behind the {} of the GPU";
+    out.notes.push_back(
+        {out.layers->network->name, fmt::format("the host takes {} to launch {:.0f} operators at {} each (given), {}",
+                                                to_text(out.host, 3), operators, to_text(out.options.host_gap, 3),
+                                                fmt::format(fmt::runtime(verdict), to_text(gpu, 3)))});
+}
+
 }  // namespace
 
 std::string Estimates::machine() const { return options.machine ? options.machine->name : "the GPU of each row"; }
@@ -131,6 +150,7 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
     if (!out.partial && (!notes.any() || (set.network && notes.any_reason())))
         return tl::unexpected(notes.failure(set.title, set.table.has_value()));
     notes.append_to(out.notes, set.title);
+    note_host(out);
     out.summary = estimate_detail::summary_of(out);
     if (out.summary) out.fits = out.summary->fits;
     if (out.partial)

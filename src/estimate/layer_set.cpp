@@ -38,10 +38,10 @@ Errors model_flags(const LayerRequest& request) {
     const auto refuse = [&](bool given, const char* flag) {
         if (given) wrong.push_back({flag, "is for transformers that come from a configuration"});
     };
-    refuse(request.phase.has_value(), "--phase");
+    refuse(request.phase.has_value() && *request.phase != Phase::train, "--phase");
     refuse(request.context > 0, "--context");
     refuse(request.tensor_parallel > 0, "--tensor-parallel");
-    refuse(!request.fused, "--fused");
+    refuse(!request.fused && !is_file(request.network), "--fused");
     refuse(request.kv_precision.has_value(), "--kv-precision");
     return wrong;
 }
@@ -63,7 +63,30 @@ Result<Network> network_of(const LayerRequest& request) {
     if (request.batch > 0) options.batch = request.batch;
     options.precision = request.precision;
     options.shapes = request.shapes;
+    options.fused = request.fused;
     return load_onnx(request.network, options);
+}
+
+// SGD with momentum, once for every parameter: weights, gradients and momentum in FP32, and a copy of the weights in
+// the precision of the layers where that is narrower.
+Layer momentum_step(const Network& network) {
+    const auto narrow = [](const Layer& l) { return element_size(l.precision) < element_size(Precision::fp32); };
+    const bool mixed = std::any_of(network.layers.begin(), network.layers.end(), narrow);
+    Streaming s;
+    s.kind = StreamingKind::optimizer;
+    s.read = {network.parameters, network.parameters, network.parameters, 0};
+    s.written = (mixed ? 2.5 : 2) * network.parameters;
+    Layer layer;
+    layer.name = "optimizer";
+    layer.op = s;
+    layer.precision = Precision::fp32;
+    return layer;
+}
+
+// Convolutions on Tensor Cores read NHWC; tensors that are kept otherwise are turned over before and after each.
+void keep_as_nchw(Network& network) {
+    for (Layer& layer : network.layers)
+        if (std::holds_alternative<Convolution>(layer.op)) layer.hints.other_layout = true;
 }
 
 Result<LayerSet> table_of(const LayerRequest& request) {
@@ -96,8 +119,12 @@ Result<LayerSet> load_layers(const LayerRequest& request) {
     auto network = network_of(request);
     if (!network) return tl::unexpected(network.error());
     if (request.layout) *network = with_layout(std::move(*network), *request.layout);
+    if (request.layout == Layout::nchw) keep_as_nchw(*network);
     const bool trained = network->model && network->model->phase == Phase::train;
-    if (!trained && (request.training || (request.pass && *request.pass != Pass::fwd))) *network = training(*network);
+    const bool step = !network->model && request.phase == Phase::train;
+    if (!trained && (request.training || step || (request.pass && *request.pass != Pass::fwd)))
+        *network = training(*network);
+    if (step && network->parameters > 0) network->layers.push_back(momentum_step(*network));
     if (request.pass) std::erase_if(network->layers, [&](const Layer& l) { return l.pass != *request.pass; });
     if (!request.in_order) network->layers = merged(network->layers);
     LayerSet set;

@@ -25,6 +25,10 @@ struct AttentionKernels {
     std::vector<HeadTile> tiles, tiles_cache8;
     std::int32_t decode_rows = 64, threads = 128, registers = 255;
     bool packs_always = false, splits_prefill = false;
+    // Parts of every sequence in decode, where heads are wider than `wide_from` and no schedule is made for the
+    // lengths: up to so many sequences, the most that engines record a graph for.
+    std::int32_t wide_parts = 0;
+    std::int64_t wide_from = 0, wide_batch = 0;
 };
 
 std::vector<HeadTile> tiles_from(const json& rows) {
@@ -49,6 +53,10 @@ std::map<std::string, AttentionKernels, std::less<>> read_kernels() {
         k.registers = kernels.value("registers", k.registers);
         k.packs_always = kernels.value("packs_always", k.packs_always);
         k.splits_prefill = kernels.value("splits_prefill", k.splits_prefill);
+        if (kernels.contains("wide_parts")) {
+            const json& wide = kernels.at("wide_parts");
+            k.wide_from = wide.at("head_dim"), k.wide_parts = wide.at("parts"), k.wide_batch = wide.at("batch");
+        }
         out.emplace(id, std::move(k));
     }
     for (const auto& [id, like] : all.at("uses").items()) out.emplace(id, out.at(like.get<std::string>()));
@@ -107,6 +115,9 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     } else if (decode) {
         m.cta.m = std::min(m.cta.m, kernels.decode_rows);
     }
+    // The rows that one instruction multiplies: of a warp, or of a group of four (wgmma).
+    const auto& matrix = limits.architecture->matrix;
+    m.warp = {std::min(m.cta.m, matrix && matrix->operands_from_shared_memory ? 64 : 16), m.cta.n, m.cta.k};
     m.threads = kernels.threads;
     m.registers = kernels.registers;
     m.shared_memory = shared_memory(a, m.cta, element_size(layer.precision), limits);
@@ -116,7 +127,9 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     const double ctas = rows * static_cast<double>(a.batch * a.heads / m.packed_heads);
     const bool splits =
         decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged && a.decode_batch == 0;
-    if (layer.pass == Pass::fwd && splits) {
+    if (layer.pass == Pass::fwd && decode && !a.latent && kernels.wide_parts > 0 && a.head_dim > kernels.wide_from) {
+        m.split_k = a.batch <= kernels.wide_batch ? kernels.wide_parts : 1;
+    } else if (layer.pass == Pass::fwd && splits) {
         const std::int64_t keys = ceil_div(a.keys_read(), m.cta.n);
         const double slots = limits.sms * (decode ? std::max(1, occupancy(limits, m).ctas_per_sm) : 1);
         m.split_k = static_cast<std::int32_t>(parts(ctas, keys, slots));

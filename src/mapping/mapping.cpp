@@ -260,7 +260,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     } else {
         m.cta = tile_by_rule(layer, view, gpu, m.pipe);
     }
-    m.transposes = convolution && is_tensor(m.pipe) && holds_copies(layer);
+    m.transposes = convolution && is_tensor(m.pipe) && (layer.hints.other_layout || holds_copies(layer));
     if (m.transposes) m.launches += 2;
     if (name.family == KernelName::Family::direct) m.order = CtaOrder::columns_first;  // filters are the grid's x
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);

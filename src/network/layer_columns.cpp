@@ -94,6 +94,8 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::counted, {"dram_bytes", "l2_bytes"}},
     {Column::network, {"network"}},
     {Column::seq, {"seq"}},
+    {Column::mode, {"mode"}},
+    {Column::notes, {"notes"}},
 }};
 static_assert([] {
     for (std::size_t i = 0; i < kColumns; ++i)
@@ -114,7 +116,8 @@ Errors suspects(const std::vector<std::string>& header, const std::set<std::stri
                 const LayerColumns& columns, const std::string& where) {
     std::vector<std::string> absent;
     for (const Spellings& s : kSpellings)
-        if (!columns.has(s.column) && s.names[0].size() >= 4) absent.emplace_back(s.names[0]);
+        if (!columns.has(s.column) && s.names[0].size() >= 4 && s.column != Column::mode && s.column != Column::notes)
+            absent.emplace_back(s.names[0]);
     Errors notes;
     for (const std::string& column : header) {
         if (used.contains(column) || column.size() < 4 || column.starts_with("time")) continue;

@@ -93,8 +93,10 @@ enum class Column : std::uint8_t {
     counted,
     network,
     seq,
+    mode,
+    notes,
 };
-inline constexpr std::size_t kColumns = 78;
+inline constexpr std::size_t kColumns = 80;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

@@ -86,8 +86,9 @@ void ModelBlocks::vector(const std::string& name, const Vector& v) {
 void ModelBlocks::norm(const std::string& name, bool with_residual) {
     const StreamingKind kind = c_.rms_norm ? StreamingKind::rms_norm : StreamingKind::layer_norm;
     const double parameters = c_.rms_norm ? 1 : 2, rows = real(tokens_), cols = real(c_.hidden);
-    if (with_residual && !o_.fused) vector(name + ".add", {StreamingKind::elementwise, rows, cols, 2, 1});
-    const double tensors = with_residual && o_.fused ? 2 : 1;
+    const bool joined = o_.fused || o_.compiled;
+    if (with_residual && !joined) vector(name + ".add", {StreamingKind::elementwise, rows, cols, 2, 1});
+    const double tensors = with_residual && joined ? 2 : 1;
     vector(name, {kind, rows, cols, tensors, tensors, parameters});
 }
 
@@ -121,14 +122,17 @@ void ModelBlocks::fused_attention(std::int64_t window) {
 void ModelBlocks::eager_attention() {
     const std::int64_t keys = o_.context + o_.sequence, batch = o_.batch * heads_;
     const double scores = real(batch) * real(o_.sequence), vectors = real(tokens_) * real(heads_);
-    vector("attention.transpose", {StreamingKind::copy, vectors, real(c_.head_dim), 3, 3});
+    // A compiler lets the products read heads where they lie, and joins scaling and mask with the softmax.
+    if (!o_.compiled) vector("attention.transpose", {StreamingKind::copy, vectors, real(c_.head_dim), 3, 3});
     Layer& product = push("attention.scores");
     product.has_filter = false;
     Gemm s;
     s.m = o_.sequence, s.n = keys, s.k = c_.head_dim, s.batch = batch, s.b_transposed = true;
     product.op = s;
-    vector("attention.scale", {StreamingKind::elementwise, scores, real(keys)});
-    vector("attention.mask", {StreamingKind::elementwise, scores, real(keys)});
+    if (!o_.compiled) {
+        vector("attention.scale", {StreamingKind::elementwise, scores, real(keys)});
+        vector("attention.mask", {StreamingKind::elementwise, scores, real(keys)});
+    }
     vector("attention.softmax", {StreamingKind::softmax, scores, real(keys)});
     if (o_.phase == Phase::train) vector("attention.dropout", {StreamingKind::dropout, scores, real(keys)});
     Layer& context = push("attention.context");
@@ -169,6 +173,7 @@ void ModelBlocks::attention_block(std::int64_t window, double repeat) {
     repeat_ = repeat;
     const double share = 1.0 / real(gpus_);
     const std::int64_t query = heads_ * c_.head_dim, key = kv_heads_ * c_.head_dim;
+    const bool joined = o_.fused || o_.compiled;
     norm("attention.norm", true);
     if (c_.kv_rank > 0) {
         latent_attention();
@@ -181,7 +186,7 @@ void ModelBlocks::attention_block(std::int64_t window, double repeat) {
     }
     if (c_.rotary && c_.kv_rank == 0)
         vector("attention.rope",
-               {StreamingKind::rope, real(tokens_), real(query + key), o_.fused ? 1.0 : 3.0, o_.fused ? 1.0 : 3.0});
+               {StreamingKind::rope, real(tokens_), real(query + key), joined ? 1.0 : 3.0, joined ? 1.0 : 3.0});
     if (o_.fused || c_.kv_rank > 0)
         fused_attention(window);
     else
@@ -207,7 +212,7 @@ void ModelBlocks::dense_block(const std::string& name, std::int64_t intermediate
     const std::int64_t inner = std::max<std::int64_t>(1, intermediate / gpus_);
     if (!c_.gated) {
         linear(name + ".up", tokens_, inner, c_.hidden, share);
-        if (!o_.fused && c_.family == "gpt2")
+        if (!o_.fused && !o_.compiled && c_.family == "gpt2")
             gelu_by_parts(name, rows, real(inner));
         else
             vector(name + ".activation", {StreamingKind::transcendental, rows, real(inner)});
@@ -217,8 +222,12 @@ void ModelBlocks::dense_block(const std::string& name, std::int64_t intermediate
     } else {
         linear(name + ".gate", tokens_, inner, c_.hidden, share);
         linear(name + ".up", tokens_, inner, c_.hidden, share);
-        vector(name + ".activation", {StreamingKind::transcendental, rows, real(inner)});
-        vector(name + ".multiply", {StreamingKind::elementwise, rows, real(inner), 2, 1});
+        if (o_.compiled) {
+            vector(name + ".activation", {StreamingKind::gated_activation, rows, real(inner), 2, 1});
+        } else {
+            vector(name + ".activation", {StreamingKind::transcendental, rows, real(inner)});
+            vector(name + ".multiply", {StreamingKind::elementwise, rows, real(inner), 2, 1});
+        }
     }
     linear(name + ".down", tokens_, c_.hidden, inner, share);
 }

@@ -28,11 +28,16 @@ std::vector<Layer> network_layers(RowCells& cells, const Layer& common) {
     ModelOptions options;
     options.batch = cells.integer(Column::batch, 1);
     options.sequence = cells.integer(Column::seq, 0);
-    // Compiled programs join element-wise kernels; attention and norms stay those of PyTorch.
     options.fused = false;
+    options.compiled = lower(cells.text(Column::mode)) == "fused";
     options.precision = common.precision;
     const std::string phase = lower(cells.text(Column::phase));
     if (phase.starts_with("train")) options.phase = Phase::train;
+    // A published step of several GPUs is no time of one.
+    const std::string notes = lower(cells.text(Column::notes));
+    if (const auto digits = notes.find_first_not_of("0123456789");
+        digits != 0 && digits != std::string::npos && notes.substr(digits).starts_with(" gpus"))
+        cells.fault(fmt::format("notes: \"{}\": a step of several GPUs; rows are of one", notes));
     if (!cells.faults().empty()) return {};
     auto network = builtin_model(model_name(cells.text(Column::network)), options);
     if (!network) {

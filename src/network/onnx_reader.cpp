@@ -8,6 +8,7 @@
 #include <gambrel/network.hpp>
 
 #include "base/file_bytes.hpp"
+#include "network/onnx_fold.hpp"
 #include "network/onnx_inputs.hpp"
 #include "network/onnx_messages.hpp"
 #include "network/onnx_node.hpp"
@@ -51,7 +52,13 @@ public:
         symbols_ = std::move(*symbols);
         for (const auto* infos : {&model_.infos, &model_.outputs})
             for (const OnnxValueInfo& info : *infos) infos_.emplace(info.name, &info);
-        for (const OnnxNode& node : model_.nodes) step(node);
+        std::vector<std::size_t> first_layer;
+        for (const OnnxNode& node : model_.nodes) {
+            first_layer.push_back(state_.network.layers.size());
+            step(node);
+        }
+        first_layer.push_back(state_.network.layers.size());
+        if (options_.fused) note_folded(fold_patterns(model_, first_layer, state_));
         for (const OnnxValueInfo& output : model_.outputs)
             if (const auto it = state_.values.find(output.name); it != state_.values.end() && it->second.known)
                 state_.network.outputs.push_back({std::string(output.name), it->second.dims});
@@ -78,6 +85,13 @@ private:
             fall_back(node);
             list(node, why.reason);
         }
+    }
+
+    void note_folded(const FoldedPatterns& folded) {
+        if (folded.attentions + folded.norms == 0) return;
+        state_.network.notes.push_back({source_, fmt::format("{} attention and {} norm patterns of the graph are taken "
+                                                             "as one kernel each; --fused none keeps their nodes apart",
+                                                             folded.attentions, folded.norms)});
     }
 
     // The file's own word for shapes that could not be inferred. Stale if a batch was asked for that it does not have.

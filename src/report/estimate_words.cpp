@@ -114,14 +114,16 @@ std::optional<Interval> total_range(const Estimates& estimates) {
     return all && sum.high > Seconds{} ? std::optional(sum) : std::nullopt;
 }
 
-std::string conditions_text(const Estimates& estimates, Seconds total) {
+std::string conditions_text(const Estimates& estimates, Seconds gpu) {
+    const Seconds total = std::max(gpu, estimates.host);
     std::vector<std::string> conditions;
     const std::int64_t batch = batch_of(estimates);
     if (batch > 0) conditions.push_back(fmt::format("batch {}", batch));
     for (const std::string& text : {precisions_text(estimates), clock_text(estimates)})
         if (!text.empty()) conditions.push_back(text);
     std::string out = fmt::format("{}: {}", fmt::join(conditions, ", "), to_text(total, 3));
-    if (const auto range = total_range(estimates))
+    if (estimates.host > gpu) out += " (the host's launches)";
+    if (const auto range = total_range(estimates); range && estimates.host <= gpu)
         out += fmt::format(" (80 % range {} to {})", to_text(range->low, 2), to_text(range->high, 2));
     // A transformer from its configuration counts tokens, in its own summary.
     if (batch > 0 && total > Seconds{} && !estimates.summary && estimates.options.method != Method::simulation)

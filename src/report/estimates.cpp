@@ -191,10 +191,11 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
         {"time_s", all.time}, {"flop", all.flop}, {"l1_bytes", all.l1}, {"l2_bytes", all.l2}, {"dram_bytes", all.dram}};
     if (const auto range = total_range(estimates))
         out["total"]["time_s_80_percent"] = {range->low.value(), range->high.value()};
+    if (estimates.host > Seconds{}) out["total"]["host_time_s"] = estimates.host.value();
     if (const auto batch = batch_of(estimates); batch > 0) {
         out["batch"] = batch;
         if (all.time > 0 && estimates.options.method != Method::simulation)
-            out["total"]["samples_per_s"] = static_cast<double>(batch) / all.time;
+            out["total"]["samples_per_s"] = static_cast<double>(batch) / std::max(all.time, estimates.host.value());
     }
     if (estimates.layers->network)
         for (const Unmodelled& u : estimates.layers->network->unmodelled)

@@ -111,6 +111,29 @@ std::string amount(const ValidationRow& row, EstimateSource estimate, std::size_
     return value > 0 ? exact(value) : "";
 }
 
+// The reasons that most rows were refused for, each with the first of its lines.
+std::string unread_text(const Errors& unread) {
+    constexpr std::size_t kShown = 5;
+    if (unread.empty()) return {};
+    struct Reason {
+        const Error* first;
+        std::size_t rows;
+    };
+    std::vector<Reason> reasons;
+    std::map<std::string_view, std::size_t> at;
+    for (const Error& e : unread) {
+        const auto [known, is_new] = at.emplace(e.what, reasons.size());
+        if (is_new) reasons.push_back({&e, 0});
+        ++reasons[known->second].rows;
+    }
+    std::stable_sort(reasons.begin(), reasons.end(), [](const Reason& a, const Reason& b) { return a.rows > b.rows; });
+    std::string text = fmt::format("{} could not be judged:\n", plural(unread.size(), "row"));
+    for (std::size_t i = 0; i < std::min(kShown, reasons.size()); ++i)
+        text += fmt::format("  {} x {}\n", count_text(reasons[i].rows), printable(to_text(*reasons[i].first)));
+    if (reasons.size() > kShown) text += fmt::format("  and {}\n", plural(reasons.size() - kShown, "other reason"));
+    return text;
+}
+
 }  // namespace
 
 std::string validation_text(const Validation& v, const std::string& title, const TextStyle& style, std::size_t worst) {
@@ -138,10 +161,7 @@ std::string validation_text(const Validation& v, const std::string& title, const
     text += worst_rows(v, style, worst);
     if (v.partial)
         text += "Partial result: the simulator was stopped before its end; its errors are of the rows that it did.\n";
-    if (!v.unread.empty())
-        text += fmt::format("{} could not be judged; first: {}\n", plural(v.unread.size(), "row"),
-                            printable(to_text(v.unread.front())));
-    return text;
+    return text + unread_text(v.unread);
 }
 
 std::string validation_csv(const Validation& v) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/arithmetic.hpp"
+#include "sim/attention_gradient.hpp"
+#include "sim/attention_stream.hpp"
 #include "sim/gradient_stream.hpp"
 #include "sim/tiled_stream.hpp"
 
@@ -137,6 +139,10 @@ void PlainStream::close(CtaState& state, std::vector<Access>& out) const {
 std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping) {
     if (const auto* streaming = std::get_if<Streaming>(&layer.op))
         return std::make_unique<PlainStream>(*streaming, layer.pass, layer.precision, mapping);
+    if (std::holds_alternative<Attention>(layer.op)) {
+        if (layer.pass == Pass::fwd) return std::make_unique<AttentionStream>(layer, mapping);
+        return std::make_unique<AttentionGradientStream>(layer, mapping);
+    }
     const auto with_bias = [&layer](Operands all) {
         all.bias = bias_operand(layer, all.view);
         return all;

@@ -81,10 +81,11 @@ public:
 private:
     // All kernels, each after the end of the one before it.
     std::int64_t in_turn() {
-        const std::int64_t kernels = stream_.kernels(), ctas = stream_.ctas() / kernels;
-        std::int64_t done = 0;
-        for (std::int64_t kernel = 0; kernel < kernels && !stopped_; ++kernel) {
-            done += range(kernel * ctas, (kernel + 1) * ctas, {});
+        std::int64_t done = 0, first = 0;
+        for (std::int64_t kernel = 0; kernel < stream_.kernels() && !stopped_; ++kernel) {
+            const std::int64_t end = stream_.end_of(kernel);
+            done += range(first, end, {});
+            first = end;
             hierarchy_.end_kernel();
         }
         return done;

@@ -87,11 +87,10 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
         errors.push_back(
             {layer.name, "convolutions by Winograd's algorithm or FFT are not simulated; predict has them"});
     if (!errors.empty()) return tl::unexpected(errors);
-    if (std::holds_alternative<Attention>(layer.op) || std::holds_alternative<MixtureOfExperts>(layer.op) ||
-        std::holds_alternative<AllReduce>(layer.op))
+    if (std::holds_alternative<MixtureOfExperts>(layer.op) || std::holds_alternative<AllReduce>(layer.op))
         return failure(layer.name,
-                       fmt::format("{} is not simulated: only convolutions, GEMMs and streaming layers have addresses; "
-                                   "`gambrel predict` models it",
+                       fmt::format("{} is not simulated: only convolutions, GEMMs, attention and streaming layers have "
+                                   "addresses; `gambrel predict` models it",
                                    name(mapping.family)));
     const Occupancy o = occupancy(machine, mapping);
     if (o.ctas_per_sm <= 0)

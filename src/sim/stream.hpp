@@ -32,8 +32,9 @@ public:
     virtual ~AddressStream() = default;
 
     [[nodiscard]] virtual std::int64_t ctas() const = 0;
-    // Launched one after the other, each with as many of the CTAs.
+    // Launched one after the other: the CTAs of each follow those of the one before it, up to end_of(kernel).
     [[nodiscard]] virtual std::int64_t kernels() const { return 1; }
+    [[nodiscard]] virtual std::int64_t end_of(std::int64_t kernel) const { return (kernel + 1) * (ctas() / kernels()); }
     [[nodiscard]] virtual std::int64_t steps(std::int64_t cta) const = 0;
     virtual void open(std::int64_t cta, CtaState& state) const = 0;
     virtual void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const = 0;

@@ -60,8 +60,43 @@ TEST_F(TransformerCommands, flags_of_transformers_are_refused_elsewhere) {
     const Outcome r = run("predict resnet50 --phase decode --gpu v100");
     EXPECT_EQ(r.status, 2);
     EXPECT_THAT(r.err, HasSubstr("--phase: is for transformers"));
-    std::ofstream(path("t.csv")) << "op,precision,batch,q_len,kv_len,heads,head_dim\nattention,fp16,1,64,64,4,64\n";
+    std::ofstream(path("t.csv")) << "op,precision,tokens,hidden,intermediate,topk,experts\nmoe,fp16,64,256,512,2,8\n";
     EXPECT_THAT(run("simulate --layers " + path("t.csv") + " --gpu v100").err, HasSubstr("is not simulated"));
+}
+
+TEST_F(TransformerCommands, simulate_takes_attention) {
+    std::ofstream(path("t.csv")) << "op,precision,batch,q_len,kv_len,heads,head_dim\nattention,fp16,1,64,64,4,64\n";
+    const Outcome r = run("simulate --layers " + path("t.csv") + " --gpu a100 --csv - -q");
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_THAT(r.out, HasSubstr(",simulated"));
+}
+
+TEST_F(TransformerCommands, a_host_that_launches_slowly_bounds_a_network) {
+    const auto rate = [&](const std::string& flags) {
+        const Outcome r = run("predict alexnet --gpu v100 --batch 1 -q --json - " + flags);
+        EXPECT_EQ(r.status, 0) << r.err;
+        return nlohmann::json::parse(r.out).at("total");
+    };
+    const auto free = rate(""), slow = rate("--host-gap 1ms"), quick = rate("--host-gap 1ns");
+    EXPECT_FALSE(free.contains("host_time_s"));
+    EXPECT_EQ(quick.at("samples_per_s"), free.at("samples_per_s"));
+    EXPECT_NEAR(slow.at("samples_per_s").get<double>() * slow.at("host_time_s").get<double>(), 1, 1e-9);
+    EXPECT_EQ(slow.at("time_s"), free.at("time_s"));
+    EXPECT_EQ(run("predict alexnet --gpu v100 --host-gap fast").status, 2);
+}
+
+TEST_F(TransformerCommands, a_training_step_of_any_network_has_its_optimizer) {
+    EXPECT_THAT(run("predict alexnet --gpu v100 --phase train --csv - -q").out, HasSubstr("optimizer,"));
+    EXPECT_THAT(run("predict alexnet --gpu v100 --training --csv - -q").out, testing::Not(HasSubstr("optimizer,")));
+}
+
+TEST_F(TransformerCommands, tensors_kept_as_nchw_are_turned_over_for_tensor_cores_alone) {
+    const auto bytes = [&](const std::string& flags) {
+        const Outcome r = run("predict alexnet --gpu a100 --batch 8 -q --json - " + flags);
+        return nlohmann::json::parse(r.out).at("total").at("dram_bytes").get<double>();
+    };
+    EXPECT_GT(bytes("--precision tf32 --layout nchw"), 1.2 * bytes("--precision tf32"));
+    EXPECT_EQ(bytes("--precision fp32 --layout nchw"), bytes("--precision fp32"));
 }
 
 }  // namespace

@@ -57,6 +57,25 @@ TEST(Workspaces, that_hold_input_and_output_are_written_and_read) {
     EXPECT_GT(with.time.value() - without.time.value(), 2 * 1849758327.0 / 2.039e12);
 }
 
+// PyTorch keeps NCHW unless it is told otherwise, and TF32 kernels read NHWC: both activations of every pass are read
+// and written once more. So is the gradient of a filter.
+TEST(Workspaces, of_another_layout_hold_both_activations_of_every_pass) {
+    for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
+        Layer layer = layer_of(square(64, 256, 28, 128, 3, 1), pass, Precision::tf32);
+        const Prediction as_kernels_like = on_a100(layer);
+        layer.hints.other_layout = true;
+        const Prediction turned = on_a100(layer);
+        const double input = 64.0 * 256 * 28 * 28 * 4, output = 64.0 * 128 * 28 * 28 * 4;
+        const double filter = pass == Pass::wgrad ? 128.0 * 256 * 9 * 4 : 0;
+        EXPECT_NEAR((turned.traffic.dram.total() - as_kernels_like.traffic.dram.total()).value(),
+                    2 * (input + output + filter), 1)
+            << name(pass);
+        EXPECT_GT(turned.time, as_kernels_like.time) << name(pass);
+        layer.precision = Precision::fp32;
+        EXPECT_FALSE(on_a100(layer).mapping.transposes) << name(pass);
+    }
+}
+
 // Launches of gemm_traffic_a100: 32 tiles in 12 parts take 159 us, 129 us longer than their multiplications.
 TEST(OrderedSums, of_parts_that_run_beside_each_other_come_one_after_the_other) {
     Layer layer = layer_of(Gemm{.m = 128, .n = 1024, .k = 1024, .b_transposed = true});

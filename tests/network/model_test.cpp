@@ -79,6 +79,19 @@ TEST(Models, prefill_does_two_flop_for_each_parameter_and_token) {
     EXPECT_NEAR(totals(n).matrix_flop.value() / (2 * inside * 128), 1, 0.03);
 }
 
+TEST(Models, a_compiler_joins_element_wise_kernels_and_changes_no_product) {
+    for (const std::string name : {"bert-large", "gpt2-large", "llama-3-8b"}) {
+        ModelOptions options;
+        options.batch = 2, options.sequence = 128, options.fused = false;
+        const Network eager = *builtin_model(name, options);
+        options.compiled = true;
+        const Network compiled = *builtin_model(name, options);
+        EXPECT_EQ(totals(compiled).matrix_flop, totals(eager).matrix_flop) << name;
+        EXPECT_LT(totals(compiled).bytes, totals(eager).bytes) << name;
+        EXPECT_EQ(compiled.parameters, eager.parameters) << name;
+    }
+}
+
 TEST(ModelConfigs, report_all_that_is_missing_at_once) {
     const auto network = read_model_config(R"({"model_type": "llama", "hidden_size": "wide"})", "config.json");
     ASSERT_FALSE(network);

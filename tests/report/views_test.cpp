@@ -144,6 +144,9 @@ TEST(ValidationViews, draw_predicted_against_measured_with_units) {
 TEST(ValidationViews, carry_the_errors_as_text_csv_json_and_markdown) {
     Validation v = sample::small_validation();
     EXPECT_THAT(validation_text(v, "toy.csv", wide(), 1), testing::AllOf(HasSubstr("10.0 %"), HasSubstr("+10.0 %")));
+    v.unread = {{"line 4", "no such op"}, {"line 5", "no rows"}, {"line 6", "no rows"}};
+    EXPECT_THAT(validation_text(v, "toy.csv", wide(), 1),
+                HasSubstr("3 rows could not be judged:\n  2 x line 5: no rows\n  1 x line 4: no such op\n"));
     EXPECT_THAT(validation_csv(v), HasSubstr("2,layer|1,toy,fwd,fp32,,,,DRAM_bytes,10000000,11000000"));
     EXPECT_NEAR(Json::parse(validation_json(v))["errors"][0]["mean_absolute"].get<double>(), 0.1, 1e-9);
     EXPECT_THAT(validation_markdown(v, "toy", "gambrel validate toy.csv"), HasSubstr("| layer\\|1 |"));

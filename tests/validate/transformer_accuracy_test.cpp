@@ -59,8 +59,7 @@ TEST_F(TransformerAccuracy, of_training_attention) {
 TEST_F(TransformerAccuracy, of_decode) {
     const auto rows = rows_of({"attention_time.csv.gz", 20e-6}, {"phase"}, {"decode"});
     expect_error(rows, "a100-sxm4-80gb", 8, 1700);
-    // Head dimensions of 512 among them, whose kernel is not modelled; without them 11.3 %.
-    expect_error(rows, "h100-sxm", 15.4, 1300);
+    expect_error(rows, "h100-sxm", 12.6, 1300);
     expect_error(rows, "rtx-4090", 11.8, 70);
 }
 
@@ -80,10 +79,13 @@ TEST_F(TransformerAccuracy, of_vector_operators) {
 
 TEST_F(TransformerAccuracy, of_whole_networks_in_eager_pytorch) {
     const auto rows = rows_of({"network_time.csv.gz"}, {"source", "phase"}, {"neusight", "inference"});
-    expect_error(rows, "v100-pcie-32gb", 5, 8);
-    expect_error(rows, "t4", 14, 5);
-    expect_error(rows, "a100-pcie-40gb", 9.2, 14);
-    expect_error(rows, "p100-pcie-16gb", 9.2, 5);
+    // Below what NeuSight predicts for the same rows: 5.2, 18.5, 7.8 and 7.1; of training steps 8.9.
+    expect_error(rows, "v100-pcie-32gb", 3.8, 8);
+    expect_error(rows, "t4", 13.6, 5);
+    expect_error(rows, "a100-pcie-40gb", 4.6, 14);
+    expect_error(rows, "p100-pcie-16gb", 7.05, 5);
+    expect_error(rows_of({"network_time.csv.gz"}, {"source", "phase"}, {"neusight", "training"}), "v100-pcie-32gb", 3.8,
+                 3);
 }
 
 }  // namespace
