@@ -160,6 +160,10 @@ std::string_view name(Timing timing);
 std::optional<Timing> timing_from(std::string_view text);
 
 // What a table's row says of how the layer was run. Empty where it says nothing; nothing here changes FLOP or bytes.
+// A kernel of its own for the bias of a product: it adds it to the result, or writes it into C before, which the
+// product then reads.
+enum class BiasKernel : std::uint8_t { none, adds, copies };
+
 struct Hints {
     std::string algorithm, kernel, gpu;
     std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given
@@ -168,11 +172,12 @@ struct Hints {
     std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
     std::optional<bool> tensor_core;  // whether the matrix units were used
     std::optional<Timing> timing;
-    double fma = 0;                // multiply-adds that ran, as a profiler counted them; 0: not given
-    Bytes workspace;               // that the library asked for; 0: not given
-    bool overwrites = false;       // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
-    bool cold = false;             // caches were flushed before it, as a profiler does that counts one kernel
-    bool quantizes_input = false;  // the time includes the kernels that make FP8 or FP4 of a wider input
+    double fma = 0;           // multiply-adds that ran, as a profiler counted them; 0: not given
+    Bytes workspace;          // that the library asked for; 0: not given
+    bool overwrites = false;  // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
+    bool cold = false;        // caches were flushed before it, as a profiler does that counts one kernel
+    BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
+    bool quantizes_input = false;               // the time includes the kernels that make FP8 or FP4 of a wider input
     bool operator==(const Hints&) const = default;
 };
 

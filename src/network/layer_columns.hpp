@@ -88,12 +88,13 @@ enum class Column : std::uint8_t {
     software,
     fma,
     workspace,
+    other_kernels,
     overwrites,
     counted,
     network,
     seq,
 };
-inline constexpr std::size_t kColumns = 78;
+inline constexpr std::size_t kColumns = 79;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };
