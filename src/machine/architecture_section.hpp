@@ -1,9 +1,10 @@
-// One section of an architecture's file: its fields with their ranges, all faults reported.
+// A section of an architecture's file: numbers in their ranges, quantities, tiles. Faults are gathered.
 #pragma once
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,10 @@
 #include <gambrel/machine.hpp>
 
 #include "base/json_fields.hpp"
-#include "base/json_text.hpp"
 
 namespace gambrel::machine_detail {
 
-// Its numbers are plain, because the section cites their source.
+// One section of the file. Its numbers are plain, because the section cites their source.
 class Section {
 public:
     Section(const nlohmann::json& object, const std::string& path, Errors& errors) : fields_(object, path, errors) {
@@ -61,6 +61,10 @@ public:
         return out;
     }
     Tile tile(const std::string& key) { return tile_from(key, fields_.text(key, true)); }
+    std::optional<Tile> tile_or_none(const std::string& key) {
+        const std::string text = fields_.text(key, false);
+        return text.empty() ? std::nullopt : std::optional(tile_from(key, text));
+    }
     std::vector<Tile> tiles(const std::string& key, bool required = true) {
         std::vector<Tile> out;
         if (!required && !fields_.any(key, false)) return out;
