@@ -127,6 +127,11 @@ struct MatrixUnits {
     std::int32_t producer_threads = 0;  // of these, those that only load
     std::int32_t registers = 0;         // of a thread; 0: by its outputs
     std::vector<Tile> tiles;            // that libraries have kernels of
+    // What convolutions need: channels in and out in multiples of this, else they run without these units (0: any); and
+    // steps along k that end with the channels of a tap, so that few channels are filled up with zeros.
+    std::vector<Tile> convolution_tiles;  // of forward convolutions; empty: `tiles`
+    std::int32_t convolution_channels = 0;
+    bool steps_end_with_tap = false;
 };
 
 // How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
@@ -150,12 +155,17 @@ struct EngineChoice {
     std::int64_t tiled_from_images = 0, tiled_from_ctas = 0;
 };
 struct EngineKernels {
-    EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 33, 0, 0}, precomputed;
+    EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 65, 0, 0}, precomputed;
+    // GEMM, whose input another kernel has written out as a matrix.
+    EngineChoice written_out{{32, 32, 8}, {64, 128, 8}, 65, 0, 0};
     std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does
     bool filters_through_l1 = false;              // their lines stay in L1 for other CTAs
-    // Multiplier slots that an element of a tile costs: it is loaded alone, with its address and bounds; fitted. 0: the
-    // engines' times are those of other kernels.
+    // Multiplier slots that an element of a tile costs: it is loaded alone, with its address and bounds; fitted. 0: as
+    // Calibration::engine_load_slots says.
     double load_slots = 0;
+    // Outputs at a side of the images that meet padding are computed apart by engines with precomputed offsets, and
+    // with empty caches wait this long for each element of k; fitted. 0: not seen.
+    Cycles border_step;
 };
 
 // What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
@@ -179,8 +189,11 @@ struct Architecture {
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
     Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
-    double issue_slots = 1;         // of an instruction on the CUDA cores; fitted
-    std::vector<Tile> gemm_tiles;   // on CUDA cores
+    // Operands that are asked for sector by sector, from rows p bytes apart, come at p to the power of minus this of
+    // the DRAM bandwidth; fitted. 0: not seen.
+    double single_sector_decline = 0;
+    double issue_slots = 1;        // of an instruction on the CUDA cores; fitted
+    std::vector<Tile> gemm_tiles;  // on CUDA cores
     // Of batched products on CUDA cores, where the library has one for all shapes, so that narrow products (the context
     // of attention) fill half of it. Absent: it chooses among gemm_tiles.
     std::optional<Tile> batched_gemm_tile;

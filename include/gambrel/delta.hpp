@@ -142,10 +142,10 @@ struct OperandAccess {
     double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
     double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
 };
-// Kernels of a call beside the main one, that write and read workspaces: bytes at L1 and L2, at DRAM, and of these what
-// each kernel, the main one too, writes for the next to read.
+// Kernels of a call beside the main one, that write and read workspaces: bytes at each level, and of these what each
+// kernel, the main one too, writes for the next to read.
 struct TransformTraffic {
-    OperandTraffic l1, dram;
+    OperandTraffic l1, l2, dram;
     std::array<Bytes, 3> handed_on{};
 };
 struct Geometry {
@@ -172,7 +172,8 @@ struct PreparedLayer {
     Geometry geometry;
     double groups = 1;
     OperandTraffic shared, l1;
-    OperandTraffic l2, dram;  // of layers without tiles, whose traffic no cache changes
+    OperandTraffic l2, dram;   // of layers without tiles, whose traffic no cache changes
+    double steps_in_turn = 0;  // of such layers: steps of a CTA that each wait for memory before the next one begins
     bool gemm = false;
     // Of layers without tiles, whose work depends on the GPU: what mapping and shape do not say yet.
     std::variant<std::monostate, Streaming, Attention, MixtureOfExperts, AllReduce> op;

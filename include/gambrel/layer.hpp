@@ -160,6 +160,10 @@ std::string_view name(Timing timing);
 std::optional<Timing> timing_from(std::string_view text);
 
 // What a table's row says of how the layer was run. Empty where it says nothing; nothing here changes FLOP or bytes.
+// A kernel of its own for the bias of a product: it adds it to the result, or writes it into C before, which the
+// product then reads.
+enum class BiasKernel : std::uint8_t { none, adds, copies };
+
 struct Hints {
     std::string algorithm, kernel, gpu;
     std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given
@@ -173,6 +177,7 @@ struct Hints {
     bool overwrites = false;       // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
     bool cold = false;             // caches were flushed before it, as a profiler does that counts one kernel
     bool other_layout = false;     // tensors are not stored as matrix kernels read them: the library turns them over
+    BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
     bool quantizes_input = false;  // the time includes the kernels that make FP8 or FP4 of a wider input
     bool operator==(const Hints&) const = default;
 };

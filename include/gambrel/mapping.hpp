@@ -26,7 +26,7 @@ struct Calibration {
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier, ordered_sum;
     double tap_offsets = 0, sliced_step = 0, fft_reach = 0, transpose_reach = 0, scalar_load_slots = 0,
-           last_wave_gathering = 0;
+           engine_load_slots = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
@@ -101,15 +101,19 @@ struct Mapping {
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile
     std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
+    std::int64_t padded_k = 0;     // k with the zeros that fill its steps up where these end with a tap; 0: k itself
     std::int32_t split_grain = 0;  // parts of a split are multiples of this many k; 0: of whole k-steps
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     SplitSums sums = SplitSums::atomics;
-    bool overwrites = false;       // the output is read before it is written
-    bool engine = false;           // one of cuDNN's older engines
-    bool loads_offsets = false;    // each request for pixels also loads the offset of its k
-    bool explicit_matrix = false;  // the input was written out as a matrix before (im2col)
-    bool transposes = false;       // kernels before and after it write input and output in another layout
-    bool splits_first = false;     // CTAs of one output tile are neighbours in launch order, else those of one split
+    bool overwrites = false;                    // the output is read before it is written
+    BiasKernel bias_kernel = BiasKernel::none;  // that runs beside a product
+    bool engine = false;                        // one of cuDNN's older engines
+    bool loads_offsets = false;                 // each request for pixels also loads the offset of its k
+    bool explicit_matrix = false;               // the input was written out as a matrix before (im2col)
+    bool writes_matrix = false;                 // and the kernel that did so is part of what is looked at
+    std::int32_t border_sides = 0;  // sides of the images whose outputs, where padding is met, are computed apart
+    bool transposes = false;        // kernels before and after it write input and output in another layout
+    bool splits_first = false;      // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
     WarpLoad a, b;

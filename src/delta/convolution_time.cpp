@@ -12,7 +12,10 @@ FlopPerCycle rate_of(const TiledLaunch& c) { return std::max(FlopPerCycle{1}, c.
 void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w) {
     const Mapping& m = c.mapping;
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
-    w.compute += Flops{2 * steps * c.gpu.architecture->engines.load_slots * loaded} / rate_of(c);
+    const double own = c.gpu.architecture->engines.load_slots;
+    const double slots = steps * loaded * (own > 0 ? own : c.gpu.calibration->engine_load_slots);
+    w.compute += Flops{2 * slots} / rate_of(c);
+    w.issue += Cycles{slots / 32 / c.gpu.schedulers};
 }
 
 // Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,
@@ -29,8 +32,14 @@ Seconds transform_time(const TiledLaunch& c) {
     const TransformTraffic& more = c.geometry.transforms;
     const bool fourier = c.mapping.transform == Transform::fft || c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
-    const double reach = fourier ? fit.fft_reach : c.mapping.transposes ? fit.transpose_reach : 1;
-    return std::max(more.dram.total() / (reach * c.gpu.dram_bandwidth), more.l1.total() / c.gpu.l2_bandwidth);
+    const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
+    const double reach = fourier ? fit.fft_reach : rearranges ? fit.transpose_reach : 1;
+    const Seconds moved =
+        std::max(more.dram.total() / (reach * c.gpu.dram_bandwidth), more.l2.total() / c.gpu.l2_bandwidth);
+    // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each.
+    constexpr double kRows = 256;
+    const double rows = c.mapping.writes_matrix ? std::min(c.geometry.k / c.geometry.taps, kRows) : 0;
+    return moved + rows * c.gpu.dram_latency / c.gpu.clock;
 }
 
 }  // namespace gambrel::delta_detail

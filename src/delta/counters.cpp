@@ -25,7 +25,8 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Secon
         const auto stays = [&](Bytes written) { return std::min(written, gpu.usable_l2()); };
         Bytes last = t.dram.c - layer.geometry.read_once * layer.groups;
         // A profiler empties the caches between the kernels of a call, too.
-        for (const Bytes& workspace : layer.geometry.transforms.handed_on) t.left_in_l2 += stays(workspace);
+        for (const Bytes& workspace : layer.geometry.transforms.handed_on)
+            t.left_in_l2 += layer.groups * stays(workspace);
         if (layer.geometry.transforms.handed_on[2] > Bytes{}) last = layer.geometry.written;
         t.left_in_l2 += stays(last);
     }

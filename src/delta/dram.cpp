@@ -100,7 +100,26 @@ double taps_apart(const TiledLaunch& c) {
     return 1 + (c.geometry.taps_h - 1) * std::clamp(excess, 0.0, 1.0);
 }
 
+// Of operands that come sector by sector: CTAs wait for each so long that those of a panel keep step, and what all
+// panels walk along stays where it fits.
+Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s) {
+    const bool rows_first = c.mapping.order == CtaOrder::rows_first;
+    const Bytes walked = (rows_first ? c.geometry.a.unique : c.geometry.b.unique) / c.geometry.batch;
+    const double part = 1.0 / static_cast<double>(c.grid.split_k);
+    const bool stays = walked * part <= c.gpu.calibration->panel_share * c.gpu.usable_l2();
+    const double times = stays ? 1 : std::max(1.0, std::min(s.together, o.panels));
+    return rows_first ? Reads{times, 1} : Reads{1, times};
+}
+
 }  // namespace
+
+bool reads_single_sectors(const TiledLaunch& c) {
+    if (c.gpu.architecture->single_sector_decline <= 0 || !c.layer.gemm) return false;
+    const auto by_sectors = [&](const WarpLoad& load) {
+        return load.k_major && !load.through_l1 && load.run() * c.geometry.element <= Bytes{kSector};
+    };
+    return by_sectors(c.mapping.a) && by_sectors(c.mapping.b);
+}
 
 void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
     const Geometry& g = c.geometry;
@@ -117,6 +136,7 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
             const RereadCounts counts = reread_counts(c, order);
             reads = lessened(reads_of(c, order, counts), lost);
             even = counts.uneven > 0 ? lessened(reads_of(c, order, counts.evened()), lost) : reads;
+            if (reads_single_sectors(c)) reads = even = sector_reads(c, order, counts);
         }
     } else if (g.a.unique + g.b.unique + g.output * g.element > c.gpu.usable_l2()) {
         const double miss = split_miss(c);

@@ -1,4 +1,6 @@
 // The terms of a prediction, line by line, from the functions that compute them.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "delta/levels.hpp"
@@ -82,14 +84,22 @@ void traffic_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     out.given("shared bytes", "stores of tiles and fragments of every warp", p.traffic.shared.total());
 }
 
-void rate_lines(const Prediction& p, const ModelInputs& h, Lines& out) {
+void rate_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
+    const ModelInputs& h = c.gpu;
     const auto rate = [&](const char* name, Bytes bytes, Bandwidth bandwidth, Seconds result) {
-        out.product(name, "bytes / bandwidth", {{"bytes", bytes}, {"bandwidth", bandwidth, true}}, result);
+        const double share = result > Seconds{} ? bytes / bandwidth / result : 1;
+        if (std::abs(share - 1) < 1e-9)
+            return out.product(name, "bytes / bandwidth", {{"bytes", bytes}, {"bandwidth", bandwidth, true}}, result);
+        out.product(name, "bytes / (bandwidth x share that such reads reach)",
+                    {{"bytes", bytes}, {"bandwidth", bandwidth, true}, {"share", share, true}}, result);
     };
-    rate("t L1", p.traffic.l1.total(), h.l1_width_of_all() * h.clock, p.terms[Term::l1]);
-    rate("t L2", p.traffic.l2.total(), h.l2_bandwidth, p.terms[Term::l2]);
-    // Without what an uneven last wave reads again while DRAM is idle.
-    rate("t DRAM", p.traffic.dram.total() - p.traffic.dram_uneven.total(), h.dram_bandwidth, p.terms[Term::dram]);
+    // Those of the main kernel, and without what an uneven last wave reads again while DRAM is idle.
+    const TransformTraffic& more = c.geometry.transforms;
+    const double groups = c.layer.groups;
+    rate("t L1", p.traffic.l1.total() - groups * more.l1.total(), h.l1_width_of_all() * h.clock, p.terms[Term::l1]);
+    rate("t L2", p.traffic.l2.total() - groups * more.l2.total(), h.l2_bandwidth, p.terms[Term::l2]);
+    const Bytes even = p.traffic.dram.total() - p.traffic.dram_uneven.total();
+    rate("t DRAM", even - groups * more.dram.total(), h.dram_bandwidth, p.terms[Term::dram]);
 }
 
 void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
@@ -108,7 +118,7 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     pace("t issue", work.issue, t[Term::issue]);
     pace("t shared", work.shared, t[Term::shared]);
     out.given("busy", "waves of the longest of compute, issue, shared and one CTA's own latency", t[Term::latency]);
-    rate_lines(p, h, out);
+    rate_lines(c, p, out);
     const Seconds memory =
         out.maximum("memory", "the slowest level", {{"L1", t[Term::l1]}, {"L2", t[Term::l2]}, {"DRAM", t[Term::dram]}});
     const Seconds around = out.sum("around", "first tiles and outputs that no other CTA hides",
@@ -126,6 +136,9 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
             out.maximum("longer", "of busy and memory", {{"busy", t[Term::latency]}, {"memory", memory}});
         kernel = out.sum("kernel", "longer + around", {{"longer", longer}, {"around", around}});
     }
+    if (const Seconds beside = c.layer.groups * transform_time(c); beside > Seconds{})
+        kernel =
+            out.sum("all kernels", "with those that run before and after it", {{"kernel", kernel}, {"others", beside}});
     const Seconds call = call_overhead(c);
     if (c.layer.groups > 1) {
         kernel = out.maximum("kernels", "each group takes at least a launch",

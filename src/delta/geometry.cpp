@@ -125,6 +125,31 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     g.b = matrix_operand(matrix(filter_rows, pitch, pitch, filter_along_k, s.tile_n, s.k_step), m.b, e);
 }
 
+// The kernel that writes the input out as a matrix: 32 threads take one tap of neighbouring pixels. Taps that overlap
+// meet in L1.
+void add_matrix_writer(const Layer& layer, Bytes input, Geometry& g) {
+    const WarpLoad side_by_side{.lanes = 32};
+    const OperandAccess taken =
+        pixel_operand(forward_window(std::get<Convolution>(layer.op)), side_by_side, {32, 1, 1}, 1, g.element.value());
+    const Bytes matrix = g.a.unique;
+    g.transforms.l1.a = taken.elements * g.batch * taken.overfetch_request * g.element + matrix;
+    g.transforms.l2.a = g.transforms.dram.a = input + matrix;
+    g.transforms.handed_on[0] = matrix;
+}
+
+// Beside a product: every output is read with its bias and written again, or the bias is written to every output.
+void add_bias_kernel(BiasKernel kernel, Geometry& g) {
+    if (kernel == BiasKernel::none) return;
+    const Bytes output = g.output * g.element;
+    const bool adds = kernel == BiasKernel::adds;
+    g.transforms.l1.c = (adds ? 3 : 2) * output;
+    g.transforms.l2.c = g.transforms.dram.c = (adds ? 2 : 1) * output;
+    g.transforms.handed_on[2] = g.written = output;
+    if (!adds) return;
+    g.rewritten += output;
+    g.read_back += output;
+}
+
 void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
     const double a = g.m * g.k * s.columns, b = g.n * g.k * s.rows;
     const auto side = [](double x) { return static_cast<std::int64_t>(x); };
@@ -180,13 +205,15 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.a.unique = layer.pass == Pass::fwd ? once.input : once.output;
     if (m.explicit_matrix) g.a.unique = g.m * g.k * g.batch * g.element;
     g.b.unique = layer.pass == Pass::wgrad ? once.input : once.filter;
+    if (m.writes_matrix) add_matrix_writer(layer, once.input, g);
+    add_bias_kernel(m.bias_kernel, g);
     if (m.transposes) {
         const auto& v = std::get<Convolution>(layer.op);
         const Bytes input = static_cast<double>(v.n * v.c * v.h * v.w) * g.element;
         const Bytes output = static_cast<double>(v.n * v.k * v.p() * v.q()) * g.element;
         g.transforms.dram = {2 * (layer.pass == Pass::fwd ? input : output), {}, 2 * once.written};
         if (layer.pass == Pass::wgrad) g.transforms.dram.b = 2 * input;
-        g.transforms.l1 = g.transforms.dram;
+        g.transforms.l1 = g.transforms.l2 = g.transforms.dram;
     }
     // Where a strided layer skips columns, their sectors come along.
     if (const auto* v = std::get_if<Convolution>(&layer.op);

@@ -24,6 +24,9 @@ Frequency sustained_clock(const Machine& machine) {
 // Calibration::power_exponent.
 void limit_by_power(const Machine& machine, ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
+    // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
+    if (!gemm && slot_powered(machine.clocks))
+        in.matrix_clock = in.matrix_clock_long = std::min(1.0, machine.clocks.base->value / in.clock);
     if (!gemm || !machine.clocks.boost) return;
     const Frequency boost = machine.clocks.boost->value;
     const double to_boost = boost / in.clock;

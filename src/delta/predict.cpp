@@ -17,6 +17,9 @@ void one_group(PreparedLayer& p) {
     }
     g.output /= g.batch;
     for (Bytes* bytes : {&g.rewritten, &g.read_back, &g.read_once, &g.offsets}) *bytes = *bytes / g.batch;
+    TransformTraffic& more = g.transforms;
+    for (OperandTraffic* t : {&more.l1, &more.l2, &more.dram}) *t *= 1 / g.batch;
+    for (Bytes& workspace : more.handed_on) workspace = workspace / g.batch;
     g.bias = g.bias / g.batch;
     g.unique_bias = g.unique_bias / g.batch;
     p.groups = g.batch;
@@ -47,9 +50,9 @@ double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelIn
 void add_transforms(const PreparedLayer& layer, Traffic& t) {
     const TransformTraffic& more = layer.geometry.transforms;
     for (auto part : {&OperandTraffic::a, &OperandTraffic::b, &OperandTraffic::c}) {
-        t.l1.*part += more.l1.*part;
-        t.l2.*part += more.l1.*part;
-        t.dram.*part += more.dram.*part;
+        t.l1.*part += layer.groups * (more.l1.*part);
+        t.l2.*part += layer.groups * (more.l2.*part);
+        t.dram.*part += layer.groups * (more.dram.*part);
     }
 }
 

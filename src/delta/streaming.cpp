@@ -67,7 +67,10 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
         t[Term::launch] = h.launch;
         t.prologue = h.dram_latency / h.clock;
     }
-    const Term most = longest(t, {Term::compute, Term::issue, Term::l1, Term::l2, Term::dram});
+    // Such a step loads, and the next one waits until it has stored.
+    constexpr double kWaits = 2;
+    t[Term::latency] = layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
+    const Term most = longest(t, {Term::compute, Term::issue, Term::latency, Term::l1, Term::l2, Term::dram});
     return t[most] + t[Term::launch] + t.prologue;
 }
 

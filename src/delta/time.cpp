@@ -48,7 +48,8 @@ void add_instructions(const TiledLaunch& c, double steps, CtaWork& w) {
 void slow_down(const TiledLaunch& c, TimeTerms& t) {
     const double length = t[Term::latency] / c.gpu.calibration->power_window;
     const double above = c.layer.gemm ? 1 / (1 + length * length) : 0;
-    const Frequency held = c.gpu.clock_long + above * (c.gpu.clock - c.gpu.clock_long);
+    const Frequency least = is_tensor(c.mapping.pipe) ? c.gpu.clock * c.gpu.matrix_clock_long : c.gpu.clock_long;
+    const Frequency held = least + above * (c.gpu.clock - least);
     for (const Term term : {Term::compute, Term::issue, Term::shared, Term::latency}) t[term] *= c.gpu.clock / held;
 }
 
@@ -70,7 +71,18 @@ Seconds cold_start(const TiledLaunch& c) {
     if (!c.layer.cold) return {};
     const Calibration& fit = *c.gpu.calibration;
     const bool is_short = c.mapping.engine || is_direct(c.mapping);
-    return (is_short ? fit.cold_start_short : fit.cold_start) + (c.mapping.launches - 1) * fit.cold_start_short;
+    const Cycles borders = c.mapping.border_sides * c.geometry.k * c.gpu.architecture->engines.border_step;
+    return (is_short ? fit.cold_start_short : fit.cold_start) + (c.mapping.launches - 1) * fit.cold_start_short +
+           borders / c.gpu.clock;
+}
+
+Seconds dram_time(const TiledLaunch& c, const Traffic& t) {
+    const Bytes read = t.dram.a + t.dram.b - t.dram_uneven.total();
+    const double pitch = c.geometry.k * c.geometry.element / Bytes{1};
+    const double decline = reads_single_sectors(c) ? std::pow(pitch, c.gpu.architecture->single_sector_decline) : 1;
+    // Check bits that lie in the same memory are read beside the data.
+    const double data = std::max(0.1, 1 - c.gpu.calibration->ecc_refetch * c.gpu.check_bits);
+    return (read * decline + t.dram.c) / (data * c.gpu.dram_bandwidth);
 }
 
 // The time of one CTA's SM and of every level, each alone.
@@ -85,7 +97,7 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t[Term::latency] = run([&](double n) { return work.of(n); });
     t[Term::l1] = traffic.l1.total() / h.l1_width_of_all() / h.clock;
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth;
-    t[Term::dram] = (traffic.dram.total() - traffic.dram_uneven.total()) / h.dram_bandwidth;
+    t[Term::dram] = dram_time(c, traffic);
     t[Term::launch] = kernels_alone(c.layer) ? cold_start(c) : h.launch * c.mapping.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
@@ -141,7 +153,8 @@ CtaWork work_of(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
     const Calibration& fit = *c.gpu.calibration;
     const bool tensor = is_tensor(m.pipe);
-    const auto steps = static_cast<double>(c.grid.k_steps);
+    auto steps = static_cast<double>(c.grid.k_steps);
+    if (m.padded_k > 0) steps = std::max(steps, static_cast<double>(m.padded_k) / m.split_k / m.cta.k);
     const FlopPerCycle rate = std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[m.pipe]);
     CtaWork w;
     w.compute = Flops{steps * 2 * (static_cast<double>(m.cta.m) * m.cta.n * m.cta.k)} / rate;
@@ -149,10 +162,10 @@ CtaWork work_of(const TiledLaunch& c) {
         if (c.layer.gemm) w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
         if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
         if (slices_of(m) > 1) w.compute *= fit.sliced_step;
+        add_instructions(c, steps, w);
         if (m.engine) add_engine_work(c, steps, w);
         if (m.transform != Transform::none) add_transform_work(c, steps, w);
-        add_instructions(c, steps, w);
-        if (m.engine && c.gpu.architecture->engines.load_slots > 0) w.latency += steps * c.gpu.dram_latency;
+        if (m.engine) w.latency += steps * c.gpu.dram_latency;  // a single stage: every step waits for memory
     } else {
         if (const auto& matrix = c.gpu.architecture->matrix) w.compute = w.compute / matrix->reach;
         // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment

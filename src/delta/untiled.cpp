@@ -1,5 +1,6 @@
 // Layers that are not one implicit GEMM: which function predicts them, and what their time waits for.
 #include <algorithm>
+#include <cmath>
 
 #include "delta/levels.hpp"
 
@@ -30,6 +31,9 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
         prepared.l1.a = std::max(once.read, asked);
         prepared.l2.a = std::max(once.read, std::min(asked, once.read * most));
     }
+    // One channel in and out: a CTA has an image and goes along it by as many pixels as it has threads.
+    if (const auto* v = std::get_if<Convolution>(&layer.op); v && prepared.mapping.family == KernelFamily::streaming)
+        prepared.steps_in_turn = std::ceil(static_cast<double>(v->p() * v->q()) / prepared.mapping.threads);
     if (const auto* s = std::get_if<Streaming>(&layer.op)) prepared.op = *s;
     if (const auto* a = std::get_if<Attention>(&layer.op)) prepared.op = *a;
     if (const auto* m = std::get_if<MixtureOfExperts>(&layer.op)) prepared.op = *m;
@@ -49,7 +53,8 @@ Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms
 void predict_untiled(const PreparedLayer& layer, const ModelInputs& h, Prediction& p) {
     TimeTerms& t = p.terms;
     p.time = untiled_time(layer, h, t, p.traffic);
-    const auto working = {Term::compute, Term::issue, Term::shared, Term::l1, Term::l2, Term::dram, Term::link};
+    const auto working = {Term::compute, Term::issue, Term::latency, Term::shared,
+                          Term::l1,      Term::l2,    Term::dram,    Term::link};
     const Term most = longest(t, working);
     p.bound = t[Term::launch] > t[most] ? Term::launch : most;
     p.regime = regime_of_untiled(layer);

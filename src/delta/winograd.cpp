@@ -50,7 +50,7 @@ void fft_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geomet
     g.written = once.written;
     const double moved = 2 * s.passes - 1;
     g.transforms.dram = {input + moved * images, once.filter + moved * filters, moved * products + once.written};
-    g.transforms.l1 = g.transforms.dram;
+    g.transforms.l1 = g.transforms.l2 = g.transforms.dram;
     g.transforms.handed_on = {images, filters, products};
 }
 
@@ -78,8 +78,7 @@ void transformed_operands(const Layer& layer, const Mapping& m, const Grid& grid
         const Bytes transformed{16 * g.k * padded_n * e};
         give(g.a, std::max(w.images * g.k * patches, 1.0) * columns, input);
         give(g.b, transformed.value() * rows, transformed);
-        g.transforms.l1.b = filter + transformed;
-        g.transforms.dram.b = filter + transformed;
+        g.transforms.l1.b = g.transforms.l2.b = g.transforms.dram.b = filter + transformed;
         g.transforms.handed_on = {transformed};
         return;
     }
@@ -90,7 +89,7 @@ void transformed_operands(const Layer& layer, const Mapping& m, const Grid& grid
     give(g.a, all_tiles.value() * columns, all_tiles);
     give(g.b, transformed.value() * rows, transformed);
     // Tiles of 6 x 6 inputs overlap by two.
-    g.transforms.l1 = {input * 2.25 + tiles, filter + transformed, products + once.written};
+    g.transforms.l1 = g.transforms.l2 = {input * 2.25 + tiles, filter + transformed, products + once.written};
     g.transforms.dram = {input + tiles, filter + transformed, products + once.written};
     g.transforms.handed_on = {tiles, transformed, all_products};
     g.output = all_products / g.element;

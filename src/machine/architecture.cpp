@@ -1,5 +1,4 @@
 // JSON to Architecture, and which one a machine has.
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -46,6 +45,11 @@ void read_l1(Section s, Architecture& a) {
     s.finish();
 }
 
+void read_dram(Section s, Architecture& a) {
+    a.single_sector_decline = s.number("single_sector_decline", 0, 1);
+    s.finish();
+}
+
 void read_cuda_cores(Section s, Architecture& a) {
     a.gemm_tiles = s.tiles("gemm");
     a.batched_gemm_tile = s.tile_or_none("gemm_batched");
@@ -73,7 +77,9 @@ EngineKernels engine_kernels(Section s) {
     e.filter_run = s.count("filter_run", 1, 32);
     e.store_run = s.count("store_run", 1, 32);
     e.filters_through_l1 = s.flag("filters_through_l1");
+    e.written_out = choice("written_out");
     e.load_slots = s.number("load_slots", 0, 100);
+    e.border_step = s.quantity<Cycles>("border_step");
     s.finish();
     return e;
 }
@@ -90,6 +96,9 @@ MatrixUnits matrix_units(Section s) {
     m.producer_threads = s.count("producer_threads", 0, 1024, false);
     m.registers = s.count("registers", 16, 1024, false);
     m.tiles = s.tiles("tiles");
+    m.convolution_tiles = s.tiles("convolution_tiles", false);
+    m.convolution_channels = s.count("convolution_channels", 1, 64, false);
+    m.steps_end_with_tap = s.flag("steps_end_with_tap", false);
     s.finish();
     return m;
 }
@@ -182,6 +191,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
         to.l2_keeps_written = s.flag("keeps_written", false);
         s.finish();
     });
+    if (const json* object = root.object("dram")) read_dram(Section(*object, source + "dram", errors), a);
     section("issue", [](Section s, Architecture& to) {
         to.issue_slots = s.number("slots_per_instruction", 0.1, 10);
         s.finish();

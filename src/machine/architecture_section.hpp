@@ -65,8 +65,9 @@ public:
         const std::string text = fields_.text(key, false);
         return text.empty() ? std::nullopt : std::optional(tile_from(key, text));
     }
-    std::vector<Tile> tiles(const std::string& key) {
+    std::vector<Tile> tiles(const std::string& key, bool required = true) {
         std::vector<Tile> out;
+        if (!required && !fields_.any(key, false)) return out;
         for (const std::string& text : fields_.texts(key)) out.push_back(tile_from(key, text));
         if (out.empty()) fields_.fault(key, "expected at least one tile such as \"128x64x32\"");
         return out;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -123,6 +124,30 @@ struct Catalogue {
         return telling > 0 || count == asked.size() ? count : 0;
     }
 
+    [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const {
+        if (const auto it = index.find(letters_of(name)); it != index.end()) return it->second;
+        const auto it = loose.find(key_of(without_brands(words_of(name))));
+        return it == loose.end() || it->first.empty() ? std::nullopt : std::optional(it->second);
+    }
+
+    // "V100 (NERSC Cori GPU, V100-SXM2-16GB)": the remark may say which board of that name it is.
+    [[nodiscard]] std::optional<std::size_t> find_by_remark(std::string_view name) const {
+        const std::size_t open = name.find('('), close = name.rfind(')');
+        if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+        const Words family = without_brands(words_of(name.substr(0, open)));
+        std::string_view remark = name.substr(open + 1, close - open - 1);
+        std::optional<std::size_t> found;
+        while (!remark.empty()) {
+            const std::size_t comma = std::min(remark.find_first_of(",;"), remark.size());
+            const auto board = find(remark.substr(0, comma));
+            remark.remove_prefix(std::min(comma + 1, remark.size()));
+            if (!board || family.empty() || matches(*board, family) != family.size()) continue;
+            if (found && *found != *board) return std::nullopt;
+            found = board;
+        }
+        return found;
+    }
+
     // The machines that have all these words.
     [[nodiscard]] std::vector<std::size_t> like(std::string_view text) const {
         Words asked = without_brands(words_of(text));
@@ -149,9 +174,9 @@ std::span<const Machine> catalogue() { return the_catalogue().machines(); }
 
 const Machine* find_in_catalogue(std::string_view name) {
     const auto& c = the_catalogue();
-    if (const auto it = c.index.find(letters_of(name)); it != c.index.end()) return &c.machine(it->second);
-    const auto it = c.loose.find(key_of(without_brands(words_of(name))));
-    return it == c.loose.end() || it->first.empty() ? nullptr : &c.machine(it->second);
+    auto found = c.find(name);
+    if (!found) found = c.find_by_remark(name);
+    return found ? &c.machine(*found) : nullptr;
 }
 
 std::vector<const Machine*> machines_of(ComputeCapability capability, std::size_t most) {

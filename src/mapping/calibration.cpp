@@ -43,6 +43,7 @@ constexpr Field kFields[] = {
     {"fft_reach", &C::fft_reach},
     {"transpose_reach", &C::transpose_reach},
     {"scalar_load_slots", &C::scalar_load_slots},
+    {"engine_load_slots", &C::engine_load_slots},
     {"last_wave_gathering", &C::last_wave_gathering},
     {"drift", &C::drift},
     {"split_least_miss", &C::split_least_miss},

@@ -57,7 +57,11 @@ Transform fft_of(const Layer& layer) {
                  channels = static_cast<double>(v.c);
     const double numbers =
         static_cast<double>(s.numbers * kComplex) * (images * channels + filters * channels + images * filters);
-    return kind == Transform::fft && numbers > static_cast<double>(kMostBytes) ? Transform::none : kind;
+    if (kind == Transform::fft_tiled || numbers <= static_cast<double>(kMostBytes)) return kind;
+    // Which of the two ran is told by the multiply-adds, where they were counted: tiles of an implicit GEMM pad them by
+    // a third at most, spectra of small filters have three times as many.
+    constexpr double kPadded = 2;
+    return layer.hints.fma > kPadded * flop(layer).value() / 2 ? kind : Transform::none;
 }
 
 // A complex multiplication takes three real ones.
@@ -71,14 +75,21 @@ GemmView fft_view(const Convolution& v, Pass pass, Transform transform) {
     return view;
 }
 
-Tile fft_tile(const GemmView& view) { return {view.m <= 32 ? 32 : 64, view.n <= 32 ? 32 : 64, 8}; }
+// Multiply-adds of both few images and few filters are not those of padded tiles.
+Tile fft_tile(const GemmView& view) {
+    if (std::max(view.m, view.n) > 32) return {view.m <= 32 ? 32 : 64, view.n <= 32 ? 32 : 64, 8};
+    const auto side = [](std::int64_t size) {
+        return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 4))));
+    };
+    return {side(view.m), side(view.n), 8};
+}
 
 // All of cuDNN's algorithms but the one that needs nothing around its kernel.
 bool takes_groups_in_turn(const Layer& layer) {
     const std::string& how = layer.hints.algorithm;
     const auto asked = [&](const char* part) { return how.find(part) != std::string::npos; };
     if (!layer.hints.kernel.empty()) return false;
-    return asked("PRECOMP") || asked("FFT") || asked("WINOGRAD") || (asked("GEMM") && !asked("IMPLICIT"));
+    return asked("PRECOMP") || asked("FFT") || asked("WINOGRAD") || writes_input_as_matrix(layer);
 }
 
 std::int32_t launches_of(const Layer& layer, Transform transform) {

@@ -73,37 +73,15 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
     const bool gemm = std::holds_alternative<Gemm>(layer.op);
     if (m.split_k > 1 && (gemm || is_tensor(m.pipe))) m.sums = SplitSums::workspace;
     if (gemm) split_of_blas(m, layer, name);
-    m.overwrites = layer.hints.overwrites;
+    m.bias_kernel = gemm ? layer.hints.bias_kernel : BiasKernel::none;
+    if (m.bias_kernel != BiasKernel::none) ++m.launches;
+    m.overwrites = layer.hints.overwrites || m.bias_kernel == BiasKernel::copies;
     // By the DRAM counters of V100: parts of one tile run beside each other in the splitK kernels, not in the engines.
     const bool atomics = m.split_k > 1 && m.sums == SplitSums::atomics, engine = family == KernelName::Family::engine;
     m.splits_first = atomics && !engine;
     if (atomics) m.store_run = engine ? 2 : 1;
     if (engine && m.split_k <= 1) m.store_run = gpu.architecture.engines.store_run;
     return m;
-}
-
-// The engines that run a convolution of which only the algorithm is known; null where others do.
-const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture) {
-    const EngineKernels& engines = architecture.engines;
-    const auto* v = std::get_if<Convolution>(&layer.op);
-    if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
-    const auto asked = [&](const char* algorithm) {
-        return layer.hints.algorithm.find(algorithm) != std::string::npos;
-    };
-    if (asked("IMPLICIT_GEMM")) return &engines.implicit;
-    const bool precomputed = asked("PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
-    const EngineChoice& choice = engines.precomputed;
-    if (!precomputed || choice.narrow.m == 0) return nullptr;
-    const Tile& tile = architecture.convolution_tile;
-    const std::int64_t ctas = ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch;
-    const bool tiled =
-        choice.tiled_from_images > 0 && v->n >= choice.tiled_from_images && ctas >= choice.tiled_from_ctas;
-    return tiled ? nullptr : &choice;
-}
-Tile engine_tile(const EngineChoice& choice, const GemmView& view) {
-    const std::int64_t ctas = ceil_div(view.m, choice.wide.m) * ceil_div(view.n, choice.wide.n) * view.batch;
-    const bool wide = view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
-    return wide ? choice.wide : choice.narrow;
 }
 
 // Products with a vector, and those of few columns with a long k by kernels without tiles, read the matrix once.
@@ -235,15 +213,18 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer);
-    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture)) {
+    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m.pipe)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
-        name.tile = engine_tile(*engine, view);
+        name.tile = engine_tile(*engine, view, layer.hints.fma);
         name.precomputed = engine == &gpu.architecture.engines.precomputed;
+        name.explicit_matrix = engine == &gpu.architecture.engines.written_out;
+        if (name.precomputed) m.border_sides = borders_apart(*convolution, *engine, view, layer.hints.fma);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     m.loads_offsets = name.precomputed;
     m.explicit_matrix = name.explicit_matrix;
+    m.writes_matrix = m.explicit_matrix && layer.hints.kernel.empty();
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches =
@@ -260,10 +241,16 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     } else {
         m.cta = tile_by_rule(layer, view, gpu, m.pipe);
     }
-    m.transposes = convolution && is_tensor(m.pipe) && (layer.hints.other_layout || holds_copies(layer));
+    const bool by_matrix = is_tensor(m.pipe);
+    m.transposes = convolution && ((by_matrix && layer.hints.other_layout) ||
+                                   ((by_matrix || layer.precision == Precision::fp16) && holds_copies(layer)));
     if (m.transposes) m.launches += 2;
     if (name.family == KernelName::Family::direct) m.order = CtaOrder::columns_first;  // filters are the grid's x
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
+    if (convolution && is_tensor(m.pipe) && matrix_of(gpu.architecture).steps_end_with_tap && layer.pass == Pass::fwd) {
+        const std::int64_t channels = convolution->c / convolution->groups;
+        m.padded_k = ceil_div(channels, std::int64_t{m.cta.k}) * m.cta.k * convolution->r * convolution->s;
+    }
     // By their L1 counters the narrow kernels of cuDNN take half a sector of each filter at a time.
     const bool own = name.family == KernelName::Family::engine || name.family == KernelName::Family::direct;
     const bool narrow = convolution && !is_tensor(m.pipe) && !own && m.transform == Transform::none && m.cta.n <= 32;

@@ -74,8 +74,12 @@ double l2_width(const Target& gpu) {
 
 // The tile with the least max(waves x area / reach, CTAs x (m + n) x element / L2 width), reach = area / (area + A).
 Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
-    const std::span<const Tile> tiles =
-        is_tensor(pipe) ? matrix_of(gpu.architecture).tiles : gpu.architecture.gemm_tiles;
+    const MatrixUnits& matrix = matrix_of(gpu.architecture);
+    const bool forward = std::holds_alternative<Convolution>(layer.op) && layer.pass == Pass::fwd;
+    const bool own = forward && !matrix.convolution_tiles.empty();
+    const std::span<const Tile> tiles = !is_tensor(pipe) ? gpu.architecture.gemm_tiles
+                                        : own            ? matrix.convolution_tiles
+                                                         : matrix.tiles;
     const double width = l2_width(gpu), machine_sms = std::max(1.0, gpu.sms);
     const Arithmetic& a = gpu.machine.pipes[pipe];
     const double macs = a.dense ? a.dense->value.value() / 2 : 0;
@@ -132,6 +136,14 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     return {best->m, best->n, 0};
 }
 
+// Without a kernel's name: channels that the library's kernels on Tensor Cores cannot take are left to the others.
+bool takes_channels(const Layer& layer, const Machine& machine) {
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    const auto& matrix = architecture_of(machine).matrix;
+    if (!v || !layer.hints.kernel.empty() || !matrix || matrix->convolution_channels <= 0) return true;
+    return v->c / v->groups % matrix->convolution_channels == 0 && v->k / v->groups % matrix->convolution_channels == 0;
+}
+
 }  // namespace
 
 Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine) {
@@ -140,7 +152,9 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
     const bool named_plain = !layer.hints.kernel.empty() && !named_tensor;
     const Pipe tensor = tensor_pipe(math);
     const bool wanted = layer.hints.tensor_core.value_or(named_tensor || math != Precision::fp32);
-    if (wanted && !named_plain && math != Precision::fp64 && has_pipe(machine, tensor)) return tensor;
+    if (wanted && !named_plain && math != Precision::fp64 && has_pipe(machine, tensor) &&
+        takes_channels(layer, machine))
+        return tensor;
     // cuDNN's engines and the kernels of an "s" in cuDNN and cuBLAS keep FP16 tensors and multiply in FP32: counters of
     // DeepCAM on V100 show 344 times as many FP32 as FP16 operations in them.
     const std::string_view kernel = layer.hints.kernel;

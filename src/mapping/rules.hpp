@@ -19,7 +19,7 @@ struct Target {
 
 // Of an architecture without Tensor Cores, to which a mapping of another one may be carried: plain double buffering.
 inline const MatrixUnits& matrix_of(const Architecture& architecture) {
-    static const MatrixUnits none{.k_step = Bytes{64}, .tiles = {{128, 128, 32}}};
+    static const MatrixUnits none{.k_step = Bytes{64}, .tiles = {{128, 128, 32}}, .convolution_tiles = {}};
     return architecture.matrix ? *architecture.matrix : none;
 }
 
@@ -39,6 +39,13 @@ Tile transformed_tile(Transform transform, const GemmView& view);
 Transform fft_of(const Layer& layer);
 GemmView fft_view(const Convolution& v, Pass pass, Transform transform);
 Tile fft_tile(const GemmView& view);
+// The engines that run a convolution of which only the algorithm is known, and their tile; null where others do.
+const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe);
+Tile engine_tile(const EngineChoice& choice, const GemmView& view, double fma);
+// Sides of the images whose outputs such an engine computes apart (Mapping::border_sides).
+std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma);
+// cuDNN's algorithm GEMM: a kernel before the product writes its input out as a matrix (im2col).
+bool writes_input_as_matrix(const Layer& layer);
 // Whether cuDNN runs the groups of a convolution one after the other by the row's algorithm, and how many kernels one
 // call takes for each.
 bool takes_groups_in_turn(const Layer& layer);

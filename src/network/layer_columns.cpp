@@ -90,6 +90,7 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::software, {"software"}},
     {Column::fma, {"fma"}},
     {Column::workspace, {"workspace_bytes"}},
+    {Column::other_kernels, {"other_kernels"}},
     {Column::overwrites, {"reads_c", "inplace"}},
     {Column::counted, {"dram_bytes", "l2_bytes"}},
     {Column::network, {"network"}},

@@ -89,6 +89,7 @@ enum class Column : std::uint8_t {
     software,
     fma,
     workspace,
+    other_kernels,
     overwrites,
     counted,
     network,
@@ -96,7 +97,7 @@ enum class Column : std::uint8_t {
     mode,
     notes,
 };
-inline constexpr std::size_t kColumns = 80;
+inline constexpr std::size_t kColumns = 81;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

@@ -71,6 +71,13 @@ struct Passes {
     std::optional<Pass> second = {};
 };
 
+// Where a row names its kernel, the others are not part of what was measured.
+BiasKernel bias_kernel_of(std::string_view others, const std::string& kernel) {
+    if (!kernel.empty()) return BiasKernel::none;
+    if (others.find("bias add") != std::string_view::npos) return BiasKernel::adds;
+    return others.find("copy of the bias") != std::string_view::npos ? BiasKernel::copies : BiasKernel::none;
+}
+
 class RowReader {
 public:
     RowReader(LayerRow& row, const RowCells& cells, const LayerTableOptions& options, RowMemo& memo)
@@ -160,6 +167,7 @@ private:
         if (const auto text = cell(Column::fma); !text.empty()) hints.fma = number_from(text).value_or(0);
         if (const auto text = cell(Column::workspace); !text.empty())
             hints.workspace = Bytes{number_from(text).value_or(0)};
+        hints.bias_kernel = bias_kernel_of(cell(Column::other_kernels), hints.kernel);
         hints.overwrites = cells_.flag(Column::overwrites);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);

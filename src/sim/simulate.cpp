@@ -86,6 +86,9 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     if (mapping.transform != Transform::none)
         errors.push_back(
             {layer.name, "convolutions by Winograd's algorithm or FFT are not simulated; predict has them"});
+    if (mapping.writes_matrix)
+        errors.push_back(
+            {layer.name, "calls that write their input out as a matrix first are not simulated; predict has them"});
     if (!errors.empty()) return tl::unexpected(errors);
     if (std::holds_alternative<MixtureOfExperts>(layer.op) || std::holds_alternative<AllReduce>(layer.op))
         return failure(layer.name,

@@ -54,12 +54,26 @@ TEST(Explanations, are_true_line_by_line_and_end_with_the_time) {
                 ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine(id)));
 }
 
+TEST(Explanations, of_operands_that_come_sector_by_sector_are_true) {
+    Layer layer = layer_of(Gemm{.m = 2000, .n = 4000, .k = 3000, .b_transposed = true});
+    layer.hints.kernel = "maxwell_sgemm_64x64_tn";
+    for (const char* id : {"p4", "p100-pcie-16gb"}) ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine(id)));
+}
+
 TEST(Explanations, of_groups_in_turn_and_timed_calls_are_true) {
     Convolution v = square(64, 128, 28, 128, 3, 1);
     v.groups = 4;
     Layer layer = layer_of(v);
     layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
     ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine("v100-sxm2-16gb")));
+    for (const char* algorithm : {"GEMM", "WINOGRAD", "WINOGRAD_NONFUSED", "FFT"}) {
+        layer.hints.algorithm = algorithm;
+        ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine("v100-sxm2-16gb")));
+        Layer whole = layer_of(square(8, 128, 28, 128, 3, 1));
+        whole.hints.algorithm = algorithm;
+        for (const char* id : {"v100-sxm2-16gb", "t4", "a100-sxm4-80gb"})
+            ASSERT_NO_FATAL_FAILURE(expect_true_lines(whole, machine(id)));
+    }
     layer = convolution_layer();
     layer.hints.kernels = 2;
     ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine("v100-sxm2-16gb")));

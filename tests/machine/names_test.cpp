@@ -52,6 +52,8 @@ TEST(MachineNames, drivers_profilers_and_people_find_the_same_machine) {
                                                    {"Tesla V100-SXM2-16GB", "v100-sxm2-16gb"},
                                                    {"Tesla V100", "v100-sxm2-16gb"},
                                                    {"v100-32gb", "v100-sxm2-32gb"},
+                                                   {"V100 (NERSC Cori GPU, V100-SXM2-16GB)", "v100-sxm2-16gb"},
+                                                   {"V100 (Tesla V100-PCIE-32GB)", "v100-pcie-32gb"},
                                                    {"4090", "rtx-4090"},
                                                    {"rtx4090", "rtx-4090"},
                                                    {"RTX 4080", "rtx-4080"},

@@ -66,7 +66,7 @@ TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 10, 1
     const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"};
     expect_error(rows, ValidatedQuantity::time, 8.7, 1259, on("v100-sxm2-16gb"));
     expect_error(rows, ValidatedQuantity::time, 9.9, 552, on("titan-v"));
-    expect_error(rows, ValidatedQuantity::time, 11.3, 933, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 10.7, 933, on("t4"));
     expect_error(rows, ValidatedQuantity::time, 9.6, 1318, on("m60"));
     expect_error(rows, ValidatedQuantity::time, 18.4, 1299, on("k80"));
     expect_error(rows, ValidatedQuantity::time, 18.7, 1184, on("grid-k520"));
@@ -77,17 +77,17 @@ TEST_F(Accuracy, of_the_time_of_convolutions_with_known_tiles) {  // floor 15
     expect_error(rows, ValidatedQuantity::time, 14.9, 4909);
     expect_error(rows, ValidatedQuantity::time, 18.5, 842, on("Tesla P100-PCIE-16GB"));
     expect_error(rows, ValidatedQuantity::time, 13.6, 1866, on("Tesla P4"));
-    expect_error(rows, ValidatedQuantity::time, 17.4, 1197, on("Tesla T4"));
+    expect_error(rows, ValidatedQuantity::time, 16.9, 1197, on("Tesla T4"));
     expect_error(rows, ValidatedQuantity::time, 12.5, 1004, on("Tesla V100-PCIE-32GB"));
 }
 
-TEST_F(Accuracy, of_the_time_of_gemms_with_known_tiles) {  // floor 15: missed by 0.1, P4 and T4
+TEST_F(Accuracy, of_the_time_of_gemms_with_known_tiles) {  // floor 15
     const Rows rows{"gemm_time_tiles_fp32.csv.gz", 200e-6};
-    expect_error(rows, ValidatedQuantity::time, 15.3, 16329);
+    expect_error(rows, ValidatedQuantity::time, 12.8, 16329);
     expect_error(rows, ValidatedQuantity::time, 9.3, 2836, on("NVIDIA A100-PCIE-40GB"));
-    expect_error(rows, ValidatedQuantity::time, 12.5, 3414, on("Tesla P100-PCIE-16GB"));
-    expect_error(rows, ValidatedQuantity::time, 25.3, 3847, on("Tesla P4"));
-    expect_error(rows, ValidatedQuantity::time, 17.0, 3479, on("Tesla T4"));
+    expect_error(rows, ValidatedQuantity::time, 11.5, 3414, on("Tesla P100-PCIE-16GB"));
+    expect_error(rows, ValidatedQuantity::time, 16.1, 3847, on("Tesla P4"));
+    expect_error(rows, ValidatedQuantity::time, 16.1, 3479, on("Tesla T4"));
     expect_error(rows, ValidatedQuantity::time, 10.3, 2753, on("Tesla V100-PCIE-32GB"));
 }
 
@@ -148,12 +148,26 @@ TEST_F(Accuracy, of_short_reductions_is_not_biased) {
     }
 }
 
-// No floor is stated: cuDNN 7 transposes NCHW tensors before and after, which the model leaves out.
-TEST_F(Accuracy, of_the_time_of_tensor_core_convolutions_by_cudnn_7_is_poor) {
+// Without zeros in the steps of a tap, channels left to the engines and tiles of 128 x 128 at least: 25 %; T4 at its
+// sustained clock 32 %.
+TEST_F(Accuracy, of_the_time_of_tensor_core_convolutions_by_cudnn_7) {  // floor 20
     const Rows rows{"conv_time_cudnn_fp16tc.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM", Precision::fp16};
-    expect_error(rows, ValidatedQuantity::time, 35.5, 677, on("v100-sxm2-16gb"));
-    expect_error(rows, ValidatedQuantity::time, 44, 786, on("t4"));
-    expect_error(rows, ValidatedQuantity::time, 45, 308, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 18.7, 677, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 16.1, 786, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 16.7, 308, on("titan-v"));
+}
+
+// As implicit GEMMs without a matrix to write: 38 %.
+TEST_F(Accuracy, of_the_time_of_calls_by_gemm_of_cudnn_7) {
+    const Choice by_gemm = [](const ValidationRow& row) { return row.algorithm == "GEMM"; };
+    expect_error({"conv_time_cudnn_fp32.csv.gz", 100e-6}, ValidatedQuantity::time, 25.6, 3500, by_gemm);
+}
+
+// Without the engines' loads the times of DeepCAM's filter gradients are 27 % off in FP32, those of all rows 13.3 %.
+TEST_F(Accuracy, of_the_time_of_deepcams_convolutions_on_v100) {
+    const Rows rows{"conv_traffic_v100_deepcam.csv"};
+    expect_error(rows, ValidatedQuantity::time, 11.6, 136);
+    expect_error(rows, ValidatedQuantity::time, 18.8, 16, rows_of("fp32", "wgrad", ""));
 }
 
 TEST_F(Accuracy, is_better_than_the_papers_at_dram_and_in_time) {

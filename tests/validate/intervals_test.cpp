@@ -22,6 +22,8 @@ constexpr std::array<Rows, 7> kLearnedFrom = {{
     {"gemm_time_lowp.csv.gz", 20e-6, "", Precision::bf16},
 }};
 
+constexpr std::size_t kLeastRows = 60;
+
 struct Weighted {
     double ratio, weight;
 };
@@ -42,6 +44,9 @@ std::vector<Weighted> ratios(Regime regime, const std::string& architecture = {}
             if (regime == Regime::tensor_gemm && (!is_fitted_on(row.shape) || row.precision == "fp8")) continue;
             own.push_back(measured / predicted);
         }
+        // A file that has next to no rows of a regime says nothing of it: FP16 convolutions of three channels, which
+        // run without Tensor Cores.
+        if (own.size() < kLeastRows) continue;
         for (const double ratio : own) all.push_back({ratio, 1.0 / static_cast<double>(own.size())});
     }
     std::sort(all.begin(), all.end(), [](const Weighted& a, const Weighted& b) { return a.ratio < b.ratio; });

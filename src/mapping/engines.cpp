@@ -1,0 +1,77 @@
+// cuDNN's older engines: which algorithms they run, and by which tile.
+#include <cmath>
+
+#include "mapping/rules.hpp"
+
+namespace gambrel::mapping_detail {
+namespace {
+
+bool asks_for(const Layer& layer, const char* algorithm) {
+    return layer.hints.algorithm.find(algorithm) != std::string::npos;
+}
+
+}  // namespace
+
+bool writes_input_as_matrix(const Layer& layer) {
+    return std::holds_alternative<Convolution>(layer.op) && asks_for(layer, "GEMM") && !asks_for(layer, "IMPLICIT");
+}
+
+const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe) {
+    const EngineKernels& engines = architecture.engines;
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
+    if (asks_for(layer, "IMPLICIT_GEMM")) return &engines.implicit;
+    if (writes_input_as_matrix(layer) && layer.pass == Pass::fwd) return &engines.written_out;
+    // FP16 that no Tensor Core takes.
+    const bool narrow = layer.precision == Precision::fp16 && !is_tensor(pipe) && architecture.matrix.has_value();
+    if (narrow && asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd) return &engines.implicit;
+    const bool precomputed =
+        asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
+    const EngineChoice& choice = engines.precomputed;
+    if (!precomputed || choice.narrow.m == 0) return nullptr;
+    const Tile& tile = architecture.convolution_tile;
+    const std::int64_t ctas = ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch;
+    const bool tiled =
+        choice.tiled_from_images > 0 && v->n >= choice.tiled_from_images && ctas >= choice.tiled_from_ctas;
+    return tiled ? nullptr : &choice;
+}
+
+namespace {
+
+// Multiply-adds of whole tiles and whole k-steps, as a profiler counts them.
+double fma_of(const Tile& tile, const GemmView& view) {
+    const auto padded = [](std::int64_t size, std::int64_t side) {
+        return static_cast<double>(ceil_div(size, side) * side);
+    };
+    return padded(view.m, tile.m) * padded(view.n, tile.n) * padded(view.k, tile.k) * static_cast<double>(view.batch);
+}
+bool explains(const Tile& tile, const GemmView& view, double fma) {
+    constexpr double kCounted = 0.004;
+    return std::abs(fma_of(tile, view) / fma - 1) < kCounted;
+}
+
+}  // namespace
+
+// By the row's count of multiply-adds where it tells the two apart, else by size.
+Tile engine_tile(const EngineChoice& choice, const GemmView& view, double fma) {
+    if (fma > 0) {
+        const bool narrow = explains(choice.narrow, view, fma), wide = explains(choice.wide, view, fma);
+        if (narrow != wide) return wide ? choice.wide : choice.narrow;
+    }
+    const std::int64_t ctas = ceil_div(view.m, choice.wide.m) * ceil_div(view.n, choice.wide.n) * view.batch;
+    const bool wide = view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
+    return wide ? choice.wide : choice.narrow;
+}
+
+// More multiply-adds than whole tiles explain are those of borders that were computed apart. A side counts where some
+// output has a tap beyond it.
+std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma) {
+    constexpr double kMost = 1.25;
+    if (fma <= 0 || explains(choice.narrow, view, fma) || explains(choice.wide, view, fma)) return 0;
+    if (fma < fma_of(choice.narrow, view) || fma > kMost * fma_of(choice.wide, view)) return 0;
+    const std::int64_t bottom = (v.p() - 1) * v.stride_h + (v.r - 1) * v.dilation_h + 1 - v.pad_top - v.h;
+    const std::int64_t right = (v.q() - 1) * v.stride_w + (v.s - 1) * v.dilation_w + 1 - v.pad_left - v.w;
+    return (v.pad_top > 0) + (v.pad_left > 0) + (bottom > 0) + (right > 0);
+}
+
+}  // namespace gambrel::mapping_detail
