@@ -1,5 +1,6 @@
 // The page's data, as src/report/page_json.cpp writes it, and rows made from its columns. An unknown is null, never
 // zero.
+import type {MachineNumbers, ModelInput} from "./model";
 
 export type Num = number|null;
 
@@ -96,15 +97,6 @@ export interface Compared {
   explained: (string|null)[];
   side: number[];
   total: [string, string, string, string][];
-}
-export type MachineNumbers = {
-  id: string; name: string; numbers: Num[]
-};
-export interface ModelInput {
-  roofs: string;
-  near_roof: number;  // a layer below this share of every roof waits
-  machines: MachineNumbers[];
-  layers: {row: number; machine: number; clock: Num; numbers: Num[]}[];
 }
 export interface View {
   title: string;

@@ -1,7 +1,7 @@
 // A network as a strip: a box for each layer, as wide as its time, coloured by what holds it back.
 import type {BoundColors} from "./bounds";
 import type {Layer, Palette} from "./data";
-import {el, nameOf, replace} from "./dom";
+import {el, nameOf, replace, say} from "./dom";
 import {percent, quantity} from "./format";
 import {card} from "./summary";
 
@@ -24,19 +24,36 @@ function about(layer: Layer, whole: number): HTMLElement {
 interface Shown {
   layers: Layer[];
   whole: number;
+  boxes: HTMLElement[];
+  widths: string[];
+  hues: string[];
 }
 const shownIn = new WeakMap<HTMLElement, Shown>();
 const sum = (layers: Layer[]) => layers.reduce((total, l) => total + (l[2] ?? 0), 0);
 
+// Only what differs is written: a width or colour that is written is laid out and painted.
 function paint(
-    boxes: Iterable<HTMLElement>, {layers, whole}: Shown, colors: BoundColors, palette: Palette, dark: boolean) {
-  let i = 0;
-  for (const box of boxes) {
-    const [name, , time, bottleneck] = layers[i++];
-    box.setAttribute("aria-label", `${name}: ${quantity(time, "s")}, bound by ${bottleneck || "nothing known"}`);
-    box.style.flexGrow = String(whole > 0 ? ((time ?? 0) / whole) * 1000 : 1);
-    box.style.background = colors.color(bottleneck, palette, dark);
+    boxes: ArrayLike<HTMLElement>, {layers, whole, widths, hues}: Shown, colors: BoundColors, palette: Palette,
+    dark: boolean) {
+  for (let i = 0; i < boxes.length; i++) {
+    const [, , time, bottleneck] = layers[i];
+    const width = (whole > 0 ? ((time ?? 0) / whole) * 1000 : 1).toFixed(2),
+          hue = colors.color(bottleneck, palette, dark);
+    if (widths[i] !== width) boxes[i].style.flexGrow = widths[i] = width;
+    if (hues[i] !== hue) boxes[i].style.background = hues[i] = hue;
   }
+}
+
+function name(boxes: ArrayLike<HTMLElement>, {layers}: Shown) {
+  for (let i = 0; i < boxes.length; i++) {
+    const [name, , time, bottleneck] = layers[i];
+    boxes[i].setAttribute("aria-label", `${name}: ${quantity(time, "s")}, bound by ${bottleneck || "nothing known"}`);
+  }
+}
+// What screen readers say of the boxes of a strip that was updated.
+export function nameStrip(node: Element|null) {
+  const shown = node instanceof HTMLElement ? shownIn.get(node) : undefined;
+  if (shown) name(shown.boxes, shown);
 }
 
 function legendOf({layers, whole}: Shown, colors: BoundColors, palette: Palette, dark: boolean): HTMLElement[] {
@@ -59,8 +76,8 @@ export function updateStrip(
   const shown = node instanceof HTMLElement ? shownIn.get(node) : undefined;
   if (!shown || shown.layers.length !== layers.length) return false;
   shown.layers = layers, shown.whole = sum(layers);
-  paint(node!.querySelectorAll<HTMLElement>(".layer"), shown, colors, palette, dark);
-  node!.querySelector("h2")!.textContent = titleOf(shown);
+  paint(shown.boxes, shown, colors, palette, dark);
+  say(node!.querySelector("h2")!, titleOf(shown));
   replace(node!.querySelector(".legend")!, ...legendOf(shown, colors, palette, dark));
   return true;
 }
@@ -68,7 +85,7 @@ export function updateStrip(
 export function strip(
     layers: Layer[], colors: BoundColors, palette: Palette, dark: boolean, selected: Set<number>,
     events: StripEvents): HTMLElement {
-  const shown: Shown = {layers, whole: sum(layers)};
+  const shown: Shown = {layers, whole: sum(layers), boxes: [], widths: [], hues: []};
   // One stop for the keyboard; arrows go on from there.
   const stop = Math.max(0, layers.findIndex((l) => l[4] !== null && selected.has(l[4])));
   const boxes = layers.map(([, , , , row], i) => {
@@ -90,7 +107,8 @@ export function strip(
       click: ((e: MouseEvent) => row !== null && events.pick(row, e.shiftKey || e.ctrlKey)) as EventListener,
     });
   });
-  paint(boxes, shown, colors, palette, dark);
+  shown.boxes = boxes;
+  paint(boxes, shown, colors, palette, dark), name(boxes, shown);
   const move = (e: KeyboardEvent) => {
     const at = boxes.indexOf(document.activeElement as HTMLButtonElement);
     const to: Record<string, number> = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: boxes.length - 1};

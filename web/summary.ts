@@ -51,6 +51,15 @@ export function timeByBound(
       el("table", {class: "small"}, el("thead", {}, head), el("tbody", {}, ...lines)));
 }
 
+// How much of all is shown. Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and
+// differ a little.
+export function shownText(view: View, all: Row[], rows: Row[], machine: number): string {
+  const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
+  const whole = timeOf(all.filter((r) => r.machine === machine));
+  return `${count(rows.length)} of ${plural(all.length, nounOf(view, all))} shown` +
+      (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
+}
+
 export function originLegend(): HTMLElement {
   return el(
       "p", {class: "note", id: "origin-legend"},

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,6 +86,7 @@ struct LayerSet {
     std::string title;
     std::optional<LayerTable> table;
     std::optional<Network> network;
+    std::optional<NetworkRecipe> recipe = {};  // that made the network, where it came from no file of layers
     Errors notes;
     [[nodiscard]] std::vector<Layer> layers() const;
 };
@@ -138,6 +140,25 @@ using EstimateProgress = std::function<bool(double done, const std::string& laye
 // One bad row of a table is a row with a reason. Fails if no row could be estimated, or not every layer of a network.
 Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
                            const EstimateProgress& progress = {});
+
+// The same layers on several GPUs: which is fastest, and what makes the difference. Those that hold the network come
+// before those that do not.
+struct GpuRanking {
+    struct Slower {
+        std::size_t index = 0;
+        double ratio = 1;  // its time over that of the fastest
+        Term because = Term::compute;
+        Seconds longer;          // that it waits for it than the fastest does; 0: no wait is longer
+        Pipe pipe = Pipe::fp32;  // that most of its computing time is of
+        double resource = 0,
+               best = 0;  // what it has of what it waits for, and what the fastest has: base units; 0: none
+    };
+    std::size_t fastest = 0;
+    Seconds time;
+    std::vector<Slower> slower;  // by rising time
+};
+// Nothing where fewer than two have a time, or where one was simulated.
+std::optional<GpuRanking> gpu_ranking(std::span<const Estimates> each);
 
 // As any other source gives it: one kernel for each estimate, of all runs of its layer.
 Run to_run(const Estimates& estimates);
