@@ -5,7 +5,7 @@ import {RooflineChart} from "./chart";
 import {columns} from "./columns";
 import {Controls} from "./controls";
 import {curves} from "./curves";
-import {decodeRows, fullest, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
+import {chosenChart, decodeRows, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
 import {Tooltip, details, spoken} from "./details";
 import {announce, applyTheme, el, replace} from "./dom";
 import {save} from "./exports";
@@ -13,7 +13,7 @@ import {searchOf, shownRows} from "./filter";
 import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
-import {nameStrip, strip, updateStrip} from "./strip";
+import {strip, updateStrip} from "./strip";
 import {footer, machineCard, nothingToShow, originLegend, shownText, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
 import type {Design} from "./design";
@@ -86,11 +86,7 @@ class Page {
   private view(): View { return this.whatIf.live?.view ?? this.ownView(); }
   private viewRows(): Row[] { return this.whatIf.live?.rows ?? this.rows[this.state.view] ?? []; }
 
-  private machine(): number {
-    const charts = this.view().charts ?? [];
-    if (this.state.machine >= 0 && this.state.machine < charts.length) return this.state.machine;
-    return fullest(charts);
-  }
+  private machine(): number { return chosenChart(this.view().charts ?? [], this.state.machine); }
 
   private readHash() {
     const s = fromHash(location.hash), count = this.data.views.length;
@@ -148,10 +144,6 @@ class Page {
       if (fromChart) this.table.reveal(row.index);
     } else
       announce("Released");
-  }
-
-  private release() {
-    if (this.state.selected.length) this.set({selected: []});
   }
 
   private details(row: Row, full: boolean): HTMLElement {
@@ -216,8 +208,7 @@ class Page {
     const started = performance.now(), view = this.view();
     this.renderHead(view);
     this.renderChart();
-    if (!updateStrip(this.layout.strips.firstElementChild, view.layers, this.colors, this.palette(), this.dark()))
-      this.renderStrips(view);
+    this.moveStrip(view, false);
     // Table, sums, words for screen readers and the address follow when the slider rests: browsers refuse addresses
     // that change at every frame.
     clearTimeout(this.resting);
@@ -225,9 +216,14 @@ class Page {
     document.documentElement.dataset.frameMs = (performance.now() - started).toFixed(2);
   }
 
+  private moveStrip(view: View, resting: boolean) {
+    const node = this.layout.strips.firstElementChild;
+    if (!updateStrip(node, view.layers, this.colors, this.palette(), this.dark(), resting)) this.renderStrips(view);
+  }
+
   private rest() {
     this.writeHash();
-    nameStrip(this.layout.strips.firstElementChild);
+    this.moveStrip(this.view(), true);
     this.renderRoofline(this.view(), this.viewRows(), this.shown(), this.machine());
   }
 
@@ -249,7 +245,8 @@ class Page {
         ...(chosen.length ? chosen.map((r) => this.details(r, true)) :
                             [el("p", {class: "hint"},
                                 "Point at a kernel to read it, click to isolate it. ? lists mouse and keys.")]),
-        view.side_by_side && originLegend(), timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
+        view.side_by_side ? originLegend() :
+                            timeByBound(rows, view, this.data, this.colors, this.palette(), this.dark()));
   }
 
   private renderStrips(view: View) {
@@ -286,7 +283,7 @@ class Page {
       "/": () => (e.preventDefault(), this.controls.focusSearch()),
       t: () => this.set({theme: this.dark() ? "light" : "dark"}),
       "?": () => this.layout.help.showModal(),
-      Escape: () => this.layout.help.open || this.chart.node.contains(target) || this.release()
+      Escape: () => this.layout.help.open || this.chart.node.contains(target) || this.set({selected: []})
     };
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
     actions[e.key]?.();

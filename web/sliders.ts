@@ -24,7 +24,7 @@ const BATCHES = [1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32
 const SIZE_NAMES: Record<Size, [string, number, number]> = {
   batch: ["Batch", 1, 4096],
   sequence: ["Sequence length", 16, 1 << 17],
-  context: ["Positions in the cache", 16, 1 << 20]
+  context: ["Cached positions", 16, 1 << 20]
 };
 
 // Powers of two, and what the page itself has.
@@ -171,7 +171,7 @@ export class Sliders {
     // Only batches that every layer can be computed for.
     const computes = (times: number) =>
         model.evaluate({...startDesign(), times}).every((r) => !r.refusal.includes("batch"));
-    this.times.values = this.own ? [] : BATCHES.filter(computes);
+    this.times.values = this.own || view.model!.traced ? [] : BATCHES.filter(computes);
     const precisions = view.model!.precisions ?? [];
     this.precisionBox.hidden = !precisions.length;
     replace(

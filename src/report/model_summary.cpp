@@ -31,6 +31,11 @@ std::string memory_text(const ModelSummary& s) {
     return fmt::format("does not fit: {}; fits at batch {}", of, s.largest_batch);
 }
 
+std::string summary_sentence(const ModelSummary& s) {
+    return fmt::format("{}, batch {}: {} {}, {:.4g} tokens/s, bound by {}; memory {}.", name(s.phase), s.batch,
+                       step_of(s.phase), to_text(s.time, 3), s.tokens_per_s, s.bound, memory_text(s));
+}
+
 std::string summary_text(const ModelSummary& s) {
     std::string text =
         fmt::format("{}, batch {}: {} {}, {} tokens/s, bound by {}\n", name(s.phase), s.batch, step_of(s.phase),

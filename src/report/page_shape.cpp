@@ -98,7 +98,7 @@ const std::string kView = R"({"title":"text","command":"text","version":"text","
   "compared?":{"before":"text","after":"text","matched_by":"text","is_prediction":"flag","summary":["text"],
                "total":[["text","text","text","text"]],"rows":)" +
                           kColumns + R"(,"roofs":[)" + kRoof + R"(],
-               "explained":["text"],"side":["number"]},
+               "explained":["text"],"side":["number"],"share?":["number?"]},
   "model?":{"roofs":"text","near_roof":"number","machines":[{"id":"text","name":"text","numbers":["number?"]}],
             "traced?":"flag","precisions?":[{"name":"text","number":"count"}],
             "recipe?":{"configuration":"text","numbers":["number?"],"batch":"count","sequence":"count","context":"count"},

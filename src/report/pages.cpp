@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "report/answer_text.hpp"
+#include "report/estimate_words.hpp"
+#include "report/model_summary.hpp"
+
 namespace gambrel {
 namespace {
+
+using namespace report_detail;
 
 Result<std::string> page_of(std::string title, std::vector<PageView> views, const PageStyle& style) {
     PageInput input;
@@ -53,6 +59,12 @@ PageView estimated_view(const Estimates& estimates, const Analysis& judged) {
     view.analysis = &judged;
     view.layers = page_layers(estimates);
     view.model = page_model(estimates);
+    if (estimates.options.method != Method::simulation) {
+        // Conditions and rate first: a time alone says nothing of a batch.
+        view.answer = estimates.summary ? summary_sentence(*estimates.summary) + " "
+                                        : conditions_text(estimates, answer(judged).time) + ". ";
+        view.answer += answer_text(judged);
+    }
     return view;
 }
 

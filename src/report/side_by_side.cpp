@@ -77,8 +77,9 @@ std::string side_by_side_answer(std::span<const Estimates> each) {
         else
             text += fmt::format("{:.2f}x as fast as {}", s.ratio, other.machine());
         text += fmt::format(" ({} against {})", to_text(ranking->time, 3), to_text(time, 3));
-        if (!other.fits && best.fits) text += ", which does not hold the network in its memory";
-        if (s.ratio >= kSame && s.longer > Seconds{}) text += ", which " + difference_text(s);
+        const bool too_small = !other.fits && best.fits;
+        if (too_small) text += ", which does not hold the network in its memory";
+        if (s.ratio >= kSame && s.longer > Seconds{}) text += (too_small ? " and " : ", which ") + difference_text(s);
     }
     text += ".";
     if (!best.fits) text += " None of them holds the network in its memory.";
