@@ -12,7 +12,14 @@ void LaunchLayers::add(const Kernel& launch, const LaunchLayer& of) {
     if (!of.layer || layers_ > kMostLayers) return;
     Row& row = rows_[{launch.name, launch.phase, launch.device}];
     const auto [at, fresh] = row.index.try_emplace(&of, row.layers.size());
-    if (fresh) row.layers.push_back({of, 0}), ++layers_;
+    if (fresh) {
+        row.layers.push_back({of, 0});
+        ++layers_;
+        // A trace times the kernel alone. Where it splits k, that would say how partial sums are written, too, which
+        // the bytes of the trace do not assume.
+        Hints& hints = row.layers.back().of.layer->hints;
+        if (hints.split_k <= 1) hints.timing = Timing::kernel;
+    }
     row.layers[at->second].launches += static_cast<double>(launch.launches);
 }
 

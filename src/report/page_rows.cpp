@@ -68,11 +68,7 @@ bool is_incomplete(const Kernel& k) {
                        [&](Symbol reason) { return !whole || !reason.str().starts_with("not in the file: "); });
 }
 
-// A prediction contradicts no counter. Its L2 bytes are as a counter counts them, lookups in the other half of L2
-// included, and the roof is not.
-bool is_above(const AnalysisRow& row) {
-    if (row.kernel.time && row.kernel.time->origin == Origin::modelled) return false;
-    const Roofline& v = row.verdict;
+bool is_above(const Roofline& v) {
     const auto above = [](const auto& roof) { return roof.of_ceiling > kRoofTolerance; };
     return std::any_of(v.pipes.begin(), v.pipes.end(), above) || std::any_of(v.levels.begin(), v.levels.end(), above);
 }
@@ -129,7 +125,7 @@ Json page_rows(const Analysis& analysis, const std::vector<std::optional<std::si
     out["clock"] = column(rows, [](auto& r) { return number(r.verdict.clock); });
     out["of_roof"] = column(rows, [](auto& r) { return r.verdict.of_roof ? share(*r.verdict.of_roof) : Json(); });
     out["of_compute"] = column(rows, [](auto& r) { return of_compute_roof(r.verdict); });
-    out["above"] = column(rows, [](auto& r) { return is_above(r) ? 1 : 0; });
+    out["above"] = column(rows, [](auto& r) { return is_above(r.verdict) ? 1 : 0; });
     out["incomplete"] = column(rows, [](auto& r) { return is_incomplete(r.kernel) ? 1 : 0; });
     out["headroom"] = column(rows, [](auto& r) { return number(r.verdict.headroom); });
     add_level_columns(out, rows);
