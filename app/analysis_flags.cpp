@@ -52,8 +52,8 @@ Errors faults(const AnalysisFlags& flags) {
 
 Grouping grouping_of(const AnalysisFlags& flags) { return grouping_from(flags.group).value_or(Grouping::kernel); }
 
-Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
-                             const TraceShare& share) {
+Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags, const TraceShare& share,
+                             LaunchLayers* layers) {
     const auto clock = clock_of(flags.clock);
     const auto keep = kernel_filter(flags.kernel);
     if (!clock || !keep) return tl::unexpected(faults(flags));
@@ -68,6 +68,7 @@ Result<Analysis> analysis_of(const std::vector<std::string>& files, const Analys
     load.network = flags.network;
     load.shapes_in_operators = flags.shapes_in_operators;
     load.share = share;
+    if (layers) load.on_modelled = [layers](const Kernel& k, const LaunchLayer& of) { layers->add(k, of); };
     if (!flags.machine.empty()) {
         auto machine = machine_from(flags.machine);
         if (!machine) return tl::unexpected(machine.error());
@@ -95,11 +96,16 @@ int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& fla
     OutputFlags output = flags.output;
     output.inputs = files;
     if (!flags.machine.empty()) output.inputs.push_back(flags.machine);
-    const auto result = analysis_of(files, flags, share);
+    LaunchLayers layers;
+    const bool has_page = std::any_of(output.files.begin(), output.files.end(),
+                                      [](const std::string& file) { return file.ends_with(".html"); });
+    const auto result = analysis_of(files, flags, share, has_page ? &layers : nullptr);
     if (!result) return bad_input(result.error());
+    PageView beside;
+    if (has_page) beside.model = layers.page_model(*result);
     if (!output.quiet) print_notes(machine_notes(flags.machine));
     if (!output.quiet) print_notes(result->notes);
-    return emit(*result, output, flags.explain);
+    return emit(*result, output, flags.explain, beside);
 }
 
 }  // namespace gambrel::app

@@ -32,9 +32,9 @@ Errors faults(const AnalysisFlags& flags);
 // Which kernels --kernel keeps; no function: all.
 Result<std::function<bool(const std::string&)>> kernel_filter(const std::string& pattern);
 Grouping grouping_of(const AnalysisFlags& flags);
-// Files to Analysis; what is wrong with the flags or the files comes back as errors.
+// Files to Analysis; what is wrong with the flags or the files comes back as errors. `layers`: gets those of a trace.
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
-                             const TraceShare& share = {});
+                             const TraceShare& share = {}, LaunchLayers* layers = nullptr);
 int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& flags, const TraceShare& share = {});
 
 }  // namespace gambrel::app

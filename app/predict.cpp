@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <gambrel/pages.hpp>
+
 #include "app/command.hpp"
 #include "app/layer_output.hpp"
 #include "app/streamed_table.hpp"
@@ -53,7 +55,7 @@ int run_side_by_side(const PredictFlags& flags, const std::vector<std::string>& 
         return bad_input({{"--gpu", "names several, which is for a network; rows of a table have a column gpu"}});
     OutputFlags output = flags.output;
     output.inputs = {flags.network.network};
-    if (const Errors wrong = faults(output, ".csv .json"); !wrong.empty()) return bad_input(wrong);
+    if (const Errors wrong = faults(output, ".csv .json .html"); !wrong.empty()) return bad_input(wrong);
     const auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
     std::vector<Estimates> each;
@@ -71,6 +73,7 @@ int run_side_by_side(const PredictFlags& flags, const std::vector<std::string>& 
     forms.text = [&] { return side_by_side_text(each, output.text_style()); };
     forms.csv = [&] { return side_by_side_csv(each); };
     forms.json = [&] { return side_by_side_json(each); };
+    forms.html = [&] { return result_page(each, {command_line(), output.chart_style().theme}); };
     return emit(forms, output);
 }
 

@@ -39,7 +39,11 @@ function(bundle_model out)
   set(parts_base base/error.cpp base/symbol.cpp base/json_fields.cpp base/json_text.cpp base/printable.cpp units/units.cpp)
   set(parts_machine machine/architecture.cpp machine/assumptions.cpp machine/machine.cpp machine/vocabulary.cpp
                     machine/json_fields.cpp)
-  set(parts_network network/layer.cpp network/attention.cpp network/experts.cpp network/streaming.cpp network/names.cpp)
+  set(parts_network network/layer.cpp network/attention.cpp network/experts.cpp network/streaming.cpp network/names.cpp
+                    network/faults.cpp network/network.cpp network/recipe.cpp network/builder.cpp network/builtin.cpp
+                    network/builtin_bert.cpp network/builtin_classic.cpp network/builtin_residual.cpp
+                    network/builtin_segmentation.cpp network/model_config.cpp network/model_layers.cpp
+                    network/model_blocks.cpp)
   foreach(room mapping delta inpage)
     file(GLOB parts_${room} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
   endforeach()

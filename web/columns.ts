@@ -1,5 +1,5 @@
 // The columns of the table of kernels, and the columns of `gambrel analyze --csv`, which the page's export repeats.
-import type {Num, PageData, Row, View} from "./data";
+import {nounOf, type Num, type PageData, type Row, type View} from "./data";
 import {boundTitle, precisionTitle} from "./details";
 import {change, count, intensity, percent, quantity} from "./format";
 
@@ -30,7 +30,7 @@ export function columns(data: PageData, view: View, rows: Row[]): Column[] {
   const all = columnsOf(data, view, rows);
   const same = rows.every((r) => r.origin === rows[0].origin);
   // A comparison is about what changed; where a row stands on the chart is in its details.
-  const beside = (c: Column) => !view.compared || !/^(ai-.*|precision|launches)$/.test(c.key);
+  const beside = (c: Column) => !view.compared || !/^(ai-.*|precision|launches|headroom)$/.test(c.key);
   const out = all.filter((c) => beside(c) && !(same && c.key === "origin"))
                   .map((c) => (view.compared && c.key === "name" ? {...c, width: 240} : c));
   if (!matchMedia("(max-width: 600px)").matches) return out;
@@ -39,22 +39,36 @@ export function columns(data: PageData, view: View, rows: Row[]): Column[] {
   return [...first.map((k) => out.find((c) => c.key === k)!), ...out.filter((c) => !first.includes(c.key))].map(narrow);
 }
 
+// Which side a row without a partner is on.
+function sideText(row: Row, view: View): string {
+  if (!row.side) return "";
+  return row.side < 0 ? `only in ${view.compared!.before}` : `only in ${view.compared!.after}`;
+}
+
 function columnsOf(data: PageData, view: View, rows: Row[]): Column[] {
+  const noun = nounOf(view, rows) === "layer" ? "Layer" : "Kernel";
   const wholeTime = view.whole_time ?? 0, phase = withoutCommon(rows.map((r) => r.phase));
   const levels = view.charts?.flatMap((c) => c.levels).filter((l, i, all) => all.indexOf(l) === i) ?? [];
   const out: Column[] =
-      [{key: "name", isText: true, title: "Kernel", width: 300, value: (r) => r.short, text: (r) => r.short}];
+      [{key: "name", isText: true, title: noun, width: 300, value: (r) => r.short, text: (r) => r.short}];
   if (view.phases?.length)
     out.push(
         {key: "phase", isText: true, title: "Phase", width: 110, value: (r) => r.phase, text: (r) => phase(r.phase)});
   out.push(
-      {key: "launches", title: "Launches", width: 78, value: (r) => r.launches, text: (r) => count(r.launches)},
+      {
+        key: "launches",
+        title: noun === "Layer" ? "Runs" : "Launches",
+        width: 78,
+        value: (r) => r.launches,
+        text: (r) => count(r.launches)
+      },
       {key: "time", title: "Time", width: 84, value: (r) => r.time, text: (r) => quantity(r.time, "s")}, {
         key: "share",
         title: "of time",
         width: 76,
-        value: (r) => r.time,
-        text: (r) => (wholeTime > 0 && r.time !== null ? percent(r.time / wholeTime) : "–")
+        value: (r) => r.share ?? r.time,
+        text: (r) => percent(r.share ?? (wholeTime > 0 && r.time !== null ? r.time / wholeTime : null)),
+        help: view.compared ? "of the time of the side that the row is on" : undefined
       });
   if (view.compared) {
     // Of a prediction the error is shown: predicted over measured.
@@ -83,8 +97,8 @@ function columnsOf(data: PageData, view: View, rows: Row[]): Column[] {
         isText: true,
         title: "Explained by",
         width: 190,
-        value: (r) => r.explained,
-        text: (r) => r.explained
+        value: (r) => sideText(r, view) || r.explained,
+        text: (r) => sideText(r, view) || r.explained
       });
   }
   out.push(
@@ -123,6 +137,14 @@ function columnsOf(data: PageData, view: View, rows: Row[]): Column[] {
         value: (r) => r.ofRoof,
         text: (r) => percent(r.ofRoof),
         help: "how much of that roof is reached: the shortest time that it allows, over the time taken"
+      },
+      {
+        key: "headroom",
+        title: "Headroom",
+        width: 88,
+        value: (r) => r.headroom,
+        text: (r) => quantity(r.headroom, "s"),
+        help: "the time that would be saved at that roof"
       },
       {key: "origin", isText: true, title: "Origin", width: 96, value: (r) => r.origin, text: (r) => r.origin});
   return out;

@@ -1,5 +1,6 @@
 // The page's data, as src/report/page_json.cpp writes it, and rows made from its columns. An unknown is null, never
 // zero.
+import type {MachineNumbers, ModelInput} from "./model";
 
 export type Num = number|null;
 
@@ -95,16 +96,8 @@ export interface Compared {
   times?: boolean;  // comparable; set by decodeRows
   explained: (string|null)[];
   side: number[];
+  share: Num[];  // of the time of a row's own side
   total: [string, string, string, string][];
-}
-export type MachineNumbers = {
-  id: string; name: string; numbers: Num[]
-};
-export interface ModelInput {
-  roofs: string;
-  near_roof: number;  // a layer below this share of every roof waits
-  machines: MachineNumbers[];
-  layers: {row: number; machine: number; clock: Num; numbers: Num[]}[];
 }
 export interface View {
   title: string;
@@ -179,7 +172,8 @@ export interface Row {
   precision: string;
   points: Point[];
   was: Row|null;
-  side: number;
+  side: number;  // -1: only before, 1: only after
+  share: Num;    // of the time of its own side, in a comparison
   explained: string;
 }
 
@@ -194,6 +188,10 @@ export const NOTHING: View = {
 };
 // The machine with most kernels; a run on one machine has no choice.
 export const fullest = (charts: Chart[]) => charts.reduce((best, c, i) => (c.drawn > charts[best].drawn ? i : best), 0);
+
+// The machine that the reader chose (-1: none), else the fullest.
+export const chosenChart = (charts: Chart[], chosen: number) =>
+    (chosen >= 0 && chosen < charts.length ? chosen : fullest(charts));
 
 export const NO_FLOP = "no FLOP";
 export const UNKNOWN = "unknown";
@@ -263,6 +261,7 @@ function decodeColumns(c: any, pipes: PageData["pipes"]): (Row|null)[] {
       points: [],
       was: null,
       side: 0,
+      share: null,
       explained: "",
     };
     finishRow(row, pipes);
@@ -283,6 +282,7 @@ export function decodeRows(view: View, pipes: PageData["pipes"]): Row[] {
       index: i,
       was: row ? was[i] : null,
       side: view.compared!.side[i],
+      share: view.compared!.share?.[i] ?? null,
       explained: view.compared!.explained[i] ?? ""
     };
   });

@@ -1,6 +1,6 @@
 // The parts of the page that stand still: heading, tabs, buttons, help, and the places that views fill.
 import type {PageData} from "./data";
-import {el} from "./dom";
+import {el, say} from "./dom";
 import {plural} from "./format";
 
 export interface LayoutEvents {
@@ -42,6 +42,7 @@ export class Layout {
   readonly roofline = el("div", {class: "roofline-part"});
   readonly main = el("main", {});
   readonly help: HTMLDialogElement;
+  private advised: string[] = [];
   private saves: HTMLElement;
   private themeButton: HTMLButtonElement;
 
@@ -114,9 +115,11 @@ export class Layout {
   }
 
   showAnswer(answer: string, lines: string[]) {
-    this.answer.textContent = answer;
+    say(this.answer, answer);
     this.answer.hidden = !answer;
     this.advice.hidden = lines.length === 0;
+    if (this.advised.join() === lines.join()) return;
+    this.advised = lines;
     this.advice.replaceChildren(
         el("summary", {}, `What to try: ${plural(lines.length, "suggestion")}`),
         el("ul", {}, ...lines.map((line) => el("li", {}, line))));

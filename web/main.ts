@@ -5,19 +5,18 @@ import {RooflineChart} from "./chart";
 import {columns} from "./columns";
 import {Controls} from "./controls";
 import {curves} from "./curves";
-import {decodeRows, fullest, nounOf, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
+import {chosenChart, decodeRows, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
 import {Tooltip, details, spoken} from "./details";
 import {announce, applyTheme, el, replace} from "./dom";
 import {save} from "./exports";
 import {searchOf, shownRows} from "./filter";
-import {count, percent, plural} from "./format";
 import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
 import {strip, updateStrip} from "./strip";
-import {footer, machineCard, nothingToShow, originLegend, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {footer, machineCard, nothingToShow, originLegend, shownText, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
-import type {Design} from "./model";
+import type {Design} from "./design";
 import {Sliders} from "./sliders";
 import {KernelTable} from "./table";
 import {plainTable} from "./tables";
@@ -87,11 +86,7 @@ class Page {
   private view(): View { return this.whatIf.live?.view ?? this.ownView(); }
   private viewRows(): Row[] { return this.whatIf.live?.rows ?? this.rows[this.state.view] ?? []; }
 
-  private machine(): number {
-    const charts = this.view().charts ?? [];
-    if (this.state.machine >= 0 && this.state.machine < charts.length) return this.state.machine;
-    return fullest(charts);
-  }
+  private machine(): number { return chosenChart(this.view().charts ?? [], this.state.machine); }
 
   private readHash() {
     const s = fromHash(location.hash), count = this.data.views.length;
@@ -114,17 +109,20 @@ class Page {
 
   private set(patch: Partial<State>) {
     this.state = {...this.state, ...patch};
-    const hash = toHash(this.state);
-    // Not a new entry in the history for each move of a slider; and no jump to an element of that name.
-    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
     const wasLive = !!this.whatIf.live;
     if ("design" in patch || "view" in patch) this.whatIf.compute(this.state.view, this.state.design);
+    if (Object.keys(patch).length === 1 && "design" in patch && wasLive && this.whatIf.live) return this.renderLive();
+    this.writeHash();
     if (Object.keys(patch).length === 1 && "box" in patch)
       this.renderChart();
-    else if (Object.keys(patch).length === 1 && "design" in patch && wasLive && this.whatIf.live)
-      this.renderLive();
     else
       this.render();
+  }
+
+  // Not a new entry in the history for each change; and no jump to an element of that name.
+  private writeHash() {
+    const hash = toHash(this.state);
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
   }
 
   private toView(view: number) {
@@ -138,8 +136,7 @@ class Page {
   }
 
   private pick(row: Row|null, add: boolean, fromChart: boolean) {
-    const now = this.state.selected;
-    const selected = picked(now, row?.index ?? null, add);
+    const now = this.state.selected, selected = picked(now, row?.index ?? null, add);
     if (!row && !now.length) return;
     this.set({selected});
     if (row && selected.includes(row.index)) {
@@ -191,13 +188,12 @@ class Page {
   }
 
   private render() {
-    const view = this.view(), all = this.viewRows(), machine = this.machine();
+    const view = this.view(), all = this.viewRows(), machine = this.machine(), rows = this.shown();
     applyTheme(this.palette(), this.dark());
     document.title = view.title && this.data.views.length > 1 ? `${view.title} · ${this.data.title}` : this.data.title;
     const hasRoofline = !!view.charts?.length;
     this.layout.showView(this.state.view, hasRoofline, all.length > 0, view.curves.length > 0, this.dark());
     this.renderHead(view);
-    const rows = this.shown();
     if (hasRoofline) this.renderRoofline(view, all, rows, machine);
     this.renderParts(view, all.filter((r) => r.machine === machine), machine);
     const home = this.data.overview && this.state.view === this.data.views.length;
@@ -212,13 +208,23 @@ class Page {
     const started = performance.now(), view = this.view();
     this.renderHead(view);
     this.renderChart();
-    if (!updateStrip(this.layout.strips.firstElementChild, view.layers, this.colors, this.palette(), this.dark()))
-      this.renderStrips(view);
-    // Table and sums follow when the slider rests.
+    this.moveStrip(view, false);
+    // Table, sums, words for screen readers and the address follow when the slider rests: browsers refuse addresses
+    // that change at every frame.
     clearTimeout(this.resting);
-    this.resting =
-        window.setTimeout(() => this.renderRoofline(this.view(), this.viewRows(), this.shown(), this.machine()), REST);
+    this.resting = window.setTimeout(() => this.rest(), REST);
     document.documentElement.dataset.frameMs = (performance.now() - started).toFixed(2);
+  }
+
+  private moveStrip(view: View, resting: boolean) {
+    const node = this.layout.strips.firstElementChild;
+    if (!updateStrip(node, view.layers, this.colors, this.palette(), this.dark(), resting)) this.renderStrips(view);
+  }
+
+  private rest() {
+    this.writeHash();
+    this.moveStrip(this.view(), true);
+    this.renderRoofline(this.view(), this.viewRows(), this.shown(), this.machine());
   }
 
   private renderHead(view: View) {
@@ -232,19 +238,15 @@ class Page {
     this.controls.update(this.state, view, all, machine, searchOf(this.state.search));
     this.renderChart(rows);
     this.table.update(rows, columns(this.data, view, all), this.state.sort, this.state.ascending, selected);
-    // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
-    const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
-    const whole = timeOf(all.filter((r) => r.machine === machine));
-    const noun = nounOf(view, all);
-    this.layout.shown.textContent = `${count(rows.length)} of ${plural(all.length, noun)} shown` +
-        (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
+    this.layout.shown.textContent = shownText(view, all, rows, machine);
     const chosen = all.filter((r) => selected.has(r.index)).slice(0, 4);
     replace(
         this.layout.panel,
         ...(chosen.length ? chosen.map((r) => this.details(r, true)) :
                             [el("p", {class: "hint"},
                                 "Point at a kernel to read it, click to isolate it. ? lists mouse and keys.")]),
-        view.side_by_side && originLegend(), timeByBound(rows, this.data, this.colors, this.palette(), this.dark()));
+        view.side_by_side ? originLegend() :
+                            timeByBound(rows, view, this.data, this.colors, this.palette(), this.dark()));
   }
 
   private renderStrips(view: View) {
@@ -262,8 +264,7 @@ class Page {
   }
 
   private renderParts(view: View, rows: Row[], machine: number) {
-    const p = this.palette(), dark = this.dark();
-    const hover = this.hover;
+    const p = this.palette(), dark = this.dark(), hover = this.hover;
     this.renderStrips(view);
     replace(
         this.layout.curves, ...view.curves.map((c, i) => curves(c, `curves-${i}`, p, dark, hover)),
@@ -278,17 +279,14 @@ class Page {
   }
 
   private key(e: KeyboardEvent) {
-    const target = e.target as HTMLElement;
+    const target = e.target as HTMLElement, actions: Record<string, () => void> = {
+      "/": () => (e.preventDefault(), this.controls.focusSearch()),
+      t: () => this.set({theme: this.dark() ? "light" : "dark"}),
+      "?": () => this.layout.help.showModal(),
+      Escape: () => this.layout.help.open || this.chart.node.contains(target) || this.set({selected: []})
+    };
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-    if (e.key === "/")
-      (e.preventDefault(), this.controls.focusSearch());
-    else if (e.key === "t")
-      this.set({theme: this.dark() ? "light" : "dark"});
-    else if (e.key === "?")
-      this.layout.help.showModal();
-    else if (
-        e.key === "Escape" && this.state.selected.length && !this.layout.help.open && !this.chart.node.contains(target))
-      this.set({selected: []});
+    actions[e.key]?.();
   }
 }
 

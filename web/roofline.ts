@@ -192,7 +192,8 @@ function drawKernels(g: Surface, s: Scene) {
       const x = px(s, p.x), y = py(s, p.y);
       if (!inPlot(s, x, y, 14)) continue;
       const color = s.colors.level[p.level], faded = isolating ? 0.1 : alpha, edge = few ? s.colors.background : "";
-      if (few || s.beside)
+      // A picture that is blended by hand costs as much as the whole plot: it pays for thousands.
+      if (rows.length <= SPARSE || s.beside)
         drawMark(g, p.level, x, y, r, color, edge, faded, s.beside ? row.phase : "");
       else
         stamps.push({

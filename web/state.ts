@@ -1,6 +1,6 @@
 // What the reader chose, and its spelling in the URL's hash. Only what differs from the start is spelled.
 
-import {FACTORS, startDesign, type Design} from "./model";
+import {designFromHash, designToHash, startDesign, type Design} from "./design";
 
 export interface Box {
   x0: number;
@@ -80,10 +80,7 @@ export function toHash(s: State): string {
   if (s.sort !== "time" || s.ascending) p.set("sort", (s.ascending ? "+" : "-") + s.sort);
   if (s.theme) p.set("theme", s.theme);
   if (s.box) p.set("box", [s.box.x0, s.box.x1, s.box.y0, s.box.y1].map((v) => v.toFixed(3)).join(","));
-  for (const f of FACTORS)
-    if (s.design[f] !== 1) p.set(f, String(s.design[f]));
-  if (s.design.batch !== 1) p.set("batch", String(s.design.batch));
-  if (s.design.gpu) p.set("gpu", s.design.gpu);
+  designToHash(s.design, p);
   return p.toString();
 }
 
@@ -125,12 +122,6 @@ export function fromHash(hash: string): State {
   if (sort) (s.ascending = sort[1] !== "-"), (s.sort = sort[2]);
   s.theme = oneOf(p.get("theme"), ["", "light", "dark"] as const, "");
   s.box = boxOf(p.get("box"));
-  const factor = (text: string|null) => {
-    const n = Number(text);
-    return text !== null && n >= 1 / 64 && n <= 64 ? n : 1;
-  };
-  for (const f of FACTORS) s.design[f] = factor(p.get(f));
-  s.design.batch = factor(p.get("batch"));
-  s.design.gpu = p.get("gpu") ?? "";
+  s.design = designFromHash(p);
   return s;
 }

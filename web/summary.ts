@@ -13,15 +13,17 @@ export function card(id: string, title: string, ...content: (Node|string|false|n
       ...content);
 }
 
+// Of a comparison, the side after: two sides have no sum. Beside a strip, which shows what the model waits for, it is
+// the roofs that are meant.
 export function timeByBound(
-    rows: Row[], data: PageData, colors: BoundColors, palette: Palette, dark: boolean): HTMLElement {
+    rows: Row[], view: View, data: PageData, colors: BoundColors, palette: Palette, dark: boolean): HTMLElement {
   const sums = new Map < string, {
     time: number;
     kernels: number
   }
   > ();
   let whole = 0;
-  for (const r of rows) {
+  for (const r of rows.filter((r) => r.side >= 0)) {
     const sum = sums.get(r.bound) ?? {time: 0, kernels: 0};
     sum.time += r.time ?? 0;
     sum.kernels++;
@@ -47,8 +49,18 @@ export function timeByBound(
              el("td", {}, count(s.kernels))));
   const head = el("tr", {}, ...["Bound by", "Time", "Share", "Rows"].map((t) => el("th", {scope: "col"}, t)));
   return card(
-      "bounds", "Time by bottleneck", bar,
+      "bounds", view.layers.length ? "Time by nearest roof" : "Time by bottleneck", bar,
+      view.compared ? el("p", {class: "note"}, "Of ", nameOf(view.compared.after), ".") : null,
       el("table", {class: "small"}, el("thead", {}, head), el("tbody", {}, ...lines)));
+}
+
+// How much of all is shown. Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and
+// differ a little.
+export function shownText(view: View, all: Row[], rows: Row[], machine: number): string {
+  const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
+  const whole = timeOf(all.filter((r) => r.machine === machine));
+  return `${count(rows.length)} of ${plural(all.length, nounOf(view, all))} shown` +
+      (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
 }
 
 export function originLegend(): HTMLElement {
@@ -78,11 +90,8 @@ export function totals(view: View): HTMLElement {
 }
 
 export function zeroFlop(view: View): HTMLElement|null {
-  if (!view.zero_flop) return null;
-  return card(
-      "zero-flop", "Kernels without FLOP",
-      el("p", {},
-         view.zero_flop.text ? `${view.zero_flop.text}.` : "None: every kernel whose work is known did some."));
+  if (!view.zero_flop?.text) return null;
+  return card("zero-flop", "Kernels without FLOP", el("p", {}, `${view.zero_flop.text}.`));
 }
 
 export function warnings(view: View, rows: Row[], machine: number, only: (which: State["only"]) => void): HTMLElement {
@@ -114,7 +123,8 @@ export function warnings(view: View, rows: Row[], machine: number, only: (which:
 export function machineCard(m: MachineFacts): HTMLElement {
   const sections = m.sections.map(
       (s) =>
-          el("details", {open: s.heading.startsWith("Roofs")}, el("summary", {}, s.heading),
+          el("details", {open: s.heading.startsWith("Roofs") && !matchMedia("(max-width: 600px)").matches},
+             el("summary", {}, s.heading),
              el("table", {class: "facts"},
                 el("thead", {},
                    el("tr", {}, ...["What", "Value", "Origin", "Source"].map((t) => el("th", {scope: "col"}, t)))),

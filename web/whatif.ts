@@ -1,7 +1,8 @@
 // The models of the page's views, loaded when a view with one is first shown, and the view as the sliders have it.
 import type {PageData, Row} from "./data";
 import {liveView, type Live} from "./live";
-import {isStart, Model, type Design} from "./model";
+import {isStart, type Design} from "./design";
+import {Model} from "./model";
 
 const WITHOUT = "This page was made by a build without a compiler for WebAssembly, so it cannot compute what another " +
     "GPU would do. gambrel predict and gambrel explore can.";

@@ -184,6 +184,8 @@ struct PreparedLayer {
     Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
+// What a measured time of a row is of, where its hints say or imply it.
+std::optional<Timing> timing_of(const Hints& hints);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 // The time of that prediction alone, for searches over many designs: equal to the last bit, and cheaper.
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);

@@ -110,6 +110,7 @@ struct LayerSet {
     std::string title;
     std::optional<LayerTable> table;
     std::optional<Network> network;
+    std::optional<NetworkRecipe> recipe = {};  // that made the network, where it came from no file of layers
     Errors notes;
     [[nodiscard]] std::vector<Layer> layers() const;
 };
@@ -180,6 +181,25 @@ struct StreamedTable {
 // if no row could be estimated; `take` has then been given the reasons only.
 Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& title, const EstimatorOptions& options,
                                     const std::function<bool(const StreamedRow&)>& take);
+
+// The same layers on several GPUs: which is fastest, and what makes the difference. Those that hold the network come
+// before those that do not.
+struct GpuRanking {
+    struct Slower {
+        std::size_t index = 0;
+        double ratio = 1;  // its time over that of the fastest
+        Term because = Term::compute;
+        Seconds longer;          // that it waits for it than the fastest does; 0: no wait is longer
+        Pipe pipe = Pipe::fp32;  // that most of its computing time is of
+        double resource = 0,
+               best = 0;  // what it has of what it waits for, and what the fastest has: base units; 0: none
+    };
+    std::size_t fastest = 0;
+    Seconds time;
+    std::vector<Slower> slower;  // by rising time
+};
+// Nothing where fewer than two have a time, or where one was simulated.
+std::optional<GpuRanking> gpu_ranking(std::span<const Estimates> each);
 
 // As any other source gives it: one kernel for each estimate, of all runs of its layer.
 Run to_run(const Estimates& estimates);

@@ -25,6 +25,7 @@ struct LoadOptions {
     std::vector<Layer> network = {};   // of traces: what ran, in order, for kernels that have no shapes
     bool shapes_in_operators = false;  // of traces: an operator is named with its module and shapes
     TraceShare share = {};             // of traces: which part of the files this process reads
+    std::function<void(const Kernel&, const LaunchLayer&)> on_modelled = {};  // of traces: TraceOptions has it
 };
 // Several files are one run: the ranks of a trace, or reports that are joined.
 Result<Run> load_run(std::span<const std::string> paths, const LoadOptions& options = {});

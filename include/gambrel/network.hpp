@@ -111,6 +111,27 @@ Result<Network> load_model_config(const std::string& path, const ModelOptions& o
 std::span<const BuiltinNetwork> builtin_models();
 Result<Network> builtin_model(std::string_view name, const ModelOptions& options = {});
 
+// How a built-in network or a transformer's configuration becomes the layers that are run. It needs no file, so that a
+// page can make them again for another batch, sequence or precision. 0 and absent: as the network has it.
+struct NetworkRecipe {
+    std::string name;           // of the built-in network, or what the configuration is called
+    std::string configuration;  // the text of a config.json; empty: a built-in network
+    std::string source = {};    // where the configuration came from, for messages; empty: its name
+    std::int64_t batch = 0, sequence = 0, context = 0, tensor_parallel = 0;
+    std::optional<Precision> precision = {}, kv_precision = {};
+    std::optional<Layout> layout = {};
+    std::optional<Pass> pass = {};  // that pass alone
+    std::optional<Phase> phase = {};
+    bool training = false;  // all three passes
+    bool fused = true;
+    bool in_order = false;  // every layer as it runs; otherwise layers that are equal are one, with a count
+};
+Result<Network> network_by(const NetworkRecipe& recipe);
+// What a recipe does to a network once it is read: layout, passes, optimizer, and equal layers as one.
+Network as_run(Network network, const NetworkRecipe& recipe);
+// The text of a built-in configuration; empty if there is none of that name.
+std::string_view builtin_configuration(std::string_view name);
+
 struct OnnxOptions {
     std::optional<std::int64_t> batch;        // dimension 0 of every input
     std::vector<NamedShape> shapes;           // of inputs by name; wins over batch

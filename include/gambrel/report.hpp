@@ -3,12 +3,15 @@
 // gives equal bytes. Every picture says whether its numbers were measured, modelled, simulated or derived.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <gambrel/base.hpp>
@@ -20,6 +23,7 @@
 #include <gambrel/inpage.hpp>
 #include <gambrel/measure.hpp>
 #include <gambrel/roofline.hpp>
+#include <gambrel/trace.hpp>
 #include <gambrel/validate.hpp>
 
 namespace gambrel {
@@ -104,6 +108,9 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
 std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& style);
 std::string side_by_side_csv(std::span<const Estimates> each);
 std::string side_by_side_json(std::span<const Estimates> each);
+// "A100 is 1.8x as fast as L40S (83 ms against 151 ms), which waits 66 ms longer for DRAM (...)."; empty for fewer than
+// two.
+std::string side_by_side_answer(std::span<const Estimates> each);
 
 // An equation of a prediction, what was put in, and what came out; none for a simulation.
 struct ExplainedTerm {
@@ -168,14 +175,41 @@ struct PageModel {
         std::size_t row = 0;  // of the view's analysis
         std::size_t machine = 0;
         std::optional<Frequency> clock;  // that the row or the command gave
+        double times = 1;                // that the row holds it
+        Bytes extra{};                   // that the row moves at every level beside its layers
     };
     std::vector<Machine> machines;
     std::vector<Placed> layers;
     Roofs roofs = Roofs::measured;
+    std::optional<NetworkRecipe> recipe = {};  // that made the layers: they can be made for another batch or sequence
+    // What the recipe came to; 0: the network does not have it.
+    std::int64_t batch = 0, sequence = 0, context = 0;
+    bool traced = false;         // times of rows are measured: the model says by how much they change
+    bool any_precision = false;  // all layers may be stored in another one, as --precision does it
 };
 // Nothing where the page would compute something else: simulations, the paper's equations, tiles that were given or
 // searched for, machines with an architecture of their own.
 std::optional<PageModel> page_model(const Estimates& estimates);
+
+// The layers of a trace's kernels, collected while it is read (TraceOptions::on_modelled).
+class LaunchLayers {
+public:
+    void add(const Kernel& launch, const LaunchLayer& of);
+    // Of a trace that was grouped by kernel. Nothing where no layer is known, or where there are too many for a page.
+    [[nodiscard]] std::optional<PageModel> page_model(const Analysis& analysis) const;
+
+private:
+    struct Counted {
+        LaunchLayer of;
+        double launches = 0;
+    };
+    struct Row {
+        std::vector<Counted> layers;  // in the order that they were met
+        std::unordered_map<const LaunchLayer*, std::size_t> index;
+    };
+    std::map<std::array<Symbol, 3>, Row> rows_;  // by name, phase and device
+    std::size_t layers_ = 0;
+};
 
 // A view as a page holds it, read back by read_page: shown as it was, whatever command made it.
 struct SavedView {

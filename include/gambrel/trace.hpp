@@ -103,12 +103,21 @@ Result<Timeline> read_timeline(std::span<const std::string> paths);
 // One file from memory, for tests; `bytes` needs no padding.
 Result<Timeline> read_timeline(std::string_view bytes, const std::string& source);
 
+// What the model takes a launch for: `share` of a layer, and bytes that it moves at every level beside it.
+struct LaunchLayer {
+    std::optional<Layer> layer;
+    double share = 1;
+    Bytes extra;
+};
+
 struct TraceOptions {
     std::optional<Machine> machine;                // instead of the one that the trace names
     std::vector<std::string> operator_files;       // operator tables beside the built-in one; later rules win
     std::function<bool(const std::string&)> keep;  // only kernels whose name this accepts; classes count them all
     bool shapes_in_operators = false;  // an operator is named with its module and shapes: the same on every GPU
     std::vector<Layer> network;        // what ran, in order: shapes for kernels that have none in the trace
+    // Called with every launch whose work and bytes are known. Equal launches get the same object.
+    std::function<void(const Kernel&, const LaunchLayer&)> on_modelled = {};
 };
 // Fails where the machine cannot be told: the error names the candidates.
 Result<Run> to_run(const Timeline& timeline, const TraceOptions& options = {});

@@ -34,13 +34,6 @@ void all_groups(double groups, Prediction& p) {
     p.grid.batch = static_cast<std::int64_t>(groups);
 }
 
-// A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
-std::optional<Timing> timing_of(const Hints& hints) {
-    if (hints.timing) return hints.timing;
-    if (hints.kernel.empty() && !hints.algorithm.empty()) return Timing::call;
-    return hints.kernels > 0 ? std::optional(Timing::framework) : std::nullopt;
-}
-
 double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelInputs& gpu) {
     const double share = std::ceil(static_cast<double>(grid.ctas()) / gpu.sms);
     return std::clamp(share, 1.0, static_cast<double>(std::max(1, occupancy.ctas_per_sm)));
@@ -90,6 +83,13 @@ TiledLaunch::TiledLaunch(const PreparedLayer& prepared, const Occupancy& fits, c
 }  // namespace delta_detail
 
 using namespace delta_detail;
+
+// A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
+std::optional<Timing> timing_of(const Hints& hints) {
+    if (hints.timing) return hints.timing;
+    if (hints.kernel.empty() && !hints.algorithm.empty()) return Timing::call;
+    return hints.kernels > 0 ? std::optional(Timing::framework) : std::nullopt;
+}
 
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;

@@ -1,7 +1,8 @@
-#include <algorithm>
 #include <filesystem>
 
 #include <gambrel/estimate.hpp>
+
+#include "base/file_bytes.hpp"
 
 namespace gambrel {
 namespace {
@@ -11,26 +12,35 @@ bool is_file(const std::string& path) {
     return path.ends_with(".onnx") || std::filesystem::is_regular_file(path, ignored);
 }
 
-// A config.json, a folder that holds one, or the name of a built-in model.
-std::optional<Result<Network>> model_of(const LayerRequest& request) {
+NetworkRecipe recipe_of(const LayerRequest& request) {
+    NetworkRecipe recipe;
+    recipe.name = request.network;
+    recipe.batch = request.batch, recipe.sequence = request.sequence, recipe.context = request.context;
+    recipe.tensor_parallel = request.tensor_parallel;
+    recipe.precision = request.precision, recipe.kv_precision = request.kv_precision;
+    recipe.layout = request.layout, recipe.pass = request.pass, recipe.phase = request.phase;
+    recipe.training = request.training, recipe.fused = request.fused, recipe.in_order = request.in_order;
+    return recipe;
+}
+
+// Of a config.json, a folder that holds one, or the name of a built-in model; true if it is one of them.
+Result<bool> add_configuration(NetworkRecipe& recipe) {
     namespace fs = std::filesystem;
     std::error_code ignored;
-    std::string path = request.network;
-    if (fs::is_directory(path, ignored) && fs::is_regular_file(fs::path(path) / "config.json", ignored))
-        path = (fs::path(path) / "config.json").string();
-    const auto models = builtin_models();
-    const bool builtin = std::any_of(models.begin(), models.end(), [&](const auto& m) { return m.name == path; });
-    if (!path.ends_with(".json") && !builtin) return std::nullopt;
-    ModelOptions options;
-    options.phase = request.phase.value_or(request.training ? Phase::train : Phase::prefill);
-    if (request.batch > 0) options.batch = request.batch;
-    options.sequence = request.sequence;
-    options.context = request.context;
-    if (request.tensor_parallel > 0) options.tensor_parallel = request.tensor_parallel;
-    options.fused = request.fused;
-    options.precision = request.precision;
-    options.kv_precision = request.kv_precision;
-    return builtin ? builtin_model(path, options) : load_model_config(path, options);
+    fs::path path = recipe.name;
+    if (const std::string_view builtin = builtin_configuration(recipe.name); !builtin.empty()) {
+        recipe.configuration = builtin;
+        return true;
+    }
+    if (fs::is_directory(path, ignored) && fs::is_regular_file(path / "config.json", ignored)) path /= "config.json";
+    if (path.extension() != ".json") return false;
+    const auto bytes = base_detail::FileBytes::open(path.string());
+    if (!bytes) return tl::unexpected(bytes.error());
+    recipe.configuration = bytes->view(), recipe.source = path.string();
+    if (recipe.configuration.empty()) return failure(recipe.source, "is empty; expected a model's configuration");
+    if (path.filename() == "config.json" && path.has_parent_path()) path = path.parent_path();
+    recipe.name = path.stem().string();
+    return true;
 }
 
 Errors model_flags(const LayerRequest& request) {
@@ -46,47 +56,34 @@ Errors model_flags(const LayerRequest& request) {
     return wrong;
 }
 
-Result<Network> network_of(const LayerRequest& request) {
-    if (auto model = model_of(request)) return std::move(*model);
-    if (Errors wrong = model_flags(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
-    if (!is_file(request.network)) {
-        if (!request.shapes.empty())
-            return failure("--shape", "is for inputs of ONNX files; a built-in network takes --batch");
-        BuiltinOptions options;
-        if (request.batch > 0) options.batch = request.batch;
-        if (request.sequence > 0) options.sequence = request.sequence;
-        auto network = builtin_network(request.network, options);
-        if (network && request.precision) return with_precision(std::move(*network), *request.precision);
-        return network;
-    }
+Result<Network> onnx_of(const LayerRequest& request) {
     OnnxOptions options;
     if (request.batch > 0) options.batch = request.batch;
     options.precision = request.precision;
     options.shapes = request.shapes;
     options.fused = request.fused;
-    return load_onnx(request.network, options);
+    auto network = load_onnx(request.network, options);
+    if (!network) return network;
+    return as_run(std::move(*network), recipe_of(request));
 }
 
-// SGD with momentum, once for every parameter: weights, gradients and momentum in FP32, and a copy of the weights in
-// the precision of the layers where that is narrower.
-Layer momentum_step(const Network& network) {
-    const auto narrow = [](const Layer& l) { return element_size(l.precision) < element_size(Precision::fp32); };
-    const bool mixed = std::any_of(network.layers.begin(), network.layers.end(), narrow);
-    Streaming s;
-    s.kind = StreamingKind::optimizer;
-    s.read = {network.parameters, network.parameters, network.parameters, 0};
-    s.written = (mixed ? 2.5 : 2) * network.parameters;
-    Layer layer;
-    layer.name = "optimizer";
-    layer.op = s;
-    layer.precision = Precision::fp32;
-    return layer;
-}
-
-// Convolutions on Tensor Cores read NHWC; tensors that are kept otherwise are turned over before and after each.
-void keep_as_nchw(Network& network) {
-    for (Layer& layer : network.layers)
-        if (std::holds_alternative<Convolution>(layer.op)) layer.hints.other_layout = true;
+Result<LayerSet> network_set(const LayerRequest& request) {
+    NetworkRecipe recipe = recipe_of(request);
+    const auto configured = add_configuration(recipe);
+    if (!configured) return tl::unexpected(configured.error());
+    if (!*configured)
+        if (Errors wrong = model_flags(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
+    const bool from_file = !*configured && is_file(request.network);
+    if (!*configured && !from_file && !request.shapes.empty())
+        return failure("--shape", "is for inputs of ONNX files; a built-in network takes --batch");
+    auto network = from_file ? onnx_of(request) : network_by(recipe);
+    if (!network) return tl::unexpected(network.error());
+    LayerSet set;
+    set.title = network->name;
+    set.notes = network->notes;
+    set.network = std::move(*network);
+    if (!from_file) set.recipe = std::move(recipe);
+    return set;
 }
 
 Result<LayerSet> table_of(const LayerRequest& request) {
@@ -116,22 +113,7 @@ Result<LayerSet> load_layers(const LayerRequest& request) {
         return failure("NETWORK",
                        "give a network (a built-in name or an .onnx file) or --layers F.csv, one of the two");
     if (!request.table.empty()) return table_of(request);
-    auto network = network_of(request);
-    if (!network) return tl::unexpected(network.error());
-    if (request.layout) *network = with_layout(std::move(*network), *request.layout);
-    if (request.layout == Layout::nchw) keep_as_nchw(*network);
-    const bool trained = network->model && network->model->phase == Phase::train;
-    const bool step = !network->model && request.phase == Phase::train;
-    if (!trained && (request.training || step || (request.pass && *request.pass != Pass::fwd)))
-        *network = training(*network);
-    if (step && network->parameters > 0) network->layers.push_back(momentum_step(*network));
-    if (request.pass) std::erase_if(network->layers, [&](const Layer& l) { return l.pass != *request.pass; });
-    if (!request.in_order) network->layers = merged(network->layers);
-    LayerSet set;
-    set.title = network->name;
-    set.notes = network->notes;
-    set.network = std::move(*network);
-    return set;
+    return network_set(request);
 }
 
 }  // namespace gambrel

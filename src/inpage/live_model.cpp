@@ -15,14 +15,14 @@ bool fits_memory(const Layer& layer, const Machine& machine) {
     return operands.input + operands.filter + operands.output + operands.bias <= dram->capacity->value;
 }
 
-void judge(LiveLayer& l, const RoofSet& roofs) {
-    const auto longer = [&](Seconds shortest, Bound bound) {
-        if (shortest > l.shortest) l.shortest = shortest, l.bound = bound;
-    };
-    if (const FlopRate roof = roofs.pipes[l.pipe]; roof > FlopRate{}) longer(l.work / roof, l.pipe);
-    const std::pair<Level, Bytes> levels[] = {{Level::l1, l.l1}, {Level::l2, l.l2}, {Level::dram, l.dram}};
-    for (const auto& [level, bytes] : levels)
-        if (const Bandwidth roof = roofs.levels[level]; roof > Bandwidth{}) longer(bytes / roof, level);
+bool is_tiled(const Mapping& mapping) { return mapping.family == KernelFamily::tiled; }
+
+// As an Estimate has it: the launch of a tiled kernel is known, that of others is not (0).
+double ctas_of(const Layer& layer, const Mapping& mapping) {
+    if (!is_tiled(mapping)) return 0;
+    const Grid g = grid(*kernel_view(layer), mapping);
+    const auto side = [](std::int64_t n) { return static_cast<double>(std::clamp<std::int64_t>(n, 1, 0x7fffffff)); };
+    return side(g.rows) * side(g.columns) * side(g.batch * g.split_k);
 }
 
 }  // namespace
@@ -84,9 +84,28 @@ std::optional<Layer> with_batch(const Layer& layer, double factor) {
     return out;
 }
 
+Layer without_kernel(const Layer& layer) {
+    Layer out = layer;
+    out.hints.timing = timing_of(layer.hints);
+    out.hints.kernel.clear();
+    out.hints.tile_m = out.hints.tile_n = out.hints.tile_k = 0;
+    out.hints.split_k = out.hints.kernels = 0;
+    out.hints.fma = 0;
+    return out;
+}
+
 void LiveModel::add_layer(Layer layer, std::size_t machine, std::optional<Frequency> clock) {
     layers_.push_back({std::move(layer), machine, clock ? clock->value() : 0});
-    batched_.clear();
+    stale_ = true;
+}
+
+bool LiveModel::set_recipe(NetworkRecipe recipe, std::size_t machine, std::optional<Frequency> clock) {
+    const auto network = network_by(recipe);
+    if (!network) return false;
+    layers_.clear();
+    for (const Layer& layer : network->layers) add_layer(layer, machine, clock);
+    recipe_ = std::move(recipe);
+    return true;
 }
 
 LiveModel::Target& LiveModel::known(std::size_t machine, double clock) {
@@ -110,7 +129,24 @@ const LiveModel::Target& LiveModel::target(std::size_t machine, double clock, co
     return t;
 }
 
-LiveLayer LiveModel::evaluated(const Layer& layer, const Target& on) {
+// As the library settles it (src/roofline/limits.cpp) for what a model knows.
+void LiveModel::judge(LiveLayer& l, const Target& on, double ctas) const {
+    const RoofSet& roofs = on.roofs;
+    const auto longer = [&](Seconds shortest, Bound bound) {
+        if (shortest > l.shortest) l.shortest = shortest, l.nearest = bound;
+    };
+    if (const FlopRate roof = roofs.pipes[l.pipe]; roof > FlopRate{}) longer(l.work / roof, l.pipe);
+    const std::pair<Level, Bytes> levels[] = {{Level::l1, l.l1}, {Level::l2, l.l2}, {Level::dram, l.dram}};
+    for (const auto& [level, bytes] : levels)
+        if (const Bandwidth roof = roofs.levels[level]; roof > Bandwidth{}) longer(bytes / roof, level);
+    l.bound = l.nearest;
+    const auto has = [&](Level level) { return roofs.levels[level] > Bandwidth{}; };
+    const bool judged = !std::holds_alternative<std::monostate>(l.nearest) && l.time > Seconds{};
+    if (!judged || l.shortest / l.time >= near_ || !has(Level::dram) || !(has(Level::l2) || has(Level::l1))) return;
+    l.bound = ctas > 0 && ctas < on.scaled.sms ? OffRoof::occupancy : OffRoof::latency;
+}
+
+LiveLayer LiveModel::evaluated(const Layer& layer, const Target& on) const {
     LiveLayer l;
     const auto refused = [&](Refusal why) { return l.refusal = why, l; };
     if (!on.inputs) return refused(Refusal::machine);
@@ -119,7 +155,7 @@ LiveLayer LiveModel::evaluated(const Layer& layer, const Target& on) {
     const ModelInputs& in = on.scaled;
     const Mapping mapping = mapping_for(layer, on.mapped, in.limits);
     const Occupancy resident = occupancy(in.limits, mapping);
-    if (mapping.family == KernelFamily::tiled && resident.ctas_per_sm == 0) return refused(Refusal::launch);
+    if (is_tiled(mapping) && resident.ctas_per_sm == 0) return refused(Refusal::launch);
     const Prediction p = predict(prepare(layer, mapping), resident, in);
     const double runs = layer.repeat;
     l.time = p.time * runs, l.time_low = p.time_low * runs, l.time_high = p.time_high * runs;
@@ -130,28 +166,72 @@ LiveLayer LiveModel::evaluated(const Layer& layer, const Target& on) {
     l.waits_for = p.bound;
     l.pipe = p.mapping.pipe;
     l.clock = in.clock;
-    judge(l, on.roofs);
+    l.tile = p.mapping.cta;
+    judge(l, on, ctas_of(layer, p.mapping));
     return l;
 }
 
-const std::vector<LiveLayer>& LiveModel::evaluate(const DesignFactors& factors, double batch,
+void LiveModel::change(const LiveWork& work) {
+    stale_ = false;
+    work_ = work;
+    current_ = layers_;
+    if (recipe_) {
+        NetworkRecipe recipe = *recipe_;
+        if (work.batch > 0) recipe.batch = work.batch;
+        if (work.sequence > 0) recipe.sequence = work.sequence;
+        if (work.context > 0) recipe.context = work.context;
+        if (work.precision) recipe.precision = work.precision;
+        const auto network = network_by(recipe);
+        model_run_ = network ? network->model : std::nullopt;
+        if (!network) {
+            for (PlacedLayer& l : current_) l.refusal = Refusal::network;
+            return;
+        }
+        const PlacedLayer place = layers_.front();
+        current_.clear();
+        for (const Layer& layer : network->layers) current_.push_back({layer, place.machine, place.clock});
+        return;
+    }
+    for (PlacedLayer& l : current_) {
+        if (work.precision && l.layer.precision != Precision::int8) l.layer.precision = *work.precision;
+        if (work.batch_factor == 1) continue;
+        if (auto grown = with_batch(l.layer, work.batch_factor))
+            l.layer = std::move(*grown);
+        else
+            l.refusal = Refusal::batch;
+    }
+}
+
+bool LiveModel::is_foreign(const PlacedLayer& layer, std::size_t machine) const {
+    return machines_[machine].compute_capability != machines_[layer.machine].compute_capability;
+}
+
+const std::vector<LiveLayer>& LiveModel::evaluate(const DesignFactors& factors, const LiveWork& work,
                                                   std::optional<std::size_t> machine) {
     ++evaluation_;
-    if (batched_.size() != layers_.size() || batch != batch_) {
-        batched_.clear();
-        for (const PlacedLayer& l : layers_)
-            batched_.push_back(batch == 1 ? std::optional(l.layer) : with_batch(l.layer, batch));
-        batch_ = batch;
-    }
-    out_.resize(layers_.size());
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-        // A clock that was given holds on the machine that it was given for.
-        const Target& on = machine ? target(*machine, *machine == layers_[i].machine ? layers_[i].clock : 0, factors)
-                                   : target(layers_[i].machine, layers_[i].clock, factors);
-        out_[i] = batched_[i] ? evaluated(*batched_[i], on) : LiveLayer{};
-        if (!batched_[i]) out_[i].refusal = Refusal::batch;
+    if (stale_ || work != work_) change(work);
+    out_.resize(current_.size());
+    for (std::size_t i = 0; i < current_.size(); ++i) {
+        const PlacedLayer& l = current_[i];
+        out_[i] = LiveLayer{};
+        out_[i].refusal = l.refusal;
+        if (l.refusal != Refusal::none) continue;
+        const std::size_t at = machine.value_or(l.machine);
+        // A clock that was given holds on the machine that it was given for, and so does a kernel.
+        const Target& on = target(at, at == l.machine ? l.clock : 0, factors);
+        out_[i] = evaluated(is_foreign(l, at) && !l.layer.hints.kernel.empty() ? without_kernel(l.layer) : l.layer, on);
     }
     return out_;
+}
+
+LiveRun LiveModel::run(std::optional<std::size_t> machine) const {
+    LiveRun out;
+    if (!recipe_ || current_.empty()) return out;
+    if (model_run_) out.tokens = model_run_->tokens, out.memory = model_run_->memory();
+    out.samples = static_cast<double>(std::max<std::int64_t>(1, work_.batch > 0 ? work_.batch : recipe_->batch));
+    const MemoryLevel* dram = machines_[machine.value_or(current_.front().machine)].find(Level::dram);
+    if (dram && dram->capacity) out.capacity = dram->capacity->value;
+    return out;
 }
 
 const LiveModel::Target& LiveModel::as_placed(std::size_t machine) {

@@ -72,6 +72,18 @@ template <class Stream>
 void fields(Stream& s, Timing& value) {
     word(s, value, 4);
 }
+template <class Stream>
+void fields(Stream& s, Pass& value) {
+    word(s, value, 3);
+}
+template <class Stream>
+void fields(Stream& s, Phase& value) {
+    word(s, value, 3);
+}
+template <class Stream>
+void fields(Stream& s, Layout& value) {
+    word(s, value, 2);
+}
 template <class Stream, class Q>
 requires requires(Q q) { Q{q.value()}; }
 void fields(Stream& s, Q& quantity) {
@@ -136,7 +148,7 @@ void fields(Stream& s, Streaming& v) {
 template <class Stream>
 void fields(Stream& s, Attention& a) {
     all(s, a.batch, a.q_len, a.kv_len, a.heads, a.kv_heads, a.head_dim, a.head_dim_v, a.causal, a.window);
-    all(s, a.latent, a.paged, a.kv_precision);
+    all(s, a.latent, a.paged, a.kv_precision, a.decode_batch, a.decode_kv_len);
 }
 template <class Stream>
 void fields(Stream& s, MixtureOfExperts& m) {
@@ -151,7 +163,7 @@ template <class Stream>
 void fields(Stream& s, Hints& h) {
     all(s, h.algorithm, h.kernel, h.tile_m, h.tile_n, h.tile_k, h.split_k, h.kernels, h.sm_clock, h.math,
         h.tensor_core);
-    all(s, h.timing, h.fma, h.overwrites, h.cold, h.quantizes_input);
+    all(s, h.timing, h.fma, h.workspace, h.overwrites, h.cold, h.quantizes_input);
 }
 template <class Stream>
 void layer_fields(Stream& s, Layer& layer) {
@@ -174,11 +186,15 @@ void layer_fields(Stream& s, Layer& layer) {
             return s.fail();
     }
     std::visit([&](auto& op) { fields(s, op); }, layer.op);
-    word(s, layer.pass, 3);
-    fields(s, layer.precision), fields(s, layer.weights);
-    word(s, layer.layout, 2);
+    all(s, layer.pass, layer.precision, layer.weights, layer.layout);
     all(s, layer.repeat, layer.input_is_trained, layer.has_filter, layer.bias);
     fields(s, layer.hints);
+}
+
+template <class Stream>
+void recipe_fields(Stream& s, NetworkRecipe& r) {
+    all(s, r.name, r.batch, r.sequence, r.context, r.tensor_parallel, r.precision, r.kv_precision);
+    all(s, r.layout, r.pass, r.phase, r.training, r.fused, r.in_order);
 }
 
 template <class Stream>
@@ -222,6 +238,22 @@ std::vector<double> numbers_of(const Machine& machine) {
     Machine copy = machine;
     machine_fields(writer, copy);
     return out;
+}
+
+std::vector<double> numbers_of(const NetworkRecipe& recipe) {
+    std::vector<double> out;
+    NumberWriter writer(out);
+    NetworkRecipe copy = recipe;
+    recipe_fields(writer, copy);
+    return out;
+}
+
+std::optional<NetworkRecipe> recipe_from_numbers(std::span<const double> numbers) {
+    NumberReader reader(numbers);
+    NetworkRecipe recipe;
+    recipe_fields(reader, recipe);
+    if (!reader.complete()) return std::nullopt;
+    return recipe;
 }
 
 std::optional<Layer> layer_from_numbers(std::span<const double> numbers) {

@@ -29,6 +29,7 @@ Result<Run> load_run(std::span<const std::string> paths, const LoadOptions& opti
     trace_options.keep = options.keep;
     trace_options.network = options.network;
     trace_options.shapes_in_operators = options.shapes_in_operators;
+    trace_options.on_modelled = options.on_modelled;
     return to_run(**timeline, trace_options);
 }
 

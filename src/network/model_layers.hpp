@@ -9,4 +9,8 @@ namespace gambrel::network_detail {
 // cannot be shared out over the GPUs.
 Result<Network> model_network(const TransformerConfig& config, const ModelOptions& options, const std::string& name);
 
+// From the text of a configuration; faults are those of `source`.
+Result<Network> configured_network(std::string_view text, const std::string& source, const std::string& name,
+                                   const ModelOptions& options);
+
 }  // namespace gambrel::network_detail

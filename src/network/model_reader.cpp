@@ -36,16 +36,9 @@ const BuiltinModels& models() {
 }  // namespace
 
 Result<Network> read_model_config(std::string_view text, const std::string& source, const ModelOptions& options) {
-    Errors notes;
-    const auto config = parse_model_config(text, source, notes);
-    if (!config) return tl::unexpected(config.error());
     std::filesystem::path path(source);
     if (path.filename() == "config.json" && path.has_parent_path()) path = path.parent_path();
-    auto network = model_network(*config, options, path.stem().string());
-    if (!network) return network;
-    network->note = fmt::format("{} by its configuration", config->family.empty() ? "a transformer" : config->family);
-    network->notes.insert(network->notes.begin(), notes.begin(), notes.end());
-    return network;
+    return configured_network(text, source, path.stem().string(), options);
 }
 
 Result<Network> load_model_config(const std::string& path, const ModelOptions& options) {
@@ -55,6 +48,12 @@ Result<Network> load_model_config(const std::string& path, const ModelOptions& o
 }
 
 std::span<const BuiltinNetwork> builtin_models() { return models().list; }
+
+std::string_view builtin_configuration(std::string_view name) {
+    for (const auto& file : embedded("models"))
+        if (file.name == name) return file.text;
+    return {};
+}
 
 Result<Network> builtin_model(std::string_view name, const ModelOptions& options) {
     for (const auto& file : embedded("models")) {

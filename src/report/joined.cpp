@@ -125,7 +125,7 @@ PageView joined_view(const JoinedStudy& s, const Analysis& analysis) {
     view.analysis = &analysis;
     view.answer = answer_of(s);
     view.side_by_side = true;
-    view.tables.push_back(errors_table(s));
+    if (s.is_measured) view.tables.push_back(errors_table(s));
     view.layers = page_layers(s.modelled);
     view.model = page_model(s.modelled);
     std::size_t i = 0;

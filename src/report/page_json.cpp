@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gambrel/version.hpp>
 
 #include "chart/page_json.hpp"
@@ -158,6 +159,9 @@ void add_comparison(Json& view, const Comparison& c) {
         side.push_back(p.before && p.after ? 0 : p.before ? -1 : 1);
     }
     view["rows"] = page_rows(c.after, after);
+    if (const auto sums = sums_of(c); !sums.empty() && !sums.front().change.empty())
+        view["answer"] = printable(fmt::format("Time {} -> {} ({}). After: {}", sums.front().before, sums.front().after,
+                                               sums.front().change, answer_text(c.after)));
     Json out{{"before", printable(c.before.title)},
              {"after", printable(c.after.title)},
              {"matched_by", name(c.matched_by)},

@@ -98,9 +98,12 @@ const std::string kView = R"({"title":"text","command":"text","version":"text","
   "compared?":{"before":"text","after":"text","matched_by":"text","is_prediction":"flag","summary":["text"],
                "total":[["text","text","text","text"]],"rows":)" +
                           kColumns + R"(,"roofs":[)" + kRoof + R"(],
-               "explained":["text"],"side":["number"]},
+               "explained":["text"],"side":["number"],"share?":["number?"]},
   "model?":{"roofs":"text","near_roof":"number","machines":[{"id":"text","name":"text","numbers":["number?"]}],
-            "layers":[{"row":"count","machine":"count","clock":"number?","numbers":["number?"]}]},
+            "traced?":"flag","precisions?":[{"name":"text","number":"count"}],
+            "recipe?":{"configuration":"text","numbers":["number?"],"batch":"count","sequence":"count","context":"count"},
+            "layers":[{"row":"count","machine":"count","clock":"number?","times?":"number","extra?":"number",
+                       "numbers":["number?"]}]},
   "layers":[["text","text","number?","text","count?"]],)" +
                           kCharts + "}";
 

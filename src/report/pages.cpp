@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "report/answer_text.hpp"
+#include "report/estimate_words.hpp"
+#include "report/model_summary.hpp"
+
 namespace gambrel {
 namespace {
+
+using namespace report_detail;
 
 Result<std::string> page_of(std::string title, std::vector<PageView> views, const PageStyle& style) {
     PageInput input;
@@ -38,6 +44,30 @@ std::optional<Estimates> start_of(const ExplorationReport& report) {
     return std::move(*estimates);
 }
 
+Analysis judged_layers(const Estimates& estimates) {
+    Run run = to_run(estimates);
+    AnalysisOptions options;
+    options.grouping = Grouping::launch;
+    options.roofline.roofs = default_roofs(run);
+    return analysis(std::move(run), options);
+}
+
+// `judged` must outlive the view.
+PageView estimated_view(const Estimates& estimates, const Analysis& judged) {
+    PageView view;
+    view.title = judged.title;
+    view.analysis = &judged;
+    view.layers = page_layers(estimates);
+    view.model = page_model(estimates);
+    if (estimates.options.method != Method::simulation) {
+        // Conditions and rate first: a time alone says nothing of a batch.
+        view.answer = estimates.summary ? summary_sentence(*estimates.summary) + " "
+                                        : conditions_text(estimates, answer(judged).time) + ". ";
+        view.answer += answer_text(judged);
+    }
+    return view;
+}
+
 }  // namespace
 
 Result<std::string> result_page(const Analysis& analysis, const PageStyle& style) {
@@ -48,12 +78,30 @@ Result<std::string> result_page(const Analysis& analysis, const PageStyle& style
 }
 
 Result<std::string> result_page(const Estimates& estimates, const Analysis& roofline, const PageStyle& style) {
-    PageView view;
+    PageView view = estimated_view(estimates, roofline);
     view.title = fmt::format("{} on {}, {}", roofline.title, estimates.machine(), name(roofline.origin));
-    view.analysis = &roofline;
-    view.layers = page_layers(estimates);
-    view.model = page_model(estimates);
     return page_of(std::move(view), style);
+}
+
+Result<std::string> result_page(std::span<const Estimates> each, const PageStyle& style) {
+    std::vector<Analysis> judged;
+    judged.reserve(each.size());
+    for (const Estimates& e : each) {
+        judged.push_back(judged_layers(e));
+        judged.back().title = e.machine();
+    }
+    std::vector<Comparison> moved;
+    moved.reserve(each.size());
+    std::vector<PageView> views;
+    for (std::size_t i = 1; i < judged.size(); ++i) {
+        moved.push_back(comparison(judged.front(), judged[i], {MatchBy::layer}));
+        views.push_back(
+            {fmt::format("{} → {}", judged.front().title, judged[i].title), nullptr, &moved.back(), {}, {}});
+        views.back().answer = side_by_side_answer(each);
+    }
+    for (std::size_t i = 0; i < each.size(); ++i) views.push_back(estimated_view(each[i], judged[i]));
+    return page_of(fmt::format("{} on {} GPUs, modelled", each.front().layers->title, each.size()), std::move(views),
+                   style);
 }
 
 Result<std::string> result_page(std::span<const Comparison> comparisons, const PageStyle& style) {
@@ -77,16 +125,9 @@ Result<std::string> result_page(const ExplorationReport& report, const PageStyle
     if (!moved) view.analysis = &start;
     const auto estimates = start_of(report);
     if (!estimates) return page_of(std::move(view), style);
-    Run run = to_run(*estimates);
-    AnalysisOptions options;
-    options.grouping = Grouping::launch;
-    options.roofline.roofs = default_roofs(run);
-    const Analysis computed = analysis(std::move(run), options);
-    PageView trial;
+    const Analysis computed = judged_layers(*estimates);
+    PageView trial = estimated_view(*estimates, computed);
     trial.title = "Try a design";
-    trial.analysis = &computed;
-    trial.layers = page_layers(*estimates);
-    trial.model = page_model(*estimates);
     std::string title = view.title;
     return page_of(std::move(title), {std::move(view), std::move(trial)}, style);
 }

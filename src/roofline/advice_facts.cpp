@@ -1,6 +1,7 @@
 #include "roofline/advice_facts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -55,6 +56,13 @@ Known bytes_ratio(const AnalysisRow& row, Level above, Level below) {
     return over && under && *under > 0 ? Known(*over / *under) : std::nullopt;
 }
 
+// By the types that a kernel's name holds: its tensors are FP16 or BF16 already, whatever pipe multiplies them.
+bool has_half_operands(const std::string& name) {
+    static const std::array<std::string_view, 7> kTypes = {"__half",        "c10::Half", "at::Half", "__nv_bfloat16",
+                                                           "c10::BFloat16", "fp16",      "bf16"};
+    return std::any_of(kTypes.begin(), kTypes.end(), [&](auto type) { return name.find(type) != std::string::npos; });
+}
+
 Seconds whole_time(const Analysis& a) {
     Seconds sum{};
     for (const auto& row : a.rows)
@@ -92,6 +100,8 @@ const std::map<std::string, RowFact, std::less<>>& row_table() {
          [](const Analysis& a, const AnalysisRow& r) {
              return Known(over_fp32(a, r, Pipe::tensor_tf32).value_or(0) > 0 ? 1 : 0);
          }},
+        {"half_operands",
+         [](const Analysis&, const AnalysisRow& r) { return Known(has_half_operands(r.kernel.name.str()) ? 1 : 0); }},
         {"fp16_over_fp32", [](const Analysis& a, const AnalysisRow& r) { return over_fp32(a, r, Pipe::tensor_fp16); }},
         {"dram_over_l2", [](const Analysis&, const AnalysisRow& r) { return bytes_ratio(r, Level::dram, Level::l2); }},
         {"dram_bytes_per_launch",
@@ -120,6 +130,12 @@ const std::map<std::string, WholeFact, std::less<>>& whole_table() {
     constexpr double kNanosecond = 1e-9;
     static const std::map<std::string, WholeFact, std::less<>> table = {
         {"whole_s", [](const Analysis& a) { return Known(whole_time(a).value()); }},
+        {"run_tensor_flop",
+         [](const Analysis& a) {
+             double sum = 0;
+             for (const auto& row : a.rows) sum += value(tensor_flop(row.kernel)).value_or(0);
+             return Known(sum);
+         }},
         {"wall_s",
          [](const Analysis& a) {
              return a.timeline ? Known(static_cast<double>(a.timeline->wall_ns) * kNanosecond) : std::nullopt;

@@ -81,6 +81,7 @@ void LaunchModel::State::amounts(const Launch& l, const Described& d, Answer& ou
     for (const Symbol reason : estimate->kernel.reasons) out.reasons.push_back(reason);
     out.work[estimate->mapping.pipe] = Amount<Flops>{flop * d.share, Origin::derived, kWork};
     out.zero_flop = flop <= Flops{};
+    if (keeps_layers) out.of = {d.layer, d.share, d.extra};
 }
 
 // What the user's network says of a kernel that has no shapes.
@@ -125,6 +126,7 @@ Result<LaunchModel> LaunchModel::make(const Timeline& timeline, const std::vecto
     state->timeline = &timeline;
     state->machines = &machines;
     state->table = std::move(*table);
+    state->keeps_layers = static_cast<bool>(trace_options.on_modelled);
     for (const Machine& machine : machines) {
         EstimatorOptions options;
         options.machine = machine;
@@ -195,12 +197,15 @@ std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
     }
     kernel.op = op;
     if (!known->fault.empty()) return known->fault;
+    state_->last = known;
     kernel.work = known->work;
     kernel.bytes = known->bytes;
     kernel.zero_flop_launches = known->zero_flop ? 1 : 0;
     kernel.reasons.insert(kernel.reasons.end(), known->reasons.begin(), known->reasons.end());
     return {};
 }
+
+const LaunchLayer& LaunchModel::last_layer() const { return state_->last->of; }
 
 bool LaunchModel::is_communication(Symbol kernel) const {
     const auto [it, fresh] = state_->communicates.try_emplace(kernel, false);

@@ -20,7 +20,8 @@ public:
     [[nodiscard]] bool is_communication(Symbol kernel) const;
     // Adds what the model knows of the activity at `index`; else says why it knows nothing.
     std::string add_to(Kernel& kernel, std::size_t index);
-    [[nodiscard]] Errors notes() const;  // what was assumed
+    [[nodiscard]] const LaunchLayer& last_layer() const;  // of the last launch that add_to knew
+    [[nodiscard]] Errors notes() const;                   // what was assumed
 
 private:
     struct State;

@@ -27,6 +27,7 @@ struct Answer {
     std::vector<Symbol> reasons;
     bool zero_flop = false;
     std::string fault;
+    LaunchLayer of;  // kept where someone asks for it
 };
 
 using Key = std::array<std::uint64_t, 9>;
@@ -44,6 +45,8 @@ struct LaunchModel::State {
     std::set<std::string> assumed;
     NetworkMatch match;
     SameKernels same;
+    bool keeps_layers = false;
+    const Answer* last = nullptr;  // that add_to gave
 
     [[nodiscard]] Role role(Symbol kernel) const {
         const auto [it, fresh] = roles.try_emplace(kernel, Role::main);

@@ -123,6 +123,8 @@ struct Builder {
         k.time_class = class_symbol(c);
         if (options.shapes_in_operators && a.call >= 0)
             k.op = Symbol(full_name(timeline.calls[static_cast<std::size_t>(a.call)], a));
+        if (c == TimeClass::modelled && options.on_modelled && (!options.keep || options.keep(a.name.str())))
+            options.on_modelled(k, model.last_layer());
         const auto ns = static_cast<std::uint64_t>(a.duration_ns);
         sum.of(c).ns += ns;
         ++sum.of(c).events;

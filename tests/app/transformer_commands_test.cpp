@@ -1,5 +1,7 @@
 // Does predict answer for transformers what docs/cli says: a summary, memory, several GPUs, refusals?
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -12,6 +14,7 @@ namespace {
 
 using gambrel::test::Outcome;
 using nlohmann::json;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class TransformerCommands : public gambrel::test::CommandFolder {};
@@ -41,6 +44,27 @@ TEST_F(TransformerCommands, predict_puts_several_gpus_side_by_side) {
     EXPECT_THAT(r.out, HasSubstr("gpu,time_s,tokens_per_s,memory_bytes,fits,largest_batch,bound\n"));
     EXPECT_THAT(r.out, HasSubstr("A100"));
     EXPECT_EQ(run("predict gpt2 --gpu v100,nothing").status, 2);
+}
+
+TEST_F(TransformerCommands, predict_of_several_gpus_ends_with_the_answer) {
+    const Outcome text = run("predict resnet50 --batch 64 --precision fp16 --gpu l40s,a100-sxm4-80gb -q");
+    ASSERT_EQ(text.status, 0) << text.err;
+    std::string one_line = text.out;
+    std::replace(one_line.begin(), one_line.end(), '\n', ' ');
+    EXPECT_THAT(one_line,
+                ContainsRegex("A100-SXM4-80GB is [0-9.]+x as fast as .*L40S .*, which waits .* longer for DRAM "
+                              "\\([0-9.]+ [GT]B/s against [0-9.]+ [GT]B/s\\)\\."));
+    const json answered = json::parse(run("predict gpt2 --gpu v100,a100 --json - -q").out);
+    EXPECT_THAT(answered.at("answer").get<std::string>(), HasSubstr("x as fast as"));
+    // 16 GB of weights.
+    const json held =
+        json::parse(run("predict llama-3-8b --precision fp16 --batch 16 --gpu t4,a100-sxm4-80gb --json - -q").out);
+    EXPECT_THAT(held.at("answer").get<std::string>(), HasSubstr("which does not hold the network in its memory"));
+    const Outcome page = run("predict gpt2 --sequence 64 --gpu v100,a100 -q -o " + path("gpus.html"));
+    ASSERT_EQ(page.status, 0) << page.err;
+    std::ifstream file(path("gpus.html"));
+    const std::string html((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_THAT(html, HasSubstr("x as fast as"));
 }
 
 TEST_F(TransformerCommands, predict_reads_a_configuration_file_or_its_folder) {

@@ -241,5 +241,36 @@ TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
     EXPECT_EQ(to_text(small->notes).find("fit"), std::string::npos);
 }
 
+TEST(GpuRanking, says_which_is_fastest_and_what_the_others_wait_longer_for) {
+    LayerRequest request;
+    request.network = "resnet50", request.batch = 64, request.precision = Precision::fp16;
+    const auto layers = std::make_shared<const LayerSet>(*load_layers(request));
+    std::vector<Estimates> each;
+    Machine slow_memory = v100(), slow_pipes = v100();
+    for (MemoryLevel& level : slow_memory.levels)
+        if (level.level == Level::dram && level.measured)
+            level.measured->ceiling.value = level.measured->ceiling.value / 4;
+    slow_memory.at(Level::dram).bandwidth->value = slow_memory.at(Level::dram).bandwidth->value / 4;
+    slow_pipes.pipes[Pipe::tensor_fp16].dense->value = slow_pipes.pipes[Pipe::tensor_fp16].dense->value / 16;
+    for (const Machine& m : {slow_memory, v100(), slow_pipes}) {
+        EstimatorOptions options;
+        options.machine = m;
+        each.push_back(*estimate(layers, options));
+    }
+    const auto ranking = gpu_ranking(each);
+    ASSERT_TRUE(ranking.has_value());
+    EXPECT_EQ(ranking->fastest, 1U);
+    ASSERT_EQ(ranking->slower.size(), 2U);
+    for (const GpuRanking::Slower& s : ranking->slower) {
+        EXPECT_GT(s.ratio, 1.2);
+        EXPECT_GT(s.longer.value(), 0);
+        EXPECT_EQ(s.because, s.index == 0 ? Term::dram : Term::compute);
+        EXPECT_NEAR(s.best / s.resource, s.index == 0 ? 4 : 16, 1e-9);
+    }
+    each[1].fits = false;
+    EXPECT_NE(gpu_ranking(each)->fastest, 1U) << "one that holds the network comes first";
+    EXPECT_FALSE(gpu_ranking(std::span(each).first(1)).has_value());
+}
+
 }  // namespace
 }  // namespace gambrel

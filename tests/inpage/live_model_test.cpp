@@ -35,7 +35,7 @@ LayerRequest network(std::string name, std::int64_t batch = 0) {
 
 // Through the numbers, as a page has them.
 LiveModel live(const Estimates& estimates) {
-    LiveModel model(estimates.options.roofs);
+    LiveModel model(estimates.options.roofs, near_roof());
     model.add_machine(*machine_from_numbers(numbers_of(*estimates.options.machine)));
     for (const EstimatedRow& row : estimates.rows)
         for (const Estimate& e : row.estimates) model.add_layer(*layer_from_numbers(numbers_of(*e.layer)), 0, {});
@@ -66,7 +66,8 @@ TEST(LiveModel, gives_to_the_last_bit_what_predict_gives) {
             EXPECT_EQ(l.l2, k.bytes[Level::l2]->value);
             EXPECT_EQ(l.dram, k.bytes[Level::dram]->value);
             EXPECT_EQ(l.work, k.work[l.pipe]->value);
-            EXPECT_EQ(l.bound, verdicts.rows[i].verdict.nearest) << k.name.str();
+            EXPECT_EQ(l.nearest, verdicts.rows[i].verdict.nearest) << k.name.str();
+            EXPECT_EQ(l.bound, verdicts.rows[i].verdict.bound) << k.name.str();
             EXPECT_NEAR(l.shortest / verdicts.rows[i].verdict.shortest, 1, 1e-15);
         }
     }
@@ -151,7 +152,86 @@ TEST(LiveModel, a_given_clock_holds_on_its_own_machine_alone) {
     layer.op = Gemm{.m = 4096, .n = 4096, .k = 4096};
     model.add_layer(layer, 0, Frequency{1e9});
     EXPECT_EQ(model.evaluate({})[0].clock.value(), 1e9);
-    EXPECT_EQ(model.evaluate({}, 1, 1)[0].clock, model.inputs(1)->clock);
+    EXPECT_EQ(model.evaluate({}, {}, 1)[0].clock, model.inputs(1)->clock);
+}
+
+TEST(LiveModel, a_kernel_of_one_gpu_is_not_run_on_another) {
+    Layer named;
+    named.op = Convolution{.n = 16, .c = 64, .h = 56, .w = 56, .k = 64, .r = 3, .s = 3};
+    named.precision = Precision::fp16;
+    Layer plain = named;
+    named.hints.kernel = "volta_scudnn_128x64_relu_interior_nn_v1";
+    named.hints.timing = plain.hints.timing = Timing::kernel;
+    LiveModel model;
+    for (const char* gpu : {"v100", "v100-sxm2-32gb", "a100"}) model.add_machine(*find_in_catalogue(gpu));
+    model.add_layer(named, 0, {});
+    model.add_layer(plain, 0, {});
+    const auto on = [&](std::size_t machine) { return model.evaluate({}, {}, machine); };
+    EXPECT_EQ(on(0)[0].pipe, Pipe::fp32) << "as its name says";
+    EXPECT_EQ(on(1)[0].pipe, Pipe::fp32) << "the same compute capability has the same kernels";
+    EXPECT_EQ(on(2)[0].pipe, Pipe::tensor_fp16);
+    EXPECT_EQ(on(2)[0].time, on(2)[1].time) << "as the library would choose for a layer without a kernel";
+}
+
+struct Asked {
+    const char* network;
+    const char* gpu;
+    LayerRequest start, other;
+};
+LayerRequest asked(const char* name, std::int64_t batch, std::int64_t sequence, std::optional<Precision> precision,
+                   std::optional<Phase> phase = {}, std::int64_t context = 0) {
+    LayerRequest request = network(name, batch);
+    request.sequence = sequence, request.precision = precision, request.phase = phase, request.context = context;
+    return request;
+}
+
+TEST(LiveModel, makes_a_network_again_as_predict_would_for_another_batch_sequence_and_precision) {
+    LayerRequest trained = asked("resnet50", 8, 0, {}), more = asked("resnet50", 32, 0, Precision::fp16);
+    trained.training = more.training = true;
+    const std::vector<Asked> all = {
+        {"resnet50", "v100", trained, more},
+        {"bert-base", "a100", asked("bert-base", 4, 128, {}), asked("bert-base", 16, 384, Precision::fp16)},
+        {"llama-3-8b", "h100-sxm", asked("llama-3-8b", 1, 2048, {}), asked("llama-3-8b", 2, 512, Precision::fp16)},
+        {"mixtral-8x7b", "h200", asked("mixtral-8x7b", 1, 0, {}, Phase::decode, 512),
+         asked("mixtral-8x7b", 8, 0, {}, Phase::decode, 4096)},
+        {"gpt2", "a100", asked("gpt2", 4, 512, {}, Phase::train),
+         asked("gpt2", 8, 1024, Precision::bf16, Phase::train)}};
+    for (const Asked& a : all) {
+        const Estimates start = estimated(a.start, a.gpu), wanted = estimated(a.other, a.gpu);
+        LiveModel model(start.options.roofs, near_roof());
+        model.add_machine(*machine_from_numbers(numbers_of(*start.options.machine)));
+        auto recipe = recipe_from_numbers(numbers_of(*start.layers->recipe));
+        ASSERT_TRUE(recipe.has_value());
+        recipe->configuration = start.layers->recipe->configuration;
+        ASSERT_TRUE(model.set_recipe(*recipe, 0, {})) << a.network;
+        for (const auto& [work, estimates] :
+             {std::pair(LiveWork{}, &start),
+              {LiveWork{1, a.other.batch, a.other.sequence, a.other.context, a.other.precision}, &wanted}}) {
+            const auto& found = model.evaluate({}, work);
+            const gambrel::Run run = to_run(*estimates);
+            ASSERT_EQ(found.size(), run.kernels.size()) << a.network;
+            ASSERT_EQ(model.layers(), found.size());
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                EXPECT_EQ(model.layer(i).name, run.kernels[i].name.str());
+                EXPECT_EQ(found[i].time, run.kernels[i].time->value) << a.network << " " << model.layer(i).name;
+                EXPECT_EQ(found[i].dram, run.kernels[i].bytes[Level::dram]->value);
+            }
+            const LiveRun total = model.run({});
+            EXPECT_EQ(total.memory, estimates->summary ? estimates->summary->memory : Bytes{});
+            EXPECT_EQ(total.samples, static_cast<double>(work.batch > 0 ? work.batch : a.start.batch));
+        }
+    }
+}
+
+TEST(LiveModel, says_that_a_network_cannot_be_made) {
+    const Estimates start = estimated(network("llama-3-8b", 1), "a100");
+    LiveModel model;
+    model.add_machine(*start.options.machine);
+    ASSERT_TRUE(model.set_recipe(*start.layers->recipe, 0, {}));
+    const auto& found = model.evaluate({}, {1, std::int64_t{1} << 40});
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].refusal, Refusal::network);
+    EXPECT_FALSE(model.set_recipe({"no such network", ""}, 0, {}));
 }
 
 TEST(Numbers, every_machine_of_the_catalogue_comes_back_with_the_same_ceilings_and_needs) {
@@ -166,6 +246,29 @@ TEST(Numbers, every_machine_of_the_catalogue_comes_back_with_the_same_ceilings_a
             EXPECT_EQ(found.levels, expected.levels) << m.id;
         }
     }
+}
+
+TEST(Numbers, a_layer_comes_back_with_all_that_a_mapping_or_a_model_asks_of_it) {
+    Layer layer;
+    Attention attention{.batch = 3, .q_len = 5, .kv_len = 7, .heads = 8, .kv_heads = 4, .causal = true, .window = 9};
+    attention.latent = attention.paged = true, attention.kv_precision = Precision::fp8;
+    attention.decode_batch = 11, attention.decode_kv_len = 13;
+    layer.op = attention;
+    layer.pass = Pass::wgrad, layer.precision = Precision::bf16, layer.weights = Precision::int4;
+    layer.layout = Layout::nhwc, layer.repeat = 3, layer.input_is_trained = layer.has_filter = false, layer.bias = true;
+    Hints& h = layer.hints;
+    h.algorithm = "WINOGRAD", h.kernel = "volta", h.tile_m = 1, h.tile_n = 2, h.tile_k = 3, h.split_k = 4,
+    h.kernels = 5;
+    h.sm_clock = Frequency{6}, h.math = Precision::tf32, h.tensor_core = true, h.timing = Timing::graph, h.fma = 7;
+    h.workspace = Bytes{8}, h.overwrites = h.cold = h.quantizes_input = true;
+    const auto back = layer_from_numbers(numbers_of(layer));
+    ASSERT_TRUE(back.has_value());
+    EXPECT_TRUE(back->op == layer.op);
+    EXPECT_TRUE(back->hints == layer.hints);
+    EXPECT_EQ(numbers_of(*back), numbers_of(layer));
+    EXPECT_EQ(back->weights, layer.weights);
+    EXPECT_EQ(back->layout, layer.layout);
+    EXPECT_TRUE(back->bias && !back->has_filter && !back->input_is_trained);
 }
 
 TEST(Numbers, what_another_version_wrote_is_not_read) {

@@ -124,3 +124,45 @@ class Faults(PageTest):
         self.assertEqual(set(optional), {0})
         needed = [incomplete for reason, incomplete in rows if "L2 bytes" in reason]
         self.assertEqual(set(needed), {1})
+
+    def test_the_answer_is_on_the_first_screen(self):
+        for page, part in (("step.html", "at the roofs"), ("predicted.html", "images/s"), ("decode.html", "tokens/s"),
+                           ("compared.html", "Time "), ("explored.html", "gives")):
+            b.open(page)
+            self.assertIn(part, b.js(TEXT, "#answer"), page)
+            self.assertLess(b.js("return document.getElementById('answer').getBoundingClientRect().bottom"), 250, page)
+        b.open("step.html")
+        self.assertTrue(b.js("return !!document.querySelector('[data-sort=\"headroom\"]')"))
+
+    def test_shares_of_a_comparison_are_of_a_rows_own_side_and_rows_say_which(self):
+        b.open("compared.html")
+        rows = b.js("const c = JSON.parse(document.getElementById('data').textContent).views[0].compared;"
+                    "return [c.side, c.share, c.before, c.after]")
+        side, share, before, after = rows
+        self.assertIn(-1, side)
+        b.js("document.querySelector('.scroller').style.maxHeight = 'none'")
+        b.wait(lambda: b.js("return document.querySelectorAll('.kernels tbody tr[data-row]').length") == len(side))
+        texts = b.js("return Object.fromEntries([...document.querySelectorAll('.kernels tbody tr[data-row]')].map(r => [r.dataset.row, r.innerText]))")
+        for i, where in enumerate(side):
+            name = {-1: before, 1: after}.get(where)
+            self.assertEqual("only in" in texts[str(i)], name is not None)
+            if share[i] is not None and share[i] > 0.001:
+                self.assertIn(f"{100 * share[i]:.1f} %", texts[str(i)])
+        # Two sides have no sum.
+        sums = b.js("return [...document.querySelectorAll('#bounds tbody tr td:last-child')].map(t => Number(t.innerText))")
+        self.assertEqual(sum(sums), sum(1 for s in side if s >= 0))
+
+    def test_layers_are_called_layers_and_no_alarm_is_raised_over_a_prediction(self):
+        for page in ("predicted.html", "bert.html", "decode.html"):
+            b.open(page)
+            heads = b.js("return [...document.querySelectorAll('.kernels thead th')].map(h => h.textContent)")
+            self.assertEqual((heads[0], "Runs" in heads, "Launches" in heads), ("Layer", True, False))
+            self.assertNotIn("above a roof", b.js(TEXT, "#warnings"))
+            self.assertIn("what the model waits for", b.js(TEXT, "#layers-title"))
+            self.assertIn("nearest roof", b.js(TEXT, "#bounds-title"))
+            self.assertEqual(b.js(TEXT, "#zero-flop").count("None"), 0)
+
+    def test_a_giant_name_leaves_room_for_what_stands_below_it(self):
+        b.open("hostile.html", "kernel=3")
+        height = b.js("return document.querySelector('.panel .name').getBoundingClientRect().height")
+        self.assertLess(height, 200)

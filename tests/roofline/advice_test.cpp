@@ -139,6 +139,25 @@ TEST(Advice, of_tensor_cores_is_for_fp32_products_near_their_roof) {
     EXPECT_FALSE(fires("fp32_could_use_fp16", {counted("volta_sgemm_128x64", 0.0125, 1e9, 1e6)}, none));
 }
 
+TEST(Advice, of_mixed_precision_is_not_for_runs_that_have_it) {
+    Kernel tensor = counted("volta_fp16_s884cudnn_fp16_256x64", 0.01, 1, 1e6);
+    tensor.work[Pipe::tensor_fp16] = measured(Flops{1e9});
+    const Kernel fp32 = counted("volta_sgemm_128x64", 0.0125, 1e9, 1e6);
+    EXPECT_TRUE(fires("fp32_could_use_fp16", {fp32}));
+    EXPECT_FALSE(fires("fp32_could_use_fp16", {fp32, tensor}));
+    EXPECT_TRUE(fires("fp32_in_mixed_precision", {fp32, tensor}));
+    EXPECT_FALSE(fires("fp32_in_mixed_precision", {fp32}));
+    // FP16 tensors that an FP32 pipe multiplies: mixed precision is on, the kernel is the wrong one.
+    const Kernel half = counted("cudnn::detail::implicit_convolve_sgemm<__half, __half, 128>", 0.0125, 1e9, 1e6);
+    EXPECT_FALSE(fires("fp32_could_use_fp16", {half}));
+    EXPECT_FALSE(fires("fp32_in_mixed_precision", {half, tensor}));
+    EXPECT_TRUE(fires("half_off_tensor_cores", {half, tensor}));
+    EXPECT_FALSE(fires("half_off_tensor_cores", {fp32, tensor}));
+    Machine with_tf32 = toy_machine();
+    with_tf32.pipes[Pipe::tensor_tf32].dense = test::known(FlopPerCycle{500});
+    EXPECT_FALSE(fires("fp32_could_use_tf32", {half}, with_tf32)) << "TF32 is for FP32 tensors";
+}
+
 TEST(Advice, of_tail_waves_is_for_grids_just_over_whole_waves) {
     const Kernel k = counted("k", 0.1, 1e8, 1e8);
     const auto all = advice(analysed({with(k, "waves_per_sm", 1.25)}));

@@ -1,0 +1,139 @@
+// The same network on several GPUs, and the sentence that says which to take and why.
+#include <fmt/format.h>
+#include <gambrel/report.hpp>
+
+#include "chart/text.hpp"
+#include "report/fields.hpp"
+#include "report/model_summary.hpp"
+#include "report/numbers.hpp"
+
+namespace gambrel {
+
+using namespace report_detail;
+
+namespace {
+
+double step_time(const Estimates& estimates) {
+    double time = 0;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates)
+            if (e.kernel.time) time += e.kernel.time->value.value() * e.layer->repeat;
+    return time;
+}
+
+// Cells of one GPU, of a transformer or of any other network.
+std::vector<std::string> gpu_cells(const Estimates& e, double fastest) {
+    const double time = step_time(e);
+    std::vector<std::string> cells = {e.machine(), to_text(Seconds{time}, 3),
+                                      fmt::format("{:.2f}", time > 0 ? fastest / time : 0)};
+    if (e.summary)
+        for (std::string cell :
+             {fmt::format("{:.4g}", e.summary->tokens_per_s), memory_text(*e.summary), e.summary->bound})
+            cells.push_back(std::move(cell));
+    return cells;
+}
+
+double fastest_of(std::span<const Estimates> each) {
+    double least = 0;
+    for (const Estimates& e : each)
+        if (const double time = step_time(e); time > 0 && (least == 0 || time < least)) least = time;
+    return least;
+}
+
+// "waits 66 ms longer for DRAM (864 GB/s against 2.04 TB/s)".
+std::string difference_text(const GpuRanking::Slower& s) {
+    const std::string longer = to_text(s.longer, 3);
+    const auto against = [&](auto unit) {
+        using Q = decltype(unit);
+        return s.resource > 0 && s.best > 0
+                   ? fmt::format("{} against {}", to_text(Q{s.resource}, 3), to_text(Q{s.best}, 3))
+                   : std::string();
+    };
+    std::string had = s.because == Term::compute ? against(FlopRate{}) : against(Bandwidth{});
+    if (s.because == Term::compute) {
+        if (!had.empty()) had = fmt::format(" ({} {})", title(s.pipe), had);
+        return fmt::format("computes {} longer{}", longer, had);
+    }
+    if (!had.empty()) had = fmt::format(" ({})", had);
+    return fmt::format("waits {} longer for {}{}", longer, name(s.because), had);
+}
+
+}  // namespace
+
+std::string side_by_side_answer(std::span<const Estimates> each) {
+    constexpr double kSame = 1.005;
+    const auto ranking = gpu_ranking(each);
+    if (!ranking) return {};
+    const Estimates& best = each[ranking->fastest];
+    std::string text;
+    for (const GpuRanking::Slower& s : ranking->slower) {
+        const Estimates& other = each[s.index];
+        const Seconds time = ranking->time * s.ratio;
+        text += text.empty() ? best.machine() + " is " : "; ";
+        if (s.ratio < 1 / kSame)
+            text += fmt::format("{:.2f}x slower than {}", 1 / s.ratio, other.machine());
+        else if (s.ratio < kSame)
+            text += fmt::format("as fast as {}", other.machine());
+        else
+            text += fmt::format("{:.2f}x as fast as {}", s.ratio, other.machine());
+        text += fmt::format(" ({} against {})", to_text(ranking->time, 3), to_text(time, 3));
+        const bool too_small = !other.fits && best.fits;
+        if (too_small) text += ", which does not hold the network in its memory";
+        if (s.ratio >= kSame && s.longer > Seconds{}) text += (too_small ? " and " : ", which ") + difference_text(s);
+    }
+    text += ".";
+    if (!best.fits) text += " None of them holds the network in its memory.";
+    return text;
+}
+
+std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& style) {
+    if (each.empty()) return {};
+    std::vector<TableColumn> columns = {{"GPU", false, 100, 12}, {"time", true, 95}, {"of the fastest", true, 60}};
+    if (each.front().summary) {
+        columns.push_back({"tokens/s", true, 90});
+        columns.push_back({"memory", false, 80});
+        columns.push_back({"bound", false, 50});
+    }
+    Table table(std::move(columns));
+    const double fastest = fastest_of(each);
+    for (const Estimates& e : each) {
+        std::vector<TableCell> cells;
+        for (std::string& text : gpu_cells(e, fastest)) cells.emplace_back(std::move(text));
+        table.add({std::move(cells), "", {}});
+    }
+    std::string text = chart_detail::printable(each.front().layers->title, !style.unicode) + ", modelled\n" +
+                       terminal_text(table, style);
+    for (const std::string& line : chart_detail::wrapped(side_by_side_answer(each), style.width, 0))
+        text += line + "\n";
+    return text;
+}
+
+std::string side_by_side_csv(std::span<const Estimates> each) {
+    std::string text = csv_line({"gpu", "time_s", "tokens_per_s", "memory_bytes", "fits", "largest_batch", "bound"});
+    for (const Estimates& e : each) {
+        const auto& s = e.summary;
+        text += csv_line({e.machine(), exact(step_time(e)), s ? exact(s->tokens_per_s) : "",
+                          s ? exact(s->memory.value()) : "", s ? (s->fits ? "true" : "false") : "",
+                          s ? std::to_string(s->largest_batch) : "", s ? s->bound : ""});
+    }
+    return text;
+}
+
+std::string side_by_side_json(std::span<const Estimates> each) {
+    Json out;
+    out["schema"] = "gambrel-gpus-1";
+    out["origin"] = "modelled";
+    out["gpus"] = Json::array();
+    for (const Estimates& e : each) {
+        Json one;
+        one["machine"] = e.machine();
+        one["time_s"] = step_time(e);
+        if (e.summary) one["summary"] = summary_json(*e.summary);
+        out["gpus"].push_back(std::move(one));
+    }
+    if (!each.empty()) out["title"] = each.front().layers->title;
+    if (const std::string answer = side_by_side_answer(each); !answer.empty()) out["answer"] = answer;
+    return dumped(out, 1) + "\n";
+}
+
+}  // namespace gambrel
