@@ -5,17 +5,17 @@ import {RooflineChart} from "./chart";
 import {columns} from "./columns";
 import {Controls} from "./controls";
 import {curves} from "./curves";
-import {decodeRows, fullest, nounOf, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
+import {decodeRows, fullest, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
 import {Tooltip, details, spoken} from "./details";
 import {announce, applyTheme, el, replace} from "./dom";
 import {save} from "./exports";
 import {searchOf, shownRows} from "./filter";
-import {count, percent, plural} from "./format";
 import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
 import {strip, updateStrip} from "./strip";
-import {footer, machineCard, nothingToShow, originLegend, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {TimelineChart} from "./timeline";
+import {footer, machineCard, nothingToShow, originLegend, shownText, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
 import type {Design} from "./model";
 import {Sliders} from "./sliders";
@@ -33,6 +33,7 @@ class Page {
   private table: KernelTable;
   private controls: Controls;
   private layout: Layout;
+  private timeline: TimelineChart;
   private system = matchMedia("(prefers-color-scheme: dark)");
   private whatIf: WhatIf;
   private sliders: Sliders;
@@ -70,6 +71,10 @@ class Page {
       save: (kind) => this.save(kind),
       zoom: (by) => this.chart.scale(by),
       home: () => this.chart.reset(),
+    });
+    this.timeline = new TimelineChart(data, this.colors, this.layout.strips, {
+      hover: (content, x, y, row) => (this.hover(content, x, y), this.chart.emphasise(row)),
+      pick: (row, add) => this.pick(row, add, true),
     });
     document.getElementById("app")!.append(this.tooltip.node);
     addEventListener("hashchange", () => this.readHash());
@@ -199,6 +204,7 @@ class Page {
     this.renderHead(view);
     const rows = this.shown();
     if (hasRoofline) this.renderRoofline(view, all, rows, machine);
+    this.timeline.show(view, all, rows, this.isolated(rows), this.palette(), this.dark());
     this.renderParts(view, all.filter((r) => r.machine === machine), machine);
     const home = this.data.overview && this.state.view === this.data.views.length;
     replace(
@@ -232,12 +238,7 @@ class Page {
     this.controls.update(this.state, view, all, machine, searchOf(this.state.search));
     this.renderChart(rows);
     this.table.update(rows, columns(this.data, view, all), this.state.sort, this.state.ascending, selected);
-    // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
-    const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
-    const whole = timeOf(all.filter((r) => r.machine === machine));
-    const noun = nounOf(view, all);
-    this.layout.shown.textContent = `${count(rows.length)} of ${plural(all.length, noun)} shown` +
-        (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
+    this.layout.shown.textContent = shownText(view, all, rows, machine);
     const chosen = all.filter((r) => selected.has(r.index)).slice(0, 4);
     replace(
         this.layout.panel,
