@@ -25,13 +25,13 @@ function(bundle_page page_found model)
     set(${page_found} FALSE PARENT_SCOPE)
     return()
   endif()
-  file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/*.ts)
+  file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/*.ts ${PROJECT_SOURCE_DIR}/web/*.css)
   set(folder ${PROJECT_BINARY_DIR}/web)
   add_custom_command(OUTPUT ${folder}/page.js ${folder}/style.css
     COMMAND ${CMAKE_COMMAND} -E env NODE_PATH=${GAMBREL_NODE_MODULES} ${GAMBREL_ESBUILD}
             page=${PROJECT_SOURCE_DIR}/web/main.ts style=${PROJECT_SOURCE_DIR}/web/style.css --bundle --minify
             --format=iife --target=es2020 --legal-comments=none --log-level=warning --outdir=${folder}
-    DEPENDS ${scripts} ${PROJECT_SOURCE_DIR}/web/style.css
+    DEPENDS ${scripts}
     COMMENT "Bundling the page" VERBATIM)
   embed_files(page "${PROJECT_SOURCE_DIR}/web/shell.html;${folder}/style.css;${folder}/page.js;${model}")
 endfunction()

@@ -14,6 +14,7 @@ import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
 import {strip, updateStrip} from "./strip";
+import {TimelineChart} from "./timeline";
 import {footer, machineCard, nothingToShow, originLegend, shownText, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
 import type {Design} from "./design";
@@ -32,6 +33,7 @@ class Page {
   private table: KernelTable;
   private controls: Controls;
   private layout: Layout;
+  private timeline: TimelineChart;
   private system = matchMedia("(prefers-color-scheme: dark)");
   private whatIf: WhatIf;
   private sliders: Sliders;
@@ -69,6 +71,10 @@ class Page {
       save: (kind) => this.save(kind),
       zoom: (by) => this.chart.scale(by),
       home: () => this.chart.reset(),
+    });
+    this.timeline = new TimelineChart(data, this.colors, this.layout.strips, {
+      hover: (content, x, y, row) => (this.hover(content, x, y), this.chart.emphasise(row)),
+      pick: (row, add) => this.pick(row, add, true),
     });
     document.getElementById("app")!.append(this.tooltip.node);
     addEventListener("hashchange", () => this.readHash());
@@ -195,6 +201,7 @@ class Page {
     this.layout.showView(this.state.view, hasRoofline, all.length > 0, view.curves.length > 0, this.dark());
     this.renderHead(view);
     if (hasRoofline) this.renderRoofline(view, all, rows, machine);
+    this.timeline.show(view, all, rows, this.isolated(rows), this.palette(), this.dark());
     this.renderParts(view, all.filter((r) => r.machine === machine), machine);
     const home = this.data.overview && this.state.view === this.data.views.length;
     replace(

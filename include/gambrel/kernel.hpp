@@ -124,6 +124,28 @@ struct TimelineSummary {
     [[nodiscard]] Class& of(TimeClass c) { return classes[static_cast<std::size_t>(c)]; }
 };
 
+// When each event of a trace ran, and on which stream: for drawings. Durations of a class add up to its ns in the
+// TimelineSummary.
+struct TimelineLanes {
+    struct Lane {
+        Symbol rank;
+        std::int32_t gpu = 0;
+        std::int64_t stream = 0;
+    };
+    struct Event {
+        Symbol name;
+        std::int64_t start_ns = 0;  // since the first event of its rank: ranks do not share a clock
+        std::int64_t duration_ns = 0;
+        std::uint32_t lane = 0;  // index into lanes
+        std::int32_t step = -1;  // counted from 0 in its rank; -1: in none that the trace marks
+        TimeClass time_class = TimeClass::unmodelled;
+        std::optional<std::size_t>
+            row;  // of a Run: in its kernels; of an Analysis: in its rows; absent: left out there
+    };
+    std::vector<Lane> lanes;    // by rank, GPU, stream
+    std::vector<Event> events;  // by lane, then by start
+};
+
 // What every source of kernels makes, whether they were profiled, modelled, simulated or traced: the kernels, the
 // machines that they ran on, and what is known of both. Everything to the right of it asks no more where it came from.
 struct Run {
@@ -135,6 +157,7 @@ struct Run {
     bool partial = false;          // the source was cut short: a truncated file, an interrupted simulation
     Errors notes{};
     std::optional<TimelineSummary> timeline{};  // of a trace
+    std::optional<TimelineLanes> lanes{};       // of a trace
 };
 // Replaces each machine that the source only names or describes in part: by `chosen` if that is given, else by the
 // catalogue's machine of that name. Adds notes on machines that stay unknown, and on a choice that contradicts the
@@ -154,6 +177,14 @@ enum class TimeSum : std::uint8_t { exact, mean_rate };
 // Launches of different classes of a trace are never summed together: the unknown would hide the known. An amount that
 // is unknown in one member is unknown in the sum, with a reason, unless it is unknown in all; a sum never hides a hole.
 std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum = TimeSum::exact);
+// One sum for each phase and device, of whatever classes its launches are.
+std::vector<Kernel> phase_sums(const std::vector<Kernel>& launches, TimeSum time_sum = TimeSum::exact);
+// As grouped(), and for each launch the place of its group among them.
+struct Groups {
+    std::vector<Kernel> kernels;
+    std::vector<std::size_t> of_launch;
+};
+Groups groups_of(std::vector<Kernel> launches, Grouping by, TimeSum time_sum = TimeSum::exact);
 Kernel total(const std::vector<Kernel>& kernels, std::string_view name = "total");
 
 }  // namespace gambrel

@@ -106,6 +106,7 @@ struct Analysis {
     Origin origin = Origin::measured;
     bool partial = false;                       // the source was cut short
     std::optional<TimelineSummary> timeline{};  // of a trace
+    std::optional<TimelineLanes> lanes{};       // of a trace
 };
 
 struct AnalysisOptions {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -190,28 +191,32 @@ void forget_launch(Kernel& sum) {
     std::erase_if(sum.gauges, [](const auto& g) { return !g.name.str().starts_with("use_"); });
 }
 
-}  // namespace
-
-const std::vector<std::string>& grouping_names() {
-    static const std::vector<std::string> names = {"launch", "kernel", "operator", "module", "phase", "rank"};
-    return names;
+// Falling; `out` has places in `groups` and gets those in the sorted list.
+void sort_by_time(std::vector<Kernel>& groups, Groups& out) {
+    std::vector<std::size_t> order(groups.size()), place(groups.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto time_of = [&](std::size_t i) { return groups[i].time ? groups[i].time->value.value() : 0; };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return time_of(a) > time_of(b); });
+    out.kernels.reserve(groups.size());
+    for (const std::size_t i : order) {
+        place[i] = out.kernels.size();
+        out.kernels.push_back(std::move(groups[i]));
+    }
+    for (std::size_t& group : out.of_launch) group = place[group];
 }
 
-std::optional<Grouping> grouping_from(std::string_view name) {
-    const auto& names = grouping_names();
-    const auto at = std::find(names.begin(), names.end(), name);
-    return at == names.end() ? std::nullopt : std::optional(kGroupings[static_cast<std::size_t>(at - names.begin())]);
-}
-
-std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum) {
-    if (by == Grouping::launch) return launches;
+Groups summed_groups(const std::vector<Kernel>& launches, Grouping by, TimeSum time_sum, bool by_class) {
+    Groups out;
+    out.of_launch.reserve(launches.size());
     std::vector<Sum> sums;
     std::unordered_map<Key, std::size_t, KeyHash> index;
     for (const Kernel& launch : launches) {
         // Devices are never summed together: their roofs differ.
         const Symbol phase = by == Grouping::rank ? Symbol{} : launch.phase;
-        const Key key{shared_name(launch, by), phase, launch.device, launch.time_class};
-        const auto [it, fresh] = index.try_emplace(key, sums.size());
+        const Symbol time_class = by_class ? launch.time_class : Symbol{};
+        const auto [it, fresh] =
+            index.try_emplace(Key{shared_name(launch, by), phase, launch.device, time_class}, sums.size());
+        out.of_launch.push_back(it->second);
         if (fresh)
             sums.emplace_back(launch);
         else
@@ -226,11 +231,40 @@ std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum t
         for (auto& g : groups) g.name = shared_name(g, by), forget_launch(g);
     if (by == Grouping::rank)
         for (auto& g : groups) g.phase = Symbol{};
-    std::stable_sort(groups.begin(), groups.end(), [](const Kernel& a, const Kernel& b) {
-        const double ta = a.time ? a.time->value.value() : 0, tb = b.time ? b.time->value.value() : 0;
-        return ta > tb;
-    });
-    return groups;
+    if (!by_class)
+        for (auto& g : groups) g.time_class = Symbol{};
+    sort_by_time(groups, out);
+    return out;
+}
+
+}  // namespace
+
+const std::vector<std::string>& grouping_names() {
+    static const std::vector<std::string> names = {"launch", "kernel", "operator", "module", "phase", "rank"};
+    return names;
+}
+
+std::optional<Grouping> grouping_from(std::string_view name) {
+    const auto& names = grouping_names();
+    const auto at = std::find(names.begin(), names.end(), name);
+    return at == names.end() ? std::nullopt : std::optional(kGroupings[static_cast<std::size_t>(at - names.begin())]);
+}
+
+std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum) {
+    return groups_of(std::move(launches), by, time_sum).kernels;
+}
+
+std::vector<Kernel> phase_sums(const std::vector<Kernel>& launches, TimeSum time_sum) {
+    return summed_groups(launches, Grouping::phase, time_sum, false).kernels;
+}
+
+Groups groups_of(std::vector<Kernel> launches, Grouping by, TimeSum time_sum) {
+    if (by != Grouping::launch) return summed_groups(launches, by, time_sum, true);
+    Groups out;
+    out.of_launch.resize(launches.size());
+    std::iota(out.of_launch.begin(), out.of_launch.end(), std::size_t{0});
+    out.kernels = std::move(launches);
+    return out;
 }
 
 Kernel total(const std::vector<Kernel>& kernels, std::string_view name) {

@@ -189,6 +189,7 @@ Json view_json(const PageView& v, const PageInput& page) {
         std::vector<std::optional<std::size_t>> order;
         for (std::size_t i = 0; i < v.analysis->rows.size(); ++i) order.emplace_back(i);
         out["rows"] = page_rows(*v.analysis, order);
+        if (v.analysis->lanes && !v.analysis->lanes->events.empty()) out["timeline"] = page_timeline(*v.analysis);
     }
     if (v.comparison) add_comparison(out, *v.comparison);
     if (!v.answer.empty()) out["answer"] = printable(v.answer);

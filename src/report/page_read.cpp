@@ -47,6 +47,16 @@ struct Rows {
                     return fault(fmt::format("{}[{}]", key, i), "null where the line has a name, or the reverse");
     }
     void fault(const std::string& where, std::string what) const { errors.push_back({path + "." + where, what}); }
+    void check_timeline(std::size_t lines) const {
+        const std::size_t lanes = columns["lanes"].size();
+        for (const char* key : {"gap", "span", "busy", "events", "group", "row", "name"})
+            same_length(key, columns[key], columns["lane"].size());
+        below("lane", lanes), below("group", columns["groups"].size()), below("row", lines);
+        below("name", columns["texts"].size());
+        for (const Json& step : columns["steps"])
+            if (step[0] > step[1] || step[1].get<std::uint64_t>() >= lanes)
+                return fault("steps", fmt::format("{} points beyond a list of {}", dumped(step[1], -1), lanes));
+    }
     void same_length(const std::string& key, const Json& column, std::size_t lines) const {
         if (column.size() != lines) fault(key, fmt::format("{} values, expected {}", column.size(), lines));
     }
@@ -64,6 +74,7 @@ void check_counts(const Json& view, const std::string& path, Errors& errors) {
     if (machines != charts || (charts > 0 && !view.contains("rows")))
         errors.push_back({path, fmt::format("{} machines with {} charts", machines, charts)});
     if (view.contains("rows")) Rows{view["rows"], path + ".rows", errors}.check(machines);
+    if (view.contains("timeline")) Rows{view["timeline"], path + ".timeline", errors}.check_timeline(lines);
     if (view.contains("compared")) {
         const Json& c = view["compared"];
         // The machine of the side before is not shown, so any index will do.

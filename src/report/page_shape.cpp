@@ -85,6 +85,10 @@ const std::string kCharts = R"("curves":[{"title":"text","subtitle":"text","note
            "bars":[{"label":"text","note":"text","text":"text","parts":["number?"]}]}],
   "tables":[{"title":"text","notes":["text"],"columns":[{"title":"text","number":"flag","shaded":"flag"}],
              "rows":[{"state":"text","texts":["text"],"values":["number?"]}]}])";
+const std::string kTimeline = R"({"wall":"count","merged":"text","lanes":[["text","count"]],
+  "groups":[["text","text","text"]],"steps":[["count","count","count","count"]],"lane":["count"],"gap":["count"],
+  "span":["count"],"busy":["count?"],"events":["count"],"group":["count"],"row":["count?"],"name":["count"],
+  "texts":["text"]})";
 const std::string kView = R"({"title":"text","command":"text","version":"text","roofs?":"text","grouping?":"text",
   "answer?":"text","advice?":["text"],"side_by_side?":"flag","whole_time?":"number?","zero_flop?":{"text":"text","time":"number?"},"total?":)" +
                           kSum + R"(,
@@ -99,6 +103,8 @@ const std::string kView = R"({"title":"text","command":"text","version":"text","
                "total":[["text","text","text","text"]],"rows":)" +
                           kColumns + R"(,"roofs":[)" + kRoof + R"(],
                "explained":["text"],"side":["number"],"share?":["number?"]},
+  "timeline?":)" + kTimeline +
+                          R"(,
   "model?":{"roofs":"text","near_roof":"number","machines":[{"id":"text","name":"text","numbers":["number?"]}],
             "traced?":"flag","precisions?":[{"name":"text","number":"count"}],
             "recipe?":{"configuration":"text","numbers":["number?"],"batch":"count","sequence":"count","context":"count"},

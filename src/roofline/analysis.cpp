@@ -28,9 +28,7 @@ std::vector<PhaseSummary> phase_summaries(const std::vector<Kernel>& launches, T
         if (is_zero_flop(k) && k.time) zero_time[k.phase] += k.time->value;
     }
     if (order.size() == 1 && order.front().empty()) return {};
-    auto plain = launches;
-    for (Kernel& k : plain) k.time_class = Symbol{};  // one sum for each phase, whatever a trace knows of its parts
-    const auto sums = grouped(std::move(plain), Grouping::phase, time_sum);
+    const auto sums = phase_sums(launches, time_sum);
     std::vector<PhaseSummary> out;
     for (const Symbol phase : order)
         for (const Kernel& sum : sums)
@@ -48,6 +46,7 @@ Analysis analysis(Run run, const AnalysisOptions& options) {
     out.origin = run.origin;
     out.partial = run.partial;
     out.timeline = std::move(run.timeline);
+    out.lanes = std::move(run.lanes);
     out.grouping = options.grouping;
     out.roofs = options.roofline.roofs;
     out.machines = std::move(run.machines);
@@ -55,9 +54,12 @@ Analysis analysis(Run run, const AnalysisOptions& options) {
     out.total = total(launches);
     count_zero_flop(launches, out);
     out.phases = phase_summaries(launches, options.time_sum);
-    auto groups = grouped(std::move(launches), options.grouping, options.time_sum);
-    out.rows.reserve(groups.size());
-    for (Kernel& group : groups) {
+    Groups groups = groups_of(std::move(launches), options.grouping, options.time_sum);
+    if (out.lanes)
+        for (auto& event : out.lanes->events)
+            if (event.row) event.row = groups.of_launch.at(*event.row);
+    out.rows.reserve(groups.kernels.size());
+    for (Kernel& group : groups.kernels) {
         AnalysisRow row;
         row.machine = group.machine;
         row.verdict = roofline(out.machines.at(row.machine), group, options.roofline);

@@ -88,6 +88,12 @@ void LaunchModel::State::amounts(const Launch& l, const Described& d, Answer& ou
 Described LaunchModel::State::of_network(const Launch& l, std::int32_t layer) const {
     Described out;
     out.layer = match.layers[static_cast<std::size_t>(layer)];
+    if (const auto view = gemm_view(*out.layer); view && l.role == Role::split_reduce) {
+        const double product = double(view->m) * double(view->n) * double(view->batch);
+        const double size = element_size(out.layer->precision).value();
+        return stream(l, l.split_k * product * 4, product * size, l.split_k * product);
+    }
+    if (l.split_k > 1) out.layer->hints.split_k = static_cast<std::int64_t>(l.split_k);
     out.layer->hints.kernel = std::string(l.kernel());
     out.layer->hints.timing = Timing::kernel;
     out.remarks.push_back(fmt::format("shapes of layer {} of the network, by the order of kernels", out.layer->name));
@@ -179,8 +185,9 @@ std::string LaunchModel::add_to(Kernel& kernel, std::size_t index) {
     static const Symbol kRepeats(
         "its operator is not in the trace: work and bytes of the same kernel, grid and place "
         "among kernels that an operator launched");
-    const Launch l = state_->launch_of(index);
+    Launch l = state_->launch_of(index);
     const std::int32_t layer = state_->matched(index);
+    if (layer >= 0) l.split_k = state_->match.split[index];
     const Answer* known = nullptr;
     Symbol op;
     if (layer >= 0) {

@@ -12,9 +12,10 @@
 namespace gambrel::trace_detail {
 
 struct NetworkMatch {
-    std::vector<Layer> layers;     // of one run of the network that multiply, in order, repeats written out
-    std::vector<std::int32_t> of;  // of each activity: index into `layers`; -1: none
-    std::string note;              // how much was matched
+    std::vector<Layer> layers;        // of one run of the network that multiply, in order, repeats written out
+    std::vector<std::int32_t> of;     // of each activity: index into `layers`; -1: none
+    std::vector<std::int32_t> split;  // of each activity: CTAs to a tile of that layer
+    std::string note;                 // how much was matched
 };
 // `open` are the activities whose work nothing else tells, by rank and start. Where the sequences do not fit, nothing
 // is matched, and the note says so.

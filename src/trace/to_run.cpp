@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "trace/impossible.hpp"
+#include "trace/lanes.hpp"
 #include "trace/launch_model.hpp"
 #include "trace/spans.hpp"
 
@@ -92,6 +93,7 @@ struct Builder {
     const std::vector<Machine>& machines;
     LaunchModel model;
     std::vector<Possible> possible;
+    LaneBuilder lanes;
     Run run{};
     std::unordered_map<Symbol, std::unordered_map<Symbol, std::size_t>> unmodelled{};
 
@@ -136,7 +138,9 @@ struct Builder {
             sum.unmodelled[it->second].ns += ns;
             ++sum.unmodelled[it->second].events;
         }
-        if (!options.keep || options.keep(a.name.str())) run.kernels.push_back(std::move(k));
+        const bool kept = !options.keep || options.keep(a.name.str());
+        lanes.add(a, c, kept ? std::optional(run.kernels.size()) : std::nullopt);
+        if (kept) run.kernels.push_back(std::move(k));
     }
 };
 
@@ -152,7 +156,8 @@ Result<Run> to_run(const Timeline& timeline, const TraceOptions& options) {
     if (!machines) return tl::unexpected(std::move(machines.error()));
     auto model = LaunchModel::make(timeline, *machines, options);
     if (!model) return tl::unexpected(std::move(model.error()));
-    Builder builder{timeline, options, *machines, std::move(*model), {machines->begin(), machines->end()}};
+    Builder builder{
+        timeline, options, *machines, std::move(*model), {machines->begin(), machines->end()}, LaneBuilder(timeline)};
     Run& run = builder.run;
     TimelineSummary sum;
     sum.ranks = timeline.ranks.size();
@@ -179,6 +184,7 @@ Result<Run> to_run(const Timeline& timeline, const TraceOptions& options) {
     run.partial = timeline.partial;
     run.origin = modelled ? Origin::modelled : Origin::measured;
     run.timeline = std::move(sum);
+    run.lanes = builder.lanes.take();
     run.machines = std::move(*machines);
     return std::move(run);
 }

@@ -281,6 +281,18 @@ TEST(Runs, a_machine_file_with_measured_ceilings_is_judged_by_them) {
     EXPECT_EQ(default_roofs(run), Roofs::measured);
 }
 
+TEST(Kernels, every_launch_knows_the_place_of_its_group) {
+    std::vector<Kernel> launches(4);
+    const char* names[] = {"short", "long", "short", "longest"};
+    const double times[] = {1, 3, 1, 9};
+    for (std::size_t i = 0; i < 4; ++i)
+        launches[i].name = Symbol(names[i]), launches[i].time = {Seconds{times[i]}, Origin::measured, Symbol("t")};
+    const Groups groups = groups_of(launches, Grouping::kernel);
+    EXPECT_EQ(groups.of_launch, (std::vector<std::size_t>{2, 1, 2, 0}));
+    EXPECT_EQ(groups.kernels.at(2).launches, 2U);
+    EXPECT_EQ(groups_of(launches, Grouping::launch).of_launch, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
 TEST(Kernels, repeated_multiplies_every_amount_and_nothing_else) {
     Kernel k;
     k.time = {Seconds{2}, Origin::modelled, Symbol("t")};

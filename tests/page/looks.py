@@ -53,13 +53,14 @@ class Looks(unittest.TestCase):
         for name, page, hash_ in (("light", "step.html", "theme=light"), ("dark", "step.html", "theme=dark"), ("isolated", "step.html", "theme=light&kernel=0"),
                                   ("strip", "views.html", "view=1&theme=dark"), ("sweep", "views.html", "view=2&theme=light"), ("compared", "compared.html", "theme=light"),
                                   ("measured", "measured.html", "theme=light"), ("measured_dark", "measured.html", "theme=dark"), ("explored", "explored.html", "theme=light"),
-                                  ("overview", "joined.html", "theme=light"), ("overview_dark", "joined.html", "theme=dark")):
+                                  ("overview", "joined.html", "theme=light"), ("overview_dark", "joined.html", "theme=dark"),
+                                  ("timeline", "traced.html", "theme=light"), ("timeline_dark", "traced.html", "theme=dark&kernel=0")):
             b.open(page, hash_, size=(1280, 1100))
             wrong.append(pictures.compare(name, b.driver.get_screenshot_as_png()))
         self.assertEqual([w for w in wrong if w], [])
 
     def test_a_narrow_window_hides_nothing(self):
-        for page in ("step.html", "measured.html", "explored.html", "joined.html", "compared.html"):
+        for page in ("step.html", "measured.html", "explored.html", "joined.html", "compared.html", "traced.html"):
             b.open(page, size=(500, 900))
             self.assertLessEqual(b.js("return document.documentElement.scrollWidth"), b.js("return document.documentElement.clientWidth"), page)
 
@@ -69,7 +70,7 @@ class Access(unittest.TestCase):
 
     def test_text_has_contrast_and_controls_have_names_in_both_themes(self):
         for page, hashes in (("step.html", ("", "kernel=5")), ("views.html", ("view=1", "view=2", "view=3")), ("compared.html", ("",)),
-                             ("measured.html", ("",)), ("explored.html", ("",)), ("joined.html", ("", "view=0"))):
+                             ("measured.html", ("",)), ("explored.html", ("",)), ("joined.html", ("", "view=0")), ("traced.html", ("", "kernel=1"))):
             for hash_ in hashes:
                 for theme in ("light", "dark"):
                     b.open(page, f"{hash_}&theme={theme}")
@@ -106,7 +107,7 @@ class Access(unittest.TestCase):
         source = script.read_text(encoding="utf-8")
         found = []
         for page, hash_ in (("step.html", "kernel=5"), ("step.html", "theme=dark"), ("views.html", "view=1"), ("views.html", "view=2"), ("views.html", "view=3&theme=dark"), ("compared.html", ""),
-                            ("measured.html", ""), ("explored.html", "theme=dark"), ("explored.html", ""), ("joined.html", "")):
+                            ("measured.html", ""), ("explored.html", "theme=dark"), ("explored.html", ""), ("joined.html", ""), ("traced.html", "kernel=0"), ("traced.html", "theme=dark")):
             b.open(page, hash_)
             b.js(source)
             answer = b.driver.execute_async_script("const done = arguments[arguments.length - 1]; axe.run().then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))")

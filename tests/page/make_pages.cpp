@@ -8,7 +8,7 @@
 #include <gambrel/pages.hpp>
 
 #include "page/whatif_pages.hpp"
-#include "report/sample.hpp"
+#include "report/timeline_sample.hpp"
 
 namespace {
 
@@ -213,6 +213,8 @@ int main(int argc, char** argv) {
                             {"Predicted", &step, nullptr, layers(step.rows.size()), {}},
                             {"Measured", nullptr, nullptr, {}, {sweep()}},
                             {"Explored", nullptr, nullptr, {}, {sensitivity(), pareto()}}};
+    // Two ranks, drawn as they ran; and one that is too long for that.
+    const Analysis traced = sample::traced(2, 2, 200), long_trace = sample::traced(1, 2, 30000);
     const Comparison change = changed(step);
     const Comparison bytes_only = judged();
     const Measurement m = measured();
@@ -232,6 +234,8 @@ int main(int argc, char** argv) {
                     write(dir + "many.html", page(many.title, {{"many", &many, nullptr, {}, {}}})) &&
                     write(dir + "hostile.html", page(bad.title, {{bad.title, &bad, nullptr, {}, {}}})) &&
                     write(dir + "toy.html", page(toy.title, {{"toy", &toy, nullptr, {}, {}}})) &&
+                    write(dir + "traced.html", page("Trace", {{"Trace", &traced, nullptr, {}, {}}})) &&
+                    write(dir + "long_trace.html", page("Long", {{"Long", &long_trace, nullptr, {}, {}}})) &&
                     write(dir + "empty.html", page("", {}));
     bool all_written = ok;
     for (const auto& [name, bytes] : test::whatif_pages()) all_written = write(dir + name, bytes) && all_written;

@@ -397,14 +397,16 @@ if __name__ == "__main__":
     from looks import Access, Looks  # noqa: F401
     from views import Explored, Joined, Measured  # noqa: F401
     from faults import Faults  # noqa: F401
+    from timeline import Timeline  # noqa: F401
     from whatif import WhatIf  # noqa: F401
     import faults
     import looks
+    import timeline
     import views
     import whatif
     with tempfile.TemporaryDirectory() as downloads:
         b = browser_module.Browser(Path(pages).resolve(), downloads)
-        faults.b = looks.b = views.b = whatif.b = case.b = b
+        faults.b = looks.b = timeline.b = views.b = whatif.b = case.b = b
         try:
             outcome = unittest.main(exit=False, verbosity=1)
         finally:

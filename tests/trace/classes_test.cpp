@@ -35,6 +35,28 @@ Result<Run> run_of(const Timeline& timeline) {
     return to_run(timeline, options);
 }
 
+// The same nanoseconds and events, by stream; each is a launch of that name and class, and streams run one by one.
+void expect_lanes(const Run& run, const std::string& path) {
+    std::array<TimelineSummary::Class, kTimeClasses> sums{};
+    for (std::size_t i = 0; i < run.lanes->events.size(); ++i) {
+        const auto& e = run.lanes->events[i];
+        auto& sum = sums[static_cast<std::size_t>(e.time_class)];
+        sum.ns += static_cast<std::uint64_t>(e.duration_ns), ++sum.events;
+        ASSERT_LT(e.lane, run.lanes->lanes.size()) << path;
+        ASSERT_GE(e.start_ns, 0) << path;
+        ASSERT_EQ(run.kernels.at(e.row.value()).name, e.name) << path;
+        ASSERT_EQ(run.kernels[*e.row].time_class.str(), name(e.time_class)) << path;
+        ASSERT_EQ(run.kernels[*e.row].rank, run.lanes->lanes[e.lane].rank) << path;
+        if (i == 0) continue;
+        const auto& before = run.lanes->events[i - 1];
+        ASSERT_TRUE(before.lane < e.lane || (before.lane == e.lane && before.start_ns <= e.start_ns)) << path;
+    }
+    for (std::size_t c = 0; c < kTimeClasses; ++c) {
+        EXPECT_EQ(sums[c].ns, run.timeline->classes[c].ns) << path;
+        EXPECT_EQ(sums[c].events, run.timeline->classes[c].events) << path;
+    }
+}
+
 TEST(Classes, every_nanosecond_of_every_real_trace_is_in_one_class) {
     const auto files = real_traces();
     if (files.empty()) GTEST_SKIP() << "no shared data";
@@ -53,6 +75,7 @@ TEST(Classes, every_nanosecond_of_every_real_trace_is_in_one_class) {
         EXPECT_EQ(sum, all) << path;
         EXPECT_EQ(events, timeline->activities.size()) << path;
         EXPECT_LE(t.idle_ns, t.wall_ns) << path;
+        expect_lanes(*run, path);
         EXPECT_LE(t.exposed_communication_ns, t.of(TimeClass::communication).ns) << path;
     }
 }
@@ -116,6 +139,19 @@ TEST(Classes, communication_that_no_kernel_hides_is_exposed) {
     EXPECT_EQ(t.of(TimeClass::copy).ns, 10000u);
     EXPECT_EQ(t.wall_ns, 150000u);
     EXPECT_EQ(t.idle_ns, 40000u);
+    ASSERT_EQ(run->lanes->lanes.size(), 3u);
+    EXPECT_EQ(run->lanes->lanes[1].stream, 8);
+    ASSERT_EQ(run->lanes->events.size(), 3u);
+    EXPECT_EQ(run->lanes->events[0].start_ns, 50000);  // since the first event of the rank, which is on another stream
+    EXPECT_EQ(run->lanes->events[1].start_ns, 0);
+    EXPECT_EQ(run->lanes->events[1].duration_ns, 100000);
+    TraceOptions options;
+    options.keep = [](const std::string& name) { return name == "work"; };
+    const auto some = to_run(*timeline, options);
+    ASSERT_TRUE(some);
+    EXPECT_EQ(some->lanes->events.size(), 3u);
+    EXPECT_EQ(some->lanes->events[0].row, 0u);
+    EXPECT_FALSE(some->lanes->events[1].row);
 }
 
 TEST(Classes, a_kernel_of_a_graph_is_of_the_graph) {
