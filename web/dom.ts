@@ -68,3 +68,9 @@ export function announce(text: string): void {
   }
   spoken.textContent = text;
 }
+
+// What a key does, unless it is typed into a field or belongs to the browser.
+export function act(e: KeyboardEvent, actions: Record<string, () => void>) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test((e.target as HTMLElement).tagName);
+  if (!e.ctrlKey && !e.metaKey && !e.altKey && !typing) actions[e.key]?.();
+}

@@ -42,3 +42,9 @@ export function shownRows(rows: Row[], s: State, machine: number, search: Search
           (s.only !== "above" || r.above) && (s.only !== "incomplete" || r.incomplete) &&
           (s.only !== "unmatched" || r.side !== 0));
 }
+
+// What is isolated and still shown: a search that leaves it out must not fade everything else.
+export function stillShown(selected: number[], rows: Row[]): Set<number> {
+  const shown = new Set(rows.map((r) => r.index));
+  return new Set(selected.filter((i) => shown.has(i)));
+}

@@ -7,15 +7,16 @@ import {Controls} from "./controls";
 import {curves} from "./curves";
 import {chosenChart, decodeRows, NOTHING, type PageData, type Palette, type Row, type View} from "./data";
 import {Tooltip, details, spoken} from "./details";
-import {announce, applyTheme, el, replace} from "./dom";
+import {act, announce, applyTheme, el, replace} from "./dom";
 import {save} from "./exports";
-import {searchOf, shownRows} from "./filter";
+import {searchOf, shownRows, stillShown} from "./filter";
 import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
 import {strip, updateStrip} from "./strip";
 import {TimelineChart} from "./timeline";
-import {footer, machineCard, nothingToShow, originLegend, shownText, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {footer, machineCard, nothingToShow, originLegend, shownText} from "./summary";
+import {timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
 import type {Design} from "./design";
 import {Sliders} from "./sliders";
@@ -164,11 +165,7 @@ class Page {
 
   private shown(): Row[] { return shownRows(this.viewRows(), this.state, this.machine(), searchOf(this.state.search)); }
 
-  // What is isolated and still shown: a search that leaves it out must not fade everything else.
-  private isolated(rows: Row[]): Set<number> {
-    const shown = new Set(rows.map((r) => r.index));
-    return new Set(this.state.selected.filter((i) => shown.has(i)));
-  }
+  private isolated(rows: Row[]): Set<number> { return stillShown(this.state.selected, rows); }
 
   private renderChart(rows = this.shown()) {
     const chart = this.view().charts?.[this.machine()];
@@ -286,14 +283,12 @@ class Page {
   }
 
   private key(e: KeyboardEvent) {
-    const target = e.target as HTMLElement, actions: Record<string, () => void> = {
+    act(e, {
       "/": () => (e.preventDefault(), this.controls.focusSearch()),
       t: () => this.set({theme: this.dark() ? "light" : "dark"}),
       "?": () => this.layout.help.showModal(),
-      Escape: () => this.layout.help.open || this.chart.node.contains(target) || this.set({selected: []})
-    };
-    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-    actions[e.key]?.();
+      Escape: () => this.layout.help.open || this.chart.node.contains(e.target as Node) || this.set({selected: []})
+    });
   }
 }
 

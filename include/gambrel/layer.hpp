@@ -172,13 +172,13 @@ struct Hints {
     std::optional<Precision> math;    // of the multiplications, where it is not that of the storage
     std::optional<bool> tensor_core;  // whether the matrix units were used
     std::optional<Timing> timing;
-    double fma = 0;                // multiply-adds that ran, as a profiler counted them; 0: not given
-    Bytes workspace;               // that the library asked for; 0: not given
-    bool overwrites = false;       // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
-    bool cold = false;             // caches were flushed before it, as a profiler does that counts one kernel
-    bool other_layout = false;     // tensors are not stored as matrix kernels read them: the library turns them over
+    double fma = 0;             // multiply-adds that ran, as a profiler counted them; 0: not given
+    Bytes workspace;            // that the library asked for; 0: not given
+    bool overwrites = false;    // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
+    bool cold = false;          // caches were flushed before it, as a profiler does that counts one kernel
+    bool other_layout = false;  // tensors are not stored as matrix kernels read them: the library turns them over
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
-    bool quantizes_input = false;  // the time includes the kernels that make FP8 or FP4 of a wider input
+    bool quantizes_input = false;               // the time includes the kernels that make FP8 or FP4 of a wider input
     bool operator==(const Hints&) const = default;
 };
 

@@ -10,73 +10,16 @@
 
 #include "network/operator_rows.hpp"
 #include "network/row_cells.hpp"
+#include "network/row_words.hpp"
 #include "network/text.hpp"
 
 namespace gambrel::network_detail {
 namespace {
 
-// Spellings that say more than how elements are stored: those of DeepBench, cudnn-benchmark and mixed-precision runs.
-std::optional<Storage> storage_from(std::string_view text) {
-    const std::string key = lower(text);
-    if (key == "tensorcorehalf") return Storage{Precision::fp16, {}, true};
-    if (key == "fp16in_fp16mul_fp32acc") return Storage{Precision::fp16, Precision::fp16, {}};
-    if (key == "fp16in_fp32math") return Storage{Precision::fp16, Precision::fp32, false};
-    if (key == "fp32in_fp16mul_fp32acc") return Storage{Precision::fp32, Precision::fp16, {}};
-    if (key == "int8_acc32") return Storage{Precision::int8, {}, {}};
-    if (key == "int4_wo") return Storage{Precision::bf16, {}, {}, Precision::int4};
-    if (key == "int8_wo") return Storage{Precision::bf16, {}, {}, Precision::int8};
-    if (const auto precision = precision_from(key)) return Storage{*precision, {}, {}};
-    return std::nullopt;
-}
-
-// What published tables say of how they measured, in words of their own.
-std::optional<Timing> timing_of_software(std::string_view text) {
-    const std::string software = lower(text);
-    if (software.find("graph replay") != std::string::npos) return Timing::graph;
-    if (software.find("kernel times") != std::string::npos || software.find("kernel median") != std::string::npos ||
-        software.find("profiler") != std::string::npos)
-        return Timing::kernel;
-    return std::nullopt;
-}
-
-// CUDNN_CONV_FWD, conv2d, bmm, linear, ...
-Operation operation_from(std::string_view text) {
-    const std::string op = lower(text);
-    const auto has = [&](std::string_view word) { return op.find(word) != std::string::npos; };
-    Operation known;
-    known.linear = has("linear");
-    if (op.ends_with("bwd_data")) known.pass = Pass::dgrad;
-    if (op.ends_with("bwd_filter") || op.ends_with("bwd_weights")) known.pass = Pass::wgrad;
-    if (op == "attention")
-        known.kind = OperatorKind::attention;
-    else if (op == "moe")
-        known.kind = OperatorKind::experts;
-    else if (is_vector_op(op))
-        known.kind = OperatorKind::vector;
-    else if (has("conv"))
-        known.kind = OperatorKind::convolution;
-    else if (has("gemm") || has("bmm") || has("matmul") || known.linear || has("mm"))
-        known.kind = OperatorKind::gemm;
-    return known;
-}
-
-// Of an algorithm's or a kernel's name.
-KernelWords words_from(std::string_view text) {
-    const std::string name = lower(text);
-    return {name.find("tensor core") != std::string::npos, name.find("nhwc") != std::string::npos};
-}
-
 struct Passes {
     Pass first = Pass::fwd;
     std::optional<Pass> second = {};
 };
-
-// Where a row names its kernel, the others are not part of what was measured.
-BiasKernel bias_kernel_of(std::string_view others, const std::string& kernel) {
-    if (!kernel.empty()) return BiasKernel::none;
-    if (others.find("bias add") != std::string_view::npos) return BiasKernel::adds;
-    return others.find("copy of the bias") != std::string_view::npos ? BiasKernel::copies : BiasKernel::none;
-}
 
 class RowReader {
 public:

@@ -79,7 +79,8 @@ Network as_run(Network network, const NetworkRecipe& recipe) {
     if (recipe.layout == Layout::nchw) keep_as_nchw(network);
     const bool trained = network.model && network.model->phase == Phase::train;
     const bool step = !network.model && recipe.phase == Phase::train;
-    if (!trained && (recipe.training || step || (recipe.pass && *recipe.pass != Pass::fwd))) network = training(network);
+    if (!trained && (recipe.training || step || (recipe.pass && *recipe.pass != Pass::fwd)))
+        network = training(network);
     if (step && network.parameters > 0) network.layers.push_back(momentum_step(network));
     if (recipe.pass) std::erase_if(network.layers, [&](const Layer& l) { return l.pass != *recipe.pass; });
     if (!recipe.in_order) network.layers = merged(network.layers);
