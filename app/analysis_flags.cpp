@@ -29,7 +29,7 @@ void AnalysisFlags::add_reading_to(Parser& command) {
     command.add_option("--clock", clock);
     command.add_option("--roofs", roofs).one_of({"auto", "theoretical", "measured"});
     command.add_option("--kernel,-k", kernel);
-    command.add_option("--group", group).one_of({"launch", "kernel", "operator", "module", "phase", "rank"});
+    command.add_option("--group", group).one_of(grouping_names());
     command.add_option("--operators", operators);
     command.add_option("--flop-rule", flop_rule).one_of({"corrected", "paper"});
     command.add_option("--nvtx-depth", nvtx_depth).range(0, 64);
@@ -50,13 +50,7 @@ Errors faults(const AnalysisFlags& flags) {
     return wrong;
 }
 
-Grouping grouping_of(const AnalysisFlags& flags) {
-    static const std::map<std::string, Grouping> kNames = {{"launch", Grouping::launch}, {"kernel", Grouping::kernel},
-                                                           {"operator", Grouping::op},   {"module", Grouping::module},
-                                                           {"phase", Grouping::phase},   {"rank", Grouping::rank}};
-    const auto it = kNames.find(flags.group);
-    return it == kNames.end() ? Grouping::kernel : it->second;
-}
+Grouping grouping_of(const AnalysisFlags& flags) { return grouping_from(flags.group).value_or(Grouping::kernel); }
 
 Result<Analysis> analysis_of(const std::vector<std::string>& files, const AnalysisFlags& flags,
                              const TraceShare& share) {

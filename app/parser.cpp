@@ -27,8 +27,7 @@ std::optional<Number> number_of(const std::string& text) {
 
 }  // namespace
 
-Option Option::one_of(std::initializer_list<const char*> words) {
-    const std::vector<std::string> known(words.begin(), words.end());
+Option Option::one_of(const std::vector<std::string>& known) {
     return Option(option_->check(check(fmt::format("{}", fmt::join(known, ", ")), [known](const std::string& text) {
         return std::find(known.begin(), known.end(), text) != known.end();
     })));

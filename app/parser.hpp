@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +18,7 @@ namespace gambrel::app {
 class Option {
 public:
     explicit Option(CLI::Option* option) : option_(option) {}
-    Option one_of(std::initializer_list<const char*> words);
+    Option one_of(const std::vector<std::string>& words);
     Option range(std::int64_t least, std::int64_t most);  // a whole number
     Option not_negative();
     Option count();  // a whole number of 1 or more

@@ -1,5 +1,6 @@
 // Which rows are shown: chart, table and sums ask here, so they cannot differ.
-import {type Row} from "./data";
+import {nounOf, type Row, type View} from "./data";
+import {count, percent, plural} from "./format";
 import type {State} from "./state";
 
 export interface Search {
@@ -41,4 +42,12 @@ export function shownRows(rows: Row[], s: State, machine: number, search: Search
       (r) => !precisions.has(r.precision) && !phases.has(r.phase) && (!first || first.has(r.index)) && search.test(r) &&
           (s.only !== "above" || r.above) && (s.only !== "incomplete" || r.incomplete) &&
           (s.only !== "unmatched" || r.side !== 0));
+}
+
+export function shownText(view: View, all: Row[], rows: Row[], machine: number): string {
+  // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
+  const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
+  const whole = timeOf(all.filter((r) => r.machine === machine));
+  return `${count(rows.length)} of ${plural(all.length, nounOf(view, all))} shown` +
+      (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
 }

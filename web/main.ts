@@ -9,13 +9,13 @@ import {decodeRows, fullest, NOTHING, type PageData, type Palette, type Row, typ
 import {Tooltip, details, spoken} from "./details";
 import {announce, applyTheme, el, replace} from "./dom";
 import {save} from "./exports";
-import {searchOf, shownRows} from "./filter";
+import {searchOf, shownRows, shownText} from "./filter";
 import {Layout} from "./layout";
 import {overview} from "./overview";
 import {fromHash, initialState, picked, startAt, toHash, type State} from "./state";
 import {strip, updateStrip} from "./strip";
 import {TimelineChart} from "./timeline";
-import {footer, machineCard, nothingToShow, originLegend, shownText, timeByBound, totals, warnings, zeroFlop} from "./summary";
+import {footer, machineCard, nothingToShow, originLegend, timeByBound, totals, warnings, zeroFlop} from "./summary";
 import {compareCard} from "./compared";
 import type {Design} from "./model";
 import {Sliders} from "./sliders";

@@ -13,14 +13,6 @@ export function card(id: string, title: string, ...content: (Node|string|false|n
       ...content);
 }
 
-export function shownText(view: View, all: Row[], rows: Row[], machine: number): string {
-  // Over the rows themselves: a total may be summed by another rule (--flop-rule paper) and differ a little.
-  const timeOf = (list: Row[]) => list.reduce((sum, r) => sum + (r.time ?? 0), 0);
-  const whole = timeOf(all.filter((r) => r.machine === machine));
-  return `${count(rows.length)} of ${plural(all.length, nounOf(view, all))} shown` +
-      (whole > 0 ? `, ${percent(timeOf(rows) / whole)} of the time` : "");
-}
-
 export function timeByBound(
     rows: Row[], data: PageData, colors: BoundColors, palette: Palette, dark: boolean): HTMLElement {
   const sums = new Map < string, {

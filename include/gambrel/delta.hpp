@@ -51,6 +51,8 @@ struct ModelInputs {
     PerPipe<FlopPerCycle> flop_per_cycle{};  // of an SM; 0: the machine has no such pipe
     BytesPerCycle shared_width, l1_width;    // of an SM
     Bandwidth l2_bandwidth, dram_bandwidth;
+    double l2_lookups =
+        1;  // bytes that its slices can look up, over l2_bandwidth: lookups between its halves come on top
     Cycles l1_latency, l2_latency, dram_latency;
     Bytes l2_capacity;
     double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gambrel/base.hpp>
@@ -166,6 +167,9 @@ void resolve_machines(Run& run, const Machine* chosen = nullptr);
 Roofs default_roofs(const Run& run);
 
 enum class Grouping : std::uint8_t { launch, kernel, phase, op, module, rank };
+// As flags and arguments spell them: "launch", "kernel", "operator", "module", "phase", "rank".
+const std::vector<std::string>& grouping_names();
+std::optional<Grouping> grouping_from(std::string_view name);
 // exact: the sum of the launches' times. mean_rate: summed cycles over the mean clock, as the scripts of arXiv
 // 2009.05257 have it; up to 0.6 % off on their own data, and needed only to reproduce their tables.
 enum class TimeSum : std::uint8_t { exact, mean_rate };

@@ -96,6 +96,10 @@ std::optional<Ceiling<FlopRate>> compute_ceiling(const Machine&, Pipe, std::opti
                                                  Roofs roofs = Roofs::theoretical, bool sparse = false);
 std::optional<Ceiling<Bandwidth>> memory_ceiling(const Machine&, Level, std::optional<Frequency> clock = {},
                                                  Roofs roofs = Roofs::theoretical);
+// The ceiling of the bytes that the level's counters count, which `Kernel` carries. It differs where the counter of L2
+// adds the lookups between its halves: those are no part of a bandwidth that a benchmark measured.
+std::optional<Ceiling<Bandwidth>> counter_ceiling(const Machine&, Level, std::optional<Frequency> clock = {},
+                                                  Roofs roofs = Roofs::theoretical);
 
 // JSON to Machine and back; docs/formats.md has the fields. All faults are reported at once.
 Result<Machine> parse_machine(std::string_view json, std::string_view source_name);

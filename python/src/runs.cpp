@@ -2,6 +2,9 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "results.hpp"
 
 namespace gambrel::python {
@@ -69,12 +72,9 @@ RunObject analyze(const std::vector<std::string>& paths, const MachineObject* ma
 }  // namespace
 
 Grouping grouping_from(const std::string& text) {
-    static const std::map<std::string, Grouping> kNames = {{"launch", Grouping::launch}, {"kernel", Grouping::kernel},
-                                                           {"operator", Grouping::op},   {"module", Grouping::module},
-                                                           {"phase", Grouping::phase},   {"rank", Grouping::rank}};
-    const auto at = kNames.find(text);
-    if (at == kNames.end()) fail("group", "\"" + text + "\": expected launch, kernel, operator, module, phase or rank");
-    return at->second;
+    const auto found = gambrel::grouping_from(text);
+    if (!found) fail("group", fmt::format("\"{}\": expected one of {}", text, fmt::join(grouping_names(), ", ")));
+    return *found;
 }
 
 Roofs roofs_from(const std::string& text) {

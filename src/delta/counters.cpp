@@ -19,7 +19,7 @@ Bytes near_misses(Bytes dram, Bytes asked) {
 
 }  // namespace
 
-void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& t) {
+void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& t) {
     const Architecture& a = *gpu.architecture;
     if (a.l2_keeps_written) {
         const auto stays = [&](Bytes written) { return std::min(written, gpu.usable_l2()); };
@@ -39,6 +39,9 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traff
     t.l2_crossing.b = read * near_misses(t.dram.b, t.l2.b);
     const Bytes fresh = std::max(Bytes{}, t.l2.c - stored_again - read_back);
     t.l2_crossing.c = write * fresh + rewrite * stored_again + read * read_back;
+    // The crossings are an estimate; what the slices can look up in this time is a bound of it.
+    const Bytes room = std::max(Bytes{}, gpu.l2_bandwidth * gpu.l2_lookups * time - t.l2.total() - t.l2_fetched);
+    if (const Bytes crossing = t.l2_crossing.total(); crossing > room) t.l2_crossing *= room / crossing;
 }
 
 }  // namespace gambrel::delta_detail

@@ -66,7 +66,7 @@ OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
 // What a profiler's counters of this kernel see that the levels do not, and the other way round.
-void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& traffic);
+void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& traffic);
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to
 // read.
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);

@@ -84,6 +84,8 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     if (roofs == Roofs::measured && !machine.find(Level::dram)->measured) in.dram_bandwidth *= calibration().dram_reach;
     if (const MemoryLevel* dram = machine.find(Level::dram); dram->inline_ecc) in.check_bits = dram->inline_ecc->value;
     in.l2_bandwidth = bandwidth(Level::l2, Needed::l2_bandwidth);
+    if (const auto counted = counter_ceiling(machine, Level::l2, in.clock, roofs))
+        in.l2_lookups = counted->value / in.l2_bandwidth;
     in.l1_latency = Cycles{needed(machine, Needed::l1_latency)};
     in.l2_latency = Cycles{needed(machine, Needed::l2_latency)};
     in.dram_latency = Cycles{needed(machine, Needed::dram_latency)};

@@ -125,7 +125,7 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
         all_groups(layer.groups, p);
     }
     add_transforms(layer, p.traffic);
-    count_as_profiler(layer, inputs, p.traffic);
+    count_as_profiler(layer, inputs, p.time, p.traffic);
     finish(inputs, p);
     return p;
 }

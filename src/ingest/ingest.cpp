@@ -50,6 +50,10 @@ Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
     if (is_nvprof_csv(bytes)) return read_nvprof_csv(bytes, request);
     if (is_ncu_csv(bytes)) return read_ncu_csv(bytes, request);
     if (bytes.empty()) return failure(request.source, "is empty; expected a profiler file");
+    if (const std::size_t first = bytes.find_first_not_of(" \t\r\n"); first != bytes.npos && bytes[first] == '{')
+        return failure(request.source,
+                       "is JSON, but neither a trace of the PyTorch profiler (\"traceEvents\") nor a result that "
+                       "gambrel wrote with --json (\"schema\": \"gambrel-...\")");
     // No format claims it. The CSV reader knows best what a profiler prints when it fails, so it words the error.
     return read_ncu_csv(bytes, request);
 }

@@ -48,7 +48,7 @@ RoofSet scaled_roofs(const Machine& machine, std::optional<Frequency> clock, Roo
         if (const auto ceiling = compute_ceiling(machine, pipe, clock, roofs))
             out.pipes[pipe] = ceiling->value * (on_sms * (is_tensor(pipe) ? f.tensor : 1));
     for (const Level level : all_levels()) {
-        const auto ceiling = memory_ceiling(machine, level, clock, roofs);
+        const auto ceiling = counter_ceiling(machine, level, clock, roofs);
         if (!ceiling) continue;
         const double factor = level == Level::dram ? f.dram_bandwidth
                               : level == Level::l2 ? f.l2_bandwidth * f.clock

@@ -1,6 +1,7 @@
 #include <gambrel/kernel.hpp>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -8,6 +9,10 @@
 
 namespace gambrel {
 namespace {
+
+// In the order of grouping_names().
+constexpr std::array kGroupings = {Grouping::launch, Grouping::kernel, Grouping::op,
+                                   Grouping::module, Grouping::phase,  Grouping::rank};
 
 // Adds members one by one and remembers which amounts had holes, so that the sum can say so at the end.
 class Sum {
@@ -233,6 +238,17 @@ Groups summed_groups(const std::vector<Kernel>& launches, Grouping by, TimeSum t
 }
 
 }  // namespace
+
+const std::vector<std::string>& grouping_names() {
+    static const std::vector<std::string> names = {"launch", "kernel", "operator", "module", "phase", "rank"};
+    return names;
+}
+
+std::optional<Grouping> grouping_from(std::string_view name) {
+    const auto& names = grouping_names();
+    const auto at = std::find(names.begin(), names.end(), name);
+    return at == names.end() ? std::nullopt : std::optional(kGroupings[static_cast<std::size_t>(at - names.begin())]);
+}
 
 std::vector<Kernel> grouped(std::vector<Kernel> launches, Grouping by, TimeSum time_sum) {
     return groups_of(std::move(launches), by, time_sum).kernels;

@@ -32,6 +32,12 @@ std::string rate_text(Pipe pipe, FlopPerCycle rate) {
     return is_integer(pipe) && text.ends_with("FLOP/cycle") ? text.substr(0, text.size() - 10) + "OP/cycle" : text;
 }
 
+// Whether the counter of L2 sees a request twice that the far half answers.
+bool counts_crossings(const Machine& m) {
+    const MemoryLevel* l2 = m.find(Level::l2);
+    return l2 && l2->partitions && l2->partitions->value >= 2 && architecture_of(m).l2_counts_read_crossing > 0;
+}
+
 }  // namespace
 
 std::string to_text(ComputeCapability cc) { return fmt::format("{}.{}", cc.major, cc.minor); }
@@ -95,6 +101,18 @@ std::optional<Ceiling<Bandwidth>> memory_ceiling(const Machine& m, Level level, 
     if (l->bandwidth) return Ceiling<Bandwidth>{l->bandwidth->value, l->bandwidth->origin, l->bandwidth->cite};
     if (l->measured) return carried(*l->measured, clock, clocked);
     return std::nullopt;
+}
+
+std::optional<Ceiling<Bandwidth>> counter_ceiling(const Machine& m, Level level, std::optional<Frequency> clock,
+                                                  Roofs roofs) {
+    auto out = memory_ceiling(m, level, clock, roofs);
+    if (!out || level != Level::l2 || roofs != Roofs::measured || !counts_crossings(m)) return out;
+    auto slices = memory_ceiling(m, level, clock, Roofs::theoretical);
+    if (!slices || slices->value <= out->value) return out;
+    slices->cite += fmt::format(
+        ", what the slices can look up: the counter adds lookups between the halves of L2, which the measured {} lack",
+        to_text(out->value));
+    return slices;
 }
 
 }  // namespace gambrel

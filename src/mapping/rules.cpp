@@ -154,8 +154,10 @@ Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, P
     if (std::holds_alternative<Convolution>(layer.op) && !is_tensor(pipe))
         return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile
                                          : convolution_tile(view.n, gpu.architecture);
-    if (const auto tile = is_tensor(pipe) ? std::nullopt : batched_tile(layer, gpu.architecture)) return *tile;
-    const bool product = std::holds_alternative<Gemm>(layer.op) && is_tensor(pipe) && gpu.architecture.matrix_gemm;
+    const auto* gemm = std::get_if<Gemm>(&layer.op);
+    if (const auto& tile = gpu.architecture.batched_gemm_tile; tile && gemm && gemm->batch > 1 && !is_tensor(pipe))
+        return *tile;
+    const bool product = gemm && is_tensor(pipe) && gpu.architecture.matrix_gemm;
     return product ? fastest_matrix_tile(layer, view, gpu, pipe) : shortest_waves(layer, view, gpu, pipe);
 }
 

@@ -28,8 +28,6 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
 
 // Tile of a layer of which nothing is known.
 Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe);
-// That of batched products on CUDA cores, where the library has one for all shapes.
-std::optional<Tile> batched_tile(const Layer& layer, const Architecture& architecture);
 // Threads, registers, shared memory and warp tile for m.cta, m.stages and m.pipe.
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family);
 // What a warp loads with one request, by pass, layout and family.

@@ -21,10 +21,8 @@ namespace {
 constexpr double kSweepShare = 10, kCeilingShare = 1, kLevelsOfSweep = 3;
 // Of the sizes of a library's product the best counts.
 double share_of(const Probe& probe) { return probe.action == ProbeAction::gemm ? kCeilingShare / 4 : kCeilingShare; }
-constexpr double kUnsteady = 0.05;
-// For a second look at what seems disturbed: a part of all shares, how far a median may lie from the best sample or
-// from theory, and how often.
-constexpr double kRevisitPart = 0.15, kDoubtful = 0.1;
+// For a second look at what seems disturbed: a part of all shares, and how often.
+constexpr double kRevisitPart = 0.15;
 constexpr int kVisits = 3;
 
 class Characterization {
@@ -147,7 +145,7 @@ private:
         c.fault = std::move(result.fault);
         for (const auto& more : {remarks, group_remarks(result.groups)})
             result.notes.insert(result.notes.end(), more.begin(), more.end());
-        estimate(c, result.samples, result.notes);
+        set_estimate(c, result.samples, result.notes);
         if (!c.fault && window)
             if (std::string why = misfit(step.working_set, *window); !why.empty()) c.fault = std::move(why);
         compare_with_theory(c, step.probe, out_.device);
@@ -156,48 +154,31 @@ private:
         taken_.back() = {step, std::move(result.samples), std::move(result.notes)};
     }
 
-    static void estimate(MeasuredCeiling& c, const Repeater& samples, const std::vector<std::string>& notes) {
-        const Repeater::Estimate found = samples.estimate();
-        c.value = found.value;
-        c.samples = samples.all();
-        c.disturbed = found.disturbed;
-        c.notes = notes;
-        if (c.fault) return;
-        if (c.disturbed)
-            c.notes.push_back(
-                fmt::format("disturbed: {} of {} samples agree, and other programs ran on the same cores in {}; "
-                            "the hardware may give more",
-                            c.value.count, samples.count(), samples.disturbed()));
-        else if (c.value.relative_interval() > kUnsteady)
-            c.notes.push_back(fmt::format("unsteady: the 95 % interval is {:.1f} % wide after {} samples",
-                                          100 * c.value.relative_interval(), c.value.count));
-    }
-
-    [[nodiscard]] bool doubtful(std::size_t i) const {
-        const MeasuredCeiling& c = out_.ceilings[i];
-        if (c.fault || c.value.count == 0) return false;
-        if (c.disturbed || c.value.relative_interval() > kUnsteady || below_outer_level(c, out_.ceilings) ||
-            below_fewer_units(c, out_.ceilings))
-            return true;
-        if (!is_rate(c.kind)) return c.value.median > (1 + kDoubtful) * c.value.minimum;
-        // A host's theory is what its instructions can do, and they do it; a GPU's is a data sheet.
-        const double theory = out_.device.kind == DeviceKind::host ? c.theoretical.value_or(0) : 0;
-        return c.value.median < (1 - kDoubtful) * std::max(c.value.maximum, theory);
-    }
-
     // Whatever else runs on the same silicon slows a run down and never speeds it up, and does so for seconds on end.
     // So what looks disturbed is measured again later, in the time that is left, and all its samples count.
     void revisit() {
         taken_.resize(out_.ceilings.size());
         for (int visit = 1; visit < kVisits; ++visit) {
+            judge_by_width();
             std::vector<std::size_t> again;
             for (std::size_t i = 0; i < taken_.size(); ++i)
-                if (doubtful(i)) again.push_back(i);
+                if (looks_slowed(out_.ceilings[i], out_)) again.push_back(i);
             for (std::size_t done = 0; done < again.size(); ++done) {
                 const double rest = static_cast<double>(again.size() - done) * (kVisits - visit);
                 if (session_.stopped() || session_.left().value() <= 0 || session_.device().lost()) return;
                 visit_again(again[done], session_.device().now() + session_.left() / rest);
             }
+        }
+    }
+
+    // The first ceilings are measured before it is known how wide a whole core is. A neighbour that was there all that
+    // time is noticed now.
+    void judge_by_width() {
+        for (std::size_t i = 0; i < taken_.size(); ++i) {
+            MeasuredStep& step = taken_[i];
+            const std::size_t before = step.samples.disturbed();
+            step.samples.mark_narrow([&](int unit) { return session_.device().least_width(unit); });
+            if (step.samples.disturbed() > before) set_estimate(out_.ceilings[i], step.samples, step.notes);
         }
     }
 
@@ -211,7 +192,8 @@ private:
         if (now.fault) return;
         if (now.clock) c.clock = now.clock;
         before.samples = std::move(now.samples);
-        estimate(c, before.samples, before.notes);
+        before.samples.mark_narrow([&](int unit) { return session_.device().least_width(unit); });
+        set_estimate(c, before.samples, before.notes);
     }
 
     void sweep(const SweepStep& step) {

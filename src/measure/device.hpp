@@ -16,6 +16,8 @@
 #include <gambrel/measure.hpp>
 #include <gambrel/units.hpp>
 
+#include "measure/statistics.hpp"
+
 namespace gambrel::measure_detail {
 
 // How the working set lies on the compute units (SMs, cores).
@@ -66,6 +68,7 @@ struct Sample {
     std::optional<Frequency> clock;        // of the compute units while it ran
     std::optional<std::string> throttled;  // why the clock was held down, as the driver says
     bool disturbed = false;  // another program ran on the same compute units: the result is right, the time too long
+    IssueWidth narrowest;    // of the cores that took part, measured around the run; a host's
     std::vector<GroupTime> groups;  // of a GPU's last launch; empty where the device cannot say
     std::uint64_t code = 0;         // hash of the code of that launch; 0 where there is none
     // Why this sample proves nothing ("sum is 3.1, expected 4"). Absent: the result was read back and is right.
@@ -116,6 +119,8 @@ public:
     [[nodiscard]] virtual Seconds now() const;
     // Why nothing can run on the device any more, if so: on a GPU a faulty kernel takes its whole context with it.
     [[nodiscard]] virtual std::optional<std::string> lost() const { return std::nullopt; }
+    // Below this width a unit shares its silicon, by all that was seen until now. 0: unknown.
+    [[nodiscard]] virtual double least_width(int /*unit*/) const { return 0; }
 };
 
 // "cpu", "cuda:0", "opencl:1", "sim:v100": a kind, and what comes after the colon.

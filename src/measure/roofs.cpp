@@ -10,6 +10,8 @@ namespace gambrel::measure_detail {
 namespace {
 
 constexpr double kShortfall = 0.05;  // what noise may take from an inner level
+constexpr double kUnsteady = 0.05;   // width of the 95 % interval
+constexpr double kDoubtful = 0.1;    // how far a median may lie from the best sample or from theory
 
 bool is_level_load(const MeasuredCeiling& c) {
     return !c.fault && c.kind == CeilingKind::bandwidth && c.action == ProbeAction::load && c.level &&
@@ -52,6 +54,34 @@ bool can_be_roof(const MeasuredCeiling& c, int units) {
 }
 
 }  // namespace
+
+void set_estimate(MeasuredCeiling& c, const Repeater& samples, const std::vector<std::string>& notes) {
+    const Repeater::Estimate found = samples.estimate();
+    c.value = found.value;
+    c.samples = samples.all();
+    c.disturbed = found.disturbed;
+    c.notes = notes;
+    if (c.fault) return;
+    if (c.disturbed)
+        c.notes.push_back(
+            fmt::format("disturbed: {} of {} samples agree, and other programs ran on the same cores in {}; "
+                        "the hardware may give more",
+                        c.value.count, samples.count(), samples.disturbed()));
+    else if (c.value.relative_interval() > kUnsteady)
+        c.notes.push_back(fmt::format("unsteady: the 95 % interval is {:.1f} % wide after {} samples",
+                                      100 * c.value.relative_interval(), c.value.count));
+}
+
+bool looks_slowed(const MeasuredCeiling& c, const Measurement& measurement) {
+    if (c.fault || c.value.count == 0) return false;
+    if (c.disturbed || c.value.relative_interval() > kUnsteady || below_outer_level(c, measurement.ceilings) ||
+        below_fewer_units(c, measurement.ceilings))
+        return true;
+    if (!is_rate(c.kind)) return c.value.median > (1 + kDoubtful) * c.value.minimum;
+    // A host's theory is what its instructions can do, and they do it; a GPU's is a data sheet.
+    const double theory = measurement.device.kind == DeviceKind::host ? c.theoretical.value_or(0) : 0;
+    return c.value.median < (1 - kDoubtful) * std::max(c.value.maximum, theory);
+}
 
 bool below_outer_level(const MeasuredCeiling& c, const std::vector<MeasuredCeiling>& all) {
     return faster_outer(c, all) != nullptr;

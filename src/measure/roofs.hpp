@@ -1,11 +1,19 @@
-// Which ceilings are roofs, and whether they can all be true at once. Pure.
+// What a ceiling's samples say, whether all ceilings can be true at once, and which of them are roofs. Pure.
 #pragma once
 
 #include <vector>
 
 #include <gambrel/measure.hpp>
 
+#include "measure/statistics.hpp"
+
 namespace gambrel::measure_detail {
+
+// Value, spread and marks of a ceiling by its samples; `notes` are those of the driver and the sweep.
+void set_estimate(MeasuredCeiling& ceiling, const Repeater& samples, const std::vector<std::string>& notes);
+
+// Worth another look: something may have slowed it down.
+bool looks_slowed(const MeasuredCeiling& ceiling, const Measurement& measurement);
 
 // What an outer level serves passes through every level inside it, so an inner level cannot be the slower one. True for
 // loads of an inner level that a proven outer one beats.

@@ -33,7 +33,7 @@ struct Gathered {
         if (!sample) return result.fault = one_line(sample.error()), false;
         if (sample->fault) return result.fault = sample->fault, false;
         if (!(sample->time.value() > 0)) return result.fault = "the timer did not move", false;
-        result.samples.add(value_of(probe, *sample), sample->disturbed);
+        result.samples.add(value_of(probe, *sample), sample->disturbed, sample->narrowest);
         result.groups = sample->groups;
         if (sample->clock) clocks.push_back(sample->clock->value());
         if (sample->throttled) note_once(result.notes, "throttled: " + *sample->throttled);

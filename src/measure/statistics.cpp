@@ -59,8 +59,8 @@ bool is_narrow(const std::vector<double>& values) {
 
 }  // namespace
 
-void Repeater::add(double value, bool disturbed) {
-    samples_.push_back({value, disturbed});
+void Repeater::add(double value, bool disturbed, IssueWidth narrowest) {
+    samples_.push_back({value, disturbed, narrowest});
     // Sorting after each sample would cost more than a short run: look again when the count has grown by an eighth.
     if (samples_.size() < next_look_) return;
     next_look_ = samples_.size() + std::max<std::size_t>(1, samples_.size() / 8);
@@ -75,7 +75,12 @@ void Repeater::add(double value, bool disturbed) {
 }
 
 void Repeater::add(const Repeater& other) {
-    for (const Sample& s : other.samples_) add(s.value, s.disturbed);
+    for (const Sample& s : other.samples_) add(s.value, s.disturbed, s.narrowest);
+}
+
+void Repeater::mark_narrow(const std::function<double(int unit)>& least) {
+    for (Sample& s : samples_)
+        if (s.narrowest.width > 0 && s.narrowest.width < least(s.narrowest.unit)) s.disturbed = true;
 }
 
 std::size_t Repeater::disturbed() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <gambrel/measure.hpp>
@@ -30,13 +31,22 @@ double interval_by_quartiles(std::vector<double> samples);
 // estimate. Otherwise a sample can only be too slow, so that the hardware is what the fastest samples that agree show.
 enum class Disturbance : std::uint8_t { none, lowers_rates, raises_times };
 
+// How many instructions a core could issue in a cycle around a sample. A core that shares its silicon with another
+// thread is narrower, but how wide it is when whole is known only after a while. Width 0: unknown.
+struct IssueWidth {
+    int unit = 0;
+    double width = 0;
+};
+
 // Gathers samples of one quantity and estimates it.
 class Repeater {
 public:
     explicit Repeater(Disturbance disturbance = Disturbance::none) : disturbance_(disturbance) {}
 
-    void add(double value, bool disturbed = false);
+    void add(double value, bool disturbed = false, IssueWidth narrowest = {});
     void add(const Repeater& other);
+    // What is known of the cores by now: samples whose core was narrower than `least(unit)` were disturbed.
+    void mark_narrow(const std::function<double(int unit)>& least);
     [[nodiscard]] bool settled() const { return settled_; }
     [[nodiscard]] std::size_t count() const { return samples_.size(); }
     [[nodiscard]] std::size_t disturbed() const;
@@ -53,6 +63,7 @@ private:
     struct Sample {
         double value = 0;
         bool disturbed = false;
+        IssueWidth narrowest;
     };
     [[nodiscard]] Estimate of_all() const;
     [[nodiscard]] Estimate of_fastest() const;

@@ -54,7 +54,7 @@ SweepRun run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadl
                                                    : sample->fault ? *sample->fault
                                                                    : "the timer did not move"));
             else
-                p.rates.add(value_of(step.probe, *sample), sample->disturbed);
+                p.rates.add(value_of(step.probe, *sample), sample->disturbed, sample->narrowest);
         }
     }
     for (Point& p : points) {

@@ -38,11 +38,14 @@ std::optional<PlottedRoof> slope(const Analysis& analysis, std::size_t machine, 
             for (const auto& l : row.verdict.levels)
                 if (l.level == level) mean.add(l.ceiling.value(), l.ceiling_origin, row.kernel);
     if (mean.any == 0)
-        if (const auto c = memory_ceiling(m, level, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
+        if (const auto c = counter_ceiling(m, level, clock, analysis.roofs)) mean.add(c->value.value(), c->origin, {});
     if (!positive(mean.value())) return std::nullopt;
     // A benchmark's figure carried to the clock of the run counts as derived, but its roof is still an observed one.
     const MemoryLevel* found = m.find(level);
-    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && found && found->measured);
+    const auto of_counter = counter_ceiling(m, level, clock, analysis.roofs);
+    const auto of_benchmark = memory_ceiling(m, level, clock, analysis.roofs);
+    const bool observed = found && found->measured && of_counter->value == of_benchmark->value;
+    const bool measured = mean.measured || (analysis.roofs == Roofs::measured && observed);
     return PlottedRoof{level, mean.value(), measured,
                        fmt::format("{} {}", name(level), to_text(Bandwidth{mean.value()}, 3))};
 }

@@ -73,7 +73,7 @@ void judge_levels(const Machine& m, const Kernel& k, const RooflineOptions& opti
     for (const Level l : all_levels()) {
         const auto& bytes = k.bytes[l];
         if (!bytes) continue;
-        std::optional<Ceiling<Bandwidth>> ceiling = memory_ceiling(m, l, out.clock, options.roofs);
+        std::optional<Ceiling<Bandwidth>> ceiling = counter_ceiling(m, l, out.clock, options.roofs);
         if (const auto peak = reported(
                 k.level_peaks, [&](const auto& p) { return p.level == l; }, options))
             ceiling = Ceiling<Bandwidth>{peak->value, Origin::derived, peak->rule.str()};

@@ -83,11 +83,13 @@ struct SweptGpu {
             if (const auto c = compute_ceiling(m, p, inputs.clock, Roofs::measured)) peaks[p] = c->value;
         for (const Level l : {Level::l1, Level::l2, Level::dram})
             if (const auto c = memory_ceiling(m, l, inputs.clock, Roofs::measured)) rates[l] = c->value;
+        counted_l2 = counter_ceiling(m, Level::l2, inputs.clock, Roofs::measured)->value;
     }
     const Machine& machine;
     ModelInputs inputs;
     PerPipe<FlopRate> peaks{};
     PerLevel<Bandwidth> rates{};
+    Bandwidth counted_l2;
 };
 
 // What of a prediction is wrong, as sentences; empty if nothing is.
@@ -118,6 +120,7 @@ inline std::vector<std::string> broken_invariants(const Layer& layer, const Swep
     if (gpu.peaks[mapping.pipe] > FlopRate{}) judge("compute", p.flop / gpu.peaks[mapping.pipe]);
     judge("L1", p.traffic.l1.total() / gpu.rates[Level::l1]);
     judge("L2", p.traffic.l2.total() / gpu.rates[Level::l2]);
+    judge("counted L2", p.traffic.counted_l2() / gpu.counted_l2);
     judge("DRAM", p.traffic.dram.total() / gpu.rates[Level::dram]);
     // Levels: L1 is asked for everything that L2 gives, and every operand moves at least once.
     const OperandBytes once = compulsory_bytes(layer);

@@ -65,6 +65,13 @@ TEST_F(IngestTest, files_without_a_launch_are_an_error) {
     EXPECT_THAT(to_text(run.error()), HasSubstr("holds no kernel launch"));
 }
 
+TEST_F(IngestTest, json_that_no_reader_knows_is_called_json) {
+    const std::string path = file("a.json", "\n{\"a\": 1}");
+    const auto run = ingest(std::span(&path, 1));
+    ASSERT_FALSE(run);
+    EXPECT_THAT(to_text(run.error()), HasSubstr("is JSON, but neither a trace of the PyTorch profiler"));
+}
+
 TEST_F(IngestTest, a_filter_that_matches_nothing_is_an_error) {
     const std::string path = file("a.csv", header_ + rows_);
     IngestOptions options;

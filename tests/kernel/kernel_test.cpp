@@ -76,6 +76,13 @@ TEST(Grouping, launches_of_one_name_are_summed_in_order_of_falling_time) {
     EXPECT_THAT(reasons(groups[0]), IsEmpty());
 }
 
+TEST(Grouping, has_one_spelling_of_each_kind) {
+    for (const std::string& name : grouping_names()) EXPECT_TRUE(grouping_from(name)) << name;
+    EXPECT_EQ(grouping_from("operator"), Grouping::op);
+    EXPECT_EQ(grouping_from("rank"), Grouping::rank);
+    EXPECT_EQ(grouping_from("op"), std::nullopt);
+}
+
 TEST(Grouping, by_launch_keeps_file_order) {
     const auto launches = grouped({launch("a", 1), launch("b", 3), launch("a", 2)}, Grouping::launch);
     ASSERT_EQ(launches.size(), 3U);

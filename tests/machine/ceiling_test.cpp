@@ -80,6 +80,22 @@ TEST(Ceiling, measured_roofs_are_taken_only_when_asked_for_or_alone) {
     EXPECT_EQ(memory_ceiling(m, Level::dram)->value, Bandwidth{90e9});
 }
 
+// A100's counter of L2 adds lookups between its halves, so that it can pass what a benchmark measured, up to the width.
+TEST(Ceiling, of_a_counter_that_adds_lookups_is_what_the_slices_can_look_up) {
+    const Machine& a100 = *find_in_catalogue("a100-sxm4-40gb");
+    ASSERT_TRUE(a100.find(Level::l2)->measured);
+    const auto counted = counter_ceiling(a100, Level::l2, {}, Roofs::measured);
+    EXPECT_EQ(counted->value, memory_ceiling(a100, Level::l2)->value);
+    EXPECT_GT(counted->value, memory_ceiling(a100, Level::l2, {}, Roofs::measured)->value);
+    EXPECT_THAT(counted->cite, testing::HasSubstr("lookups between the halves"));
+    const auto dram = counter_ceiling(a100, Level::dram, {}, Roofs::measured);
+    EXPECT_EQ(dram->value, memory_ceiling(a100, Level::dram, {}, Roofs::measured)->value);
+    const Machine& v100 = *find_in_catalogue("v100-sxm2-16gb");
+    ASSERT_TRUE(v100.find(Level::l2)->measured);
+    EXPECT_EQ(counter_ceiling(v100, Level::l2, {}, Roofs::measured)->value,
+              memory_ceiling(v100, Level::l2, {}, Roofs::measured)->value);
+}
+
 TEST(Ceiling, without_any_clock_a_clocked_ceiling_is_unknown) {
     Machine m = machine();
     m.clocks.boost.reset();

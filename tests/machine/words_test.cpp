@@ -18,6 +18,7 @@ TEST(Error, a_slip_is_answered_with_the_nearest_name) {
     EXPECT_EQ(did_you_mean("BANDWIDTH", kFields), "; did you mean \"bandwidth\"?");
     EXPECT_EQ(nearest_name("capactiy", kFields), "capacity");
     EXPECT_EQ(nearest_name("nam", kFields), "name");
+    EXPECT_EQ(nearest_name("socpe", kFields), "scope");  // of five letters two changed places: one slip, not two
 }
 
 TEST(Error, another_word_is_answered_with_no_guess) {

@@ -28,6 +28,8 @@ public:
     [[nodiscard]] const DeviceInfo& info() const override { return info_; }
     [[nodiscard]] Seconds now() const override { return Seconds{time_}; }
     void pass(Seconds time) { time_ += time.value(); }
+    double whole_width = 0;  // 0: it does not know its cores
+    [[nodiscard]] double least_width(int) const override { return 0.9 * whole_width; }
     Result<Preparation> prepare(const Probe& probe, Bytes) override {
         return Preparation{std::make_unique<Run>(*this, probe), {}};
     }
@@ -47,6 +49,7 @@ private:
             const bool busy = device_.busy_(device_.time_);
             s.time = Seconds{work * (busy ? 1.5 : 1.0)};
             s.disturbed = busy && device_.told_;
+            s.narrowest = {0, busy ? 2.0 : 4.0};
             device_.time_ += s.time.value() + 1e-6;
             return s;
         }
@@ -83,6 +86,18 @@ TEST(Neighbours, a_median_far_below_the_best_sample_is_reason_enough) {
     MeasureOptions options;
     options.budget = Seconds{30};
     expect_truth(characterize(device, options));
+}
+
+// A core that is half as wide from the first sample on cannot be told from a whole one before a whole one was seen.
+TEST(Neighbours, who_were_there_before_the_width_of_a_core_was_known_are_noticed_later) {
+    Neighboured device([](double) { return true; }, false);  // never leaves, and no sample is marked when it is taken
+    MeasureOptions options;
+    options.budget = Seconds{30};
+    for (const MeasuredCeiling& c : characterize(device, options).ceilings) EXPECT_FALSE(c.disturbed) << c.title;
+    device.whole_width = 4;
+    const Measurement m = characterize(device, options);
+    ASSERT_FALSE(m.ceilings.empty());
+    for (const MeasuredCeiling& c : m.ceilings) EXPECT_TRUE(c.disturbed) << c.title;
 }
 
 TEST(Neighbours, the_time_for_it_is_within_the_budget) {

@@ -17,6 +17,8 @@ public:
     [[nodiscard]] const DeviceInfo& info() const override { return info_; }
     Result<Preparation> prepare(const Probe& probe, Bytes largest) override;
 
+    [[nodiscard]] double least_width(int core) const override { return team_.least_width(core); }
+
     Team& team() { return team_; }
     std::vector<Arena>& arenas() { return arenas_; }
     // The arenas are shared by all probes; a probe that finds another's data in them writes its own first.
@@ -41,6 +43,7 @@ protected:
         const Team::Run run = device_.team().run(units_, work);
         s.time = run.time;
         s.disturbed = run.disturbed;
+        s.narrowest = run.narrowest;
         Frequency clock{0};
         device_.team().run(1, [&](int) { clock = core_clock(); });
         if (clock.value() > 0) s.clock = clock;

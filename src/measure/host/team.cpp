@@ -68,18 +68,22 @@ Team::Run Team::run(int count, const std::function<void(int)>& work) {
     for (int done = done_.load(); done < size(); done = done_.load()) done_.wait(done);
     double first = times_[0].start, last = times_[0].end;
     bool disturbed = false;
+    double least_share = 0;
+    IssueWidth narrowest;
     for (int i = 0; i < count_; ++i) {
         const Times& t = times_[static_cast<std::size_t>(i)];
         first = std::min(first, t.start);
         last = std::max(last, t.end);
         // Two kinds of clocks, read one after the other: a difference of a fifth of a percent and two microseconds does
         // not mean that another program ran.
-        disturbed = disturbed || t.cpu < 0.998 * (t.end - t.start) - 2e-6 || shared(t);
+        disturbed = disturbed || t.cpu < 0.998 * (t.end - t.start) - 2e-6 || t.width < least_width(i);
+        const double share = t.whole_width > 0 ? t.width / t.whole_width : 0;
+        if (i == 0 || share < least_share) least_share = share, narrowest = {i, t.width};
     }
     // One that started late left the others alone with caches and memory.
     for (int i = 0; i < count_; ++i)
         disturbed = disturbed || times_[static_cast<std::size_t>(i)].start - first > 0.01 * (last - first) + 5e-6;
-    return {Seconds{last - first}, disturbed};
+    return {Seconds{last - first}, disturbed, narrowest};
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measure/host/topology.hpp"
+#include "measure/statistics.hpp"
 
 namespace gambrel::measure_detail {
 
@@ -27,8 +28,13 @@ public:
         Seconds time{};
         // A thread did not have its core all the time, or not the whole of it.
         bool disturbed = false;
+        IssueWidth narrowest;  // of the cores, each compared with what it has when whole
     };
     Run run(int count, const std::function<void(int)>& work);
+    // A core that can issue less than this is shared, by what all runs until now have seen.
+    [[nodiscard]] double least_width(int core) const {
+        return kWholeCore * times_[static_cast<std::size_t>(core)].whole_width;
+    }
 
 private:
     void loop(int me, const HostTopology& topology);
@@ -36,8 +42,6 @@ private:
         double start = 0, end = 0, cpu = 0;
         double width = 0, whole_width = 0;  // issue_width() around the last run, and of the core when nothing shares it
     };
-    static bool shared(const Times& t) { return t.width < kWholeCore * t.whole_width; }
-
     std::vector<std::thread> threads_;
     std::vector<Times> times_;
     const std::function<void(int)>* work_ = nullptr;
