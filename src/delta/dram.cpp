@@ -116,7 +116,7 @@ Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCount
 bool reads_single_sectors(const TiledLaunch& c) {
     if (c.gpu.architecture->single_sector_decline <= 0 || !c.layer.gemm) return false;
     const auto by_sectors = [&](const WarpLoad& load) {
-        return load.k_major && !load.through_l1 && load.run() * c.geometry.element <= Bytes{kSector};
+        return load.k_major && load.run() * c.geometry.element <= Bytes{kSector};
     };
     return by_sectors(c.mapping.a) && by_sectors(c.mapping.b);
 }

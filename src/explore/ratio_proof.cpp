@@ -60,9 +60,12 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
         const Factors f = factors_between(*first, a, second, b);
         const ModelInputs design = scaled(a, f);
         // The host's time for a framework's call is not a resource of the GPU, and whether two instructions issue
-        // together depends on the schedulers: both are those of the second GPU.
+        // together depends on the schedulers; check bits and what a board's power leaves of its clock are no factors
+        // either: all of them are those of the second GPU.
         ModelInputs hosted = design;
         hosted.architecture = b.architecture;
+        hosted.check_bits = b.check_bits;
+        hosted.clock_long = b.clock_long;
         const Machine built = with_room(*first, f);
         for (const auto& [key, start] : by_gpu[first->id]) {
             const auto found = rows.find(key);
