@@ -19,6 +19,13 @@ double instructions_of_step(const TiledLaunch& c) {
     return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step;
 }
 
+// Whether the rows of both operands of a product begin at 16 bytes.
+bool aligned(const TiledLaunch& c) {
+    const Geometry& g = c.geometry;
+    const auto vectors = [&](double pitch) { return std::fmod(pitch * g.element.value(), 16) == 0; };
+    return vectors(c.mapping.a.k_major ? g.k : g.m) && vectors(c.mapping.b.k_major ? g.k : g.n);
+}
+
 // cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
 bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
 double instructions_of_direct(const TiledLaunch& c, double steps) {
@@ -159,7 +166,8 @@ CtaWork work_of(const TiledLaunch& c) {
     CtaWork w;
     w.compute = Flops{steps * 2 * (static_cast<double>(m.cta.m) * m.cta.n * m.cta.k)} / rate;
     if (!tensor) {
-        if (c.layer.gemm) w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
+        if (c.layer.gemm && (!c.layer.cold || !aligned(c)))
+            w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
         if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
         if (slices_of(m) > 1) w.compute *= fit.sliced_step;
         add_instructions(c, steps, w);
