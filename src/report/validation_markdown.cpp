@@ -16,8 +16,9 @@ namespace {
 using namespace chart_detail;
 using namespace report_detail;
 
-constexpr std::array<EstimateSource, kEstimateSources> kTableColumns = {EstimateSource::simulated,
-                                                                        EstimateSource::gambrel, EstimateSource::paper};
+constexpr std::array kTableColumns = {EstimateSource::simulated, EstimateSource::gambrel, EstimateSource::roofline,
+                                      EstimateSource::paper};
+static_assert(kTableColumns.size() == kEstimateSources);
 
 struct Shown {
     std::vector<ValidatedQuantity> quantities;
