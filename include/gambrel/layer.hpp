@@ -159,11 +159,11 @@ enum class Timing : std::uint8_t { kernel, graph, call, framework };
 std::string_view name(Timing timing);
 std::optional<Timing> timing_from(std::string_view text);
 
-// What a table's row says of how the layer was run. Empty where it says nothing; nothing here changes FLOP or bytes.
 // A kernel of its own for the bias of a product: it adds it to the result, or writes it into C before, which the
 // product then reads.
 enum class BiasKernel : std::uint8_t { none, adds, copies };
 
+// What a table's row says of how the layer was run. Empty where it says nothing.
 struct Hints {
     std::string algorithm, kernel, gpu;
     std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given

@@ -73,6 +73,10 @@ void fields(Stream& s, Timing& value) {
     word(s, value, 4);
 }
 template <class Stream>
+void fields(Stream& s, BiasKernel& value) {
+    word(s, value, 3);
+}
+template <class Stream>
 void fields(Stream& s, Pass& value) {
     word(s, value, 3);
 }
@@ -161,9 +165,12 @@ void fields(Stream& s, AllReduce& r) {
 }
 template <class Stream>
 void fields(Stream& s, Hints& h) {
-    all(s, h.algorithm, h.kernel, h.tile_m, h.tile_n, h.tile_k, h.split_k, h.kernels, h.sm_clock, h.math,
-        h.tensor_core);
-    all(s, h.timing, h.fma, h.workspace, h.overwrites, h.cold, h.quantizes_input);
+    // By position: a hint that is added later does not compile until it is passed on to the page, too.
+    [[maybe_unused]] auto& [algorithm, kernel, gpu, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math,
+                            tensor_core, timing, fma, workspace, overwrites, cold, other_layout, bias_kernel,
+                            quantizes_input] = h;
+    all(s, algorithm, kernel, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math, tensor_core, timing, fma);
+    all(s, workspace, overwrites, cold, other_layout, bias_kernel, quantizes_input);
 }
 template <class Stream>
 void layer_fields(Stream& s, Layer& layer) {

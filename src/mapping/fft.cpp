@@ -58,7 +58,7 @@ Transform fft_of(const Layer& layer) {
     const double numbers =
         static_cast<double>(s.numbers * kComplex) * (images * channels + filters * channels + images * filters);
     if (kind == Transform::fft_tiled || numbers <= static_cast<double>(kMostBytes)) return kind;
-    // Which of the two ran is told by the multiply-adds, where they were counted: tiles of an implicit GEMM pad them by
+    // Where multiply-adds were counted, they show which of the two ran: tiles of an implicit GEMM pad them by
     // a third at most, spectra of small filters have three times as many.
     constexpr double kPadded = 2;
     return layer.hints.fma > kPadded * flop(layer).value() / 2 ? kind : Transform::none;

@@ -57,8 +57,8 @@ TEST(Workspaces, that_hold_input_and_output_are_written_and_read) {
     EXPECT_GT(with.time.value() - without.time.value(), 2 * 1849758327.0 / 2.039e12);
 }
 
-// PyTorch keeps NCHW unless it is told otherwise, and TF32 kernels read NHWC: both activations of every pass are read
-// and written once more. So is the gradient of a filter.
+// PyTorch keeps NCHW unless asked for another layout, and TF32 kernels read NHWC: both activations of every pass are
+// read and written once more. So is the gradient of a filter.
 TEST(Workspaces, of_another_layout_hold_both_activations_of_every_pass) {
     for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
         Layer layer = layer_of(square(64, 256, 28, 128, 3, 1), pass, Precision::tf32);

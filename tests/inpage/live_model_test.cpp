@@ -261,11 +261,15 @@ TEST(Numbers, a_layer_comes_back_with_all_that_a_mapping_or_a_model_asks_of_it) 
     h.kernels = 5;
     h.sm_clock = Frequency{6}, h.math = Precision::tf32, h.tensor_core = true, h.timing = Timing::graph, h.fma = 7;
     h.workspace = Bytes{8}, h.overwrites = h.cold = h.quantizes_input = true;
+    layer.hints.other_layout = true;
+    layer.hints.bias_kernel = BiasKernel::copies;
     const auto back = layer_from_numbers(numbers_of(layer));
     ASSERT_TRUE(back.has_value());
     EXPECT_TRUE(back->op == layer.op);
     EXPECT_TRUE(back->hints == layer.hints);
     EXPECT_EQ(numbers_of(*back), numbers_of(layer));
+    EXPECT_TRUE(back->hints.other_layout);
+    EXPECT_EQ(back->hints.bias_kernel, BiasKernel::copies);
     EXPECT_EQ(back->weights, layer.weights);
     EXPECT_EQ(back->layout, layer.layout);
     EXPECT_TRUE(back->bias && !back->has_filter && !back->input_is_trained);

@@ -6,7 +6,7 @@
 
 #include <gambrel/sim.hpp>
 
-#include "sim/stream.hpp"
+#include "sim/requested.hpp"
 
 namespace gambrel {
 namespace {
@@ -41,20 +41,6 @@ Mapping square_tiles(std::int32_t side, std::int32_t parts = 1, std::int32_t pac
     return m;
 }
 
-std::map<Tensor, std::uint64_t> asked_sectors(const Layer& l, const Mapping& mapping) {
-    const auto stream = make_stream(l, mapping);
-    std::vector<Access> out;
-    CtaState state;
-    for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) {
-        stream->open(cta, state);
-        for (std::int64_t step = 0; step < stream->steps(cta); ++step) stream->step(state, step, out);
-        stream->close(state, out);
-    }
-    std::map<Tensor, std::uint64_t> sectors;
-    for (const Access access : out) sectors[static_cast<Tensor>(tensor_of(access.line()))] += access.count();
-    return sectors;
-}
-
 const Machine& gpu_of(const std::string& name) { return *find_in_catalogue(name); }
 
 Simulation simulated_on(const Layer& l, const std::string& gpu) {
@@ -66,7 +52,7 @@ Simulation simulated_on(const Layer& l, const std::string& gpu) {
 constexpr std::uint64_t kTileSectors = 64 * 4;  // 64 rows of 64 FP16
 
 TEST(AttentionStream, a_cta_reads_its_queries_once_and_every_tile_of_keys) {
-    auto sectors = asked_sectors(attention_layer(heads_of(1, 128, 256)), square_tiles(64));
+    auto sectors = requested(attention_layer(heads_of(1, 128, 256)), square_tiles(64));
     EXPECT_EQ(sectors[Tensor::input], 2 * kTileSectors);
     EXPECT_EQ(sectors[Tensor::filter], 2U * 4 * 2 * kTileSectors);  // two CTAs, four tiles, K and V
     EXPECT_EQ(sectors[Tensor::output], 2 * kTileSectors);
@@ -75,14 +61,14 @@ TEST(AttentionStream, a_cta_reads_its_queries_once_and_every_tile_of_keys) {
 TEST(AttentionStream, masked_tiles_are_not_visited) {
     Attention a = heads_of(1, 256, 256);
     a.causal = true;
-    EXPECT_EQ(asked_sectors(attention_layer(a), square_tiles(64))[Tensor::filter], 10 * 2 * kTileSectors);
+    EXPECT_EQ(requested(attention_layer(a), square_tiles(64))[Tensor::filter], 10 * 2 * kTileSectors);
     a.window = 64;  // the first row of a tile sees one tile back
-    EXPECT_EQ(asked_sectors(attention_layer(a), square_tiles(64))[Tensor::filter], 7 * 2 * kTileSectors);
+    EXPECT_EQ(requested(attention_layer(a), square_tiles(64))[Tensor::filter], 7 * 2 * kTileSectors);
 }
 
 TEST(AttentionStream, packed_heads_share_their_keys_and_rows_beyond_the_end_have_no_address) {
     const Layer l = attention_layer(heads_of(1, 1, 100, 8, 2));
-    auto apart = asked_sectors(l, square_tiles(64)), packed = asked_sectors(l, square_tiles(64, 1, 4));
+    auto apart = requested(l, square_tiles(64)), packed = requested(l, square_tiles(64, 1, 4));
     EXPECT_EQ(packed[Tensor::filter], 2U * 2 * 100 * 4);  // two heads of keys, K and V, 100 rows of four sectors
     EXPECT_EQ(apart[Tensor::filter], 4 * packed[Tensor::filter]);
     EXPECT_EQ(packed[Tensor::input], 8U * 4);
@@ -92,7 +78,7 @@ TEST(AttentionStream, packed_heads_share_their_keys_and_rows_beyond_the_end_have
 TEST(AttentionStream, parts_of_a_split_leave_sums_that_a_second_kernel_joins) {
     const Layer l = attention_layer(heads_of(1, 1, 256, 4, 1));
     const Mapping split = square_tiles(64, 4, 4);
-    auto sectors = asked_sectors(l, split);
+    auto sectors = requested(l, split);
     EXPECT_EQ(sectors[Tensor::filter], 4 * 2 * kTileSectors);
     EXPECT_EQ(sectors[Tensor::workspace], 2U * 4 * 4 * 8);  // written and read, four parts, four heads of 256 bytes
     EXPECT_EQ(sectors[Tensor::output], 4U * 4);
@@ -103,14 +89,14 @@ TEST(AttentionStream, a_latent_cache_has_its_values_in_its_keys) {
     Attention a = heads_of(1, 1, 64, 16, 1, 576);
     a.head_dim_v = 512;
     a.latent = true;
-    EXPECT_EQ(asked_sectors(attention_layer(a), square_tiles(64, 1, 16))[Tensor::filter], 64U * 576 * 2 / 32);
+    EXPECT_EQ(requested(attention_layer(a), square_tiles(64, 1, 16))[Tensor::filter], 64U * 576 * 2 / 32);
 }
 
 TEST(AttentionStream, sequences_that_decode_beside_a_prompt_read_their_own_keys) {
     Attention a = heads_of(1, 64, 64);
-    const std::uint64_t alone = asked_sectors(attention_layer(a), square_tiles(64))[Tensor::filter];
+    const std::uint64_t alone = requested(attention_layer(a), square_tiles(64))[Tensor::filter];
     a.decode_batch = 3, a.decode_kv_len = 128;
-    auto sectors = asked_sectors(attention_layer(a), square_tiles(64));
+    auto sectors = requested(attention_layer(a), square_tiles(64));
     EXPECT_EQ(sectors[Tensor::filter] - alone, 3U * 2 * 128 * 4);
     EXPECT_EQ(sectors[Tensor::input], (64U + 3) * 4);
 }
@@ -118,7 +104,7 @@ TEST(AttentionStream, sequences_that_decode_beside_a_prompt_read_their_own_keys)
 TEST(AttentionStream, backward_walks_along_the_queries_of_each_tile_of_keys) {
     Attention a = heads_of(1, 256, 256);
     a.causal = true;
-    auto sectors = asked_sectors(attention_layer(a, Pass::dgrad), square_tiles(64));
+    auto sectors = requested(attention_layer(a, Pass::dgrad), square_tiles(64));
     // Q of ten tiles, and dQ.
     EXPECT_EQ(sectors[Tensor::input], (10U + 4) * kTileSectors);
     // K and V, dK and dV.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "sim/operands.hpp"
+#include "sim/requested.hpp"
 #include "sim/tiled_stream.hpp"
 
 namespace gambrel::sim_detail {
@@ -34,21 +35,6 @@ Layer layer(Convolution v, Pass pass = Pass::fwd, Precision precision = Precisio
     l.pass = pass;
     l.precision = precision;
     return l;
-}
-
-// Sectors by tensor over all CTAs, every request counted.
-std::map<Tensor, std::uint64_t> requested(const Layer& l, const Mapping& mapping) {
-    const auto stream = make_stream(l, mapping);
-    std::vector<Access> out;
-    CtaState state;
-    for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) {
-        stream->open(cta, state);
-        for (std::int64_t step = 0; step < stream->steps(cta); ++step) stream->step(state, step, out);
-        stream->close(state, out);
-    }
-    std::map<Tensor, std::uint64_t> sectors;
-    for (const Access access : out) sectors[static_cast<Tensor>(tensor_of(access.line()))] += access.count();
-    return sectors;
 }
 
 TEST(Stream, one_aligned_warp_load_is_four_sectors) {
