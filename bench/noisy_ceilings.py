@@ -84,8 +84,8 @@ def reference_of(title, runs):
     return best(clean({0})) or best(clean({n for n, _ in runs}))
 
 
-def likwid_lines(program, rounds, ceiling):
-    run = subprocess.run([program, str(rounds), "0", ceiling], capture_output=True, text=True)
+def likwid_lines(program, rounds, ceiling, counts):
+    run = subprocess.run([program, str(rounds), "0", ceiling, *map(str, counts)], capture_output=True, text=True)
     if run.returncode == 77:
         sys.exit(77)
     return [line for line in run.stdout.splitlines() if " ms " in line]
@@ -127,7 +127,7 @@ def main():
     parser.add_argument("--ceiling", default="")
     flags = parser.parse_args()
     counts = [int(n) for n in flags.busy.split(",")]
-    runs, ratios = [], []
+    runs = []
     print(f"{os.cpu_count()} cores, user id {os.getuid()}; cores that others used, before and during each run")
     for round_number in range(flags.rounds):
         for count in counts:
@@ -138,21 +138,18 @@ def main():
             runs.append((count, rows))
             print(f"round {round_number + 1}, {count} busy: {before.others:.2f} before, {during.others:.2f} during, "
                   f"{during.seconds:.0f} s, {sum(r['disturbed'] == '1' for r in rows.values())} of {len(rows)} marked", flush=True)
-            if flags.likwid:
-                with BusyProcesses(count):
-                    for line in likwid_lines(flags.likwid, 1, flags.ceiling):
-                        ratios.append((count, line))
     good = judge(runs)
     all_marked = good is None
+    ratios = likwid_lines(flags.likwid, flags.rounds, flags.ceiling, counts) if flags.likwid else []
     if ratios:
-        print("gambrel's loop beside likwid-bench's best kernel, in turn; best of one round")
-    for count, line in ratios:
+        print(f"gambrel's loop beside likwid-bench's best kernel, in turn; best of {10 * flags.rounds} runs")
+    for line in ratios:
         fields = line.split()
-        ratio = float(fields[fields.index("ms") + 4])
+        ms = fields.index("ms")
+        ratio, busy, kernel = float(fields[ms + 4]), fields[2], " ".join(fields[ms + 6:])
         all_marked = all_marked and ratio >= LEAST_RATIO
         good = good and ratio >= LEAST_RATIO
-        print(f"{count} busy: {' '.join(fields[:2])}: {ratio:.3f} of {' '.join(fields[fields.index('ms') + 6:])}"
-              + ("" if ratio >= LEAST_RATIO else "  below 0.98"))
+        print(f"{busy} busy: {' '.join(fields[:2])}: {ratio:.3f} of {kernel}" + ("" if ratio >= LEAST_RATIO else "  below 0.98"))
     if all_marked:
         print("every ceiling was marked: this machine is too busy to show more")
         sys.exit(77)

@@ -1,12 +1,11 @@
-// Traps of the report format, each set in a report made for it. Real reports are in ncu_report_files_test.cpp.
+// Traps of the report format, each set in a report made for it. Damaged reports are in ncu_report_damage_test.cpp, real
+// ones in ncu_report_files_test.cpp.
 #include <cmath>
-#include <optional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/ncu_report_builder.hpp"
-#include "ingest/readers.hpp"
+#include "ingest/ncu_report_sample.hpp"
 
 namespace gambrel::ingest_detail {
 namespace {
@@ -15,49 +14,6 @@ using namespace gambrel::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-const MetricSet& wanted_metrics() {
-    static const MetricSet metrics = [] {
-        MetricSet set;
-        for (const char* name : {"gpu__time_duration.sum", "dram__bytes.sum", "device__attribute_multiprocessor_count"})
-            set.add(name);
-        return set;
-    }();
-    return metrics;
-}
-
-const std::vector<std::string> kNames = {"unwanted", "gpu__time_duration.sum", "dram__bytes.sum"};
-
-Profile parsed_report(const std::string& bytes, const KeepName& keep = {}) {
-    auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted_metrics(), keep});
-    if (!profile) throw std::runtime_error(to_text(profile.error()));
-    return std::move(*profile);
-}
-
-// The value of a metric of a launch, absent if it has none; fails if it has two.
-std::optional<double> value(const Profile& profile, std::size_t launch, const std::string& name) {
-    std::optional<double> found;
-    const Launch& l = profile.launches.at(launch);
-    for (std::size_t i = l.first_value; i < l.first_value + l.values; ++i) {
-        if (wanted_metrics().name(profile.values.at(i).metric) != name) continue;
-        EXPECT_FALSE(found) << name << " is there twice";
-        found = profile.values[i].value;
-    }
-    return found;
-}
-
-std::string one_kernel(const Message& result, const std::vector<std::string>& names = kNames) {
-    Block block;
-    block.kernels = {result};
-    block.strings = names;
-    return ReportBuilder().version("2022.3.0.0 (build 1) (public-release)").block(block).bytes();
-}
-
-std::vector<std::string> texts(const std::vector<Symbol>& symbols) {
-    std::vector<std::string> out;
-    for (const Symbol s : symbols) out.push_back(s.str());
-    return out;
-}
 
 TEST(NcuReport, is_recognised_by_its_first_four_bytes) {
     EXPECT_TRUE(is_ncu_report(ReportBuilder().bytes()));
@@ -118,22 +74,6 @@ TEST(NcuReport, what_cannot_be_negative_becomes_nan_with_a_fault) {
 }
 
 // protozero keeps lengths in 32 bits, where 2^32 is 0.
-TEST(NcuReport, a_field_that_claims_four_gigabytes_is_damage_and_not_empty) {
-    Message wrapped = kernel();
-    wrapped.bytes += std::string("\x32") + "\x80\x80\x80\x80\x10";  // field 6, length 2^32
-    const auto profile = parsed_report(one_kernel(wrapped));
-    EXPECT_TRUE(profile.partial);
-    ASSERT_FALSE(profile.notes.empty());
-    EXPECT_THAT(profile.notes.front().what, HasSubstr("cannot be decoded"));
-}
-
-TEST(NcuReport, a_report_that_is_cut_anywhere_behind_its_header_is_marked_partial) {
-    const std::string whole = one_kernel(kernel().message(13, metric(1, real_value(5))));
-    EXPECT_FALSE(parsed_report(whole).partial);
-    for (std::size_t size = whole.size() - 1; size > whole.size() - 40; --size)
-        EXPECT_TRUE(parsed_report(whole.substr(0, size)).partial) << size << " of " << whole.size();
-}
-
 TEST(NcuReport, the_last_of_duplicates_wins) {
     const auto profile = parsed_report(one_kernel(kernel()
                                                       .message(13, metric(1, real_value(232160)))
@@ -321,82 +261,6 @@ TEST(NcuReport, filtered_launches_are_counted_and_the_filter_is_asked_once_per_n
     EXPECT_EQ(profile.launches.size(), 2U);
     EXPECT_EQ(profile.filtered_launches, 3U);
     EXPECT_EQ(asked, 2);
-}
-
-TEST(NcuReport, a_result_that_cannot_be_decoded_is_a_row_without_values_and_a_note_with_its_offset) {
-    Message broken = kernel("broken").message(13, metric(1, real_value(3)));
-    broken.bytes += "\x6a\x7f";  // a metric of 127 bytes that are not there
-    Block block;
-    block.kernels = {broken, kernel("good").message(13, metric(1, real_value(4)))};
-    block.strings = kNames;
-    const std::string report = ReportBuilder().block(block).bytes();
-    const auto profile = parsed_report(report);
-    ASSERT_EQ(profile.launches.size(), 2U);
-    EXPECT_EQ(profile.launches[0].name.str(), "broken");
-    EXPECT_EQ(profile.launches[0].values, 0U);
-    EXPECT_THAT(texts(profile.launches[0].faults), ElementsAre(HasSubstr("damaged")));
-    EXPECT_EQ(value(profile, 1, "gpu__time_duration.sum"), 4.0);
-    ASSERT_EQ(profile.notes.size(), 1U);
-    EXPECT_EQ(profile.notes[0].where, "r.ncu-rep: byte " + std::to_string(report.find(broken.bytes)));
-}
-
-TEST(NcuReport, a_damaged_string_table_does_not_shift_later_names) {
-    Block first, result;
-    first.strings = {"unwanted"};
-    result.kernels = {kernel().message(13, metric(1, real_value(1))).message(13, metric(2, real_value(2)))};
-    result.strings = {"gpu__time_duration.sum"};
-    // After "unwanted" a table with one string and one byte that is no field: what is string 2 can no longer be known.
-    const std::string table = Message().text(1, "gpu__time_duration.sum").bytes + '\x0a';
-    const std::string report =
-        ReportBuilder().block(first).raw(sized(Message().text(4, table).bytes)).block(result).bytes();
-    const auto profile = parsed_report(report);
-    EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 1.0);
-    EXPECT_EQ(profile.values.size(), 1U);
-    ASSERT_EQ(profile.notes.size(), 2U);
-    EXPECT_THAT(profile.notes[0].what, HasSubstr("string table"));
-    EXPECT_THAT(profile.notes[1].what, HasSubstr("1 metric values have names beyond"));
-}
-
-TEST(NcuReport, sizes_that_lie_are_notes) {
-    Block block;
-    block.kernels = {kernel()};
-    const std::string good = ReportBuilder().block(block).bytes();
-    const auto note = [&](const std::string& tail) {
-        const auto profile = parsed_report(good + tail);
-        EXPECT_EQ(profile.launches.size(), 1U);
-        return profile.notes.size() == 1 ? profile.notes[0] : Error{"", "one note expected"};
-    };
-    const std::string at = "r.ncu-rep: byte " + std::to_string(good.size());
-    EXPECT_EQ(note("\xff\xff\xff\xff").where, at);
-    EXPECT_THAT(note("\x05").what, HasSubstr("truncated"));
-    EXPECT_THAT(note(sized("\x07")).what, HasSubstr("block header cannot be decoded"));
-    // Four billion results and a payload that is not there; then one that holds a single short one.
-    EXPECT_THAT(note(sized(Message().number(2, 0xffffffff).number(5, 0xffffffff).bytes)).what, HasSubstr("truncated"));
-    EXPECT_THAT(note(sized(Message().number(2, 0xffffffff).number(5, 4).bytes) + std::string(4, '\0')).what,
-                HasSubstr("0 bytes left"));
-    EXPECT_THAT(note(sized(Message().number(2, 1).number(5, 8).bytes) + "\x09" + std::string(7, '\0')).what,
-                HasSubstr("an item of 9 bytes in a block with 8 bytes left"));
-    EXPECT_THAT(note(sized(Message().number(5, 6).bytes) + "abc").what,
-                HasSubstr("truncated inside a block (3 bytes left)"));
-    EXPECT_THAT(note(sized(Message().number(5, 6).bytes) + "abcdef").what, HasSubstr("6 bytes of a kind"));
-}
-
-TEST(NcuReport, notes_stay_few_when_everything_is_damaged) {
-    Block block;
-    for (int i = 0; i < 1000; ++i) block.kernels.push_back(Message{"\x07"});
-    const auto profile = parsed_report(ReportBuilder().block(block).bytes());
-    EXPECT_EQ(profile.launches.size(), 1000U);
-    ASSERT_EQ(profile.notes.size(), 21U);
-    EXPECT_EQ(profile.notes.back().what, "980 more faults of this file are not listed");
-}
-
-TEST(NcuReport, what_is_no_report_or_ends_in_its_file_header_is_an_error) {
-    for (const std::string& bytes :
-         {std::string("NVR"), std::string("NVR\0\2\0", 6), std::string("NVR\0\2\0\0\0\x08", 9)}) {
-        const auto profile = read_ncu_report(bytes, {"r.ncu-rep", wanted_metrics(), {}});
-        ASSERT_FALSE(profile);
-        EXPECT_THAT(profile.error().at(0).where, HasSubstr("r.ncu-rep"));
-    }
 }
 
 }  // namespace

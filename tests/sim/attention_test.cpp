@@ -6,7 +6,7 @@
 
 #include <gambrel/sim.hpp>
 
-#include "sim/requested.hpp"
+#include "sim/sample.hpp"
 
 namespace gambrel {
 namespace {

@@ -83,6 +83,7 @@ std::shared_ptr<Kernel> parse(std::string_view ptx);
 
 // The handler of an opcode; null if the model does not have it. One table for each family.
 Handler plain_handler(const Instruction& instruction);
+Handler memory_handler(const Instruction& instruction);
 Handler matrix_handler(const Instruction& instruction);
 
 }  // namespace ptx
