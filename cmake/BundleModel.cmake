@@ -42,7 +42,7 @@ function(bundle_model out)
   set(parts_network network/layer.cpp network/attention.cpp network/experts.cpp network/streaming.cpp network/names.cpp
                     network/faults.cpp network/network.cpp network/recipe.cpp network/builder.cpp network/builtin.cpp
                     network/builtin_bert.cpp network/builtin_classic.cpp network/builtin_residual.cpp
-                    network/builtin_segmentation.cpp network/model_config.cpp network/model_layers.cpp
+                    network/builtin_segmentation.cpp network/model_config.cpp network/model_family.cpp network/model_layers.cpp
                     network/model_blocks.cpp)
   foreach(room mapping delta inpage)
     file(GLOB parts_${room} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)

@@ -1,11 +1,13 @@
 #include "network/model_config.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/json_text.hpp"
+#include "network/model_family.hpp"
 #include "network/text.hpp"
 
 namespace gambrel::network_detail {
@@ -58,47 +60,63 @@ private:
     Errors& faults_;
 };
 
-struct FamilyFacts {
-    std::string_view name;
-    bool gated, rotary, rms_norm, biases, tied, encoder;
-};
-// What a family's code fixes and its configuration does not say.
-constexpr std::array<FamilyFacts, 14> kFamilies = {{
-    {"gpt2", false, false, false, true, true, false},
-    {"gpt_neox", false, true, false, true, false, false},
-    {"gptj", false, true, false, true, false, false},
-    {"gpt_neo", false, false, false, true, true, false},
-    {"opt", false, false, false, true, true, false},
-    {"bloom", false, false, false, true, true, false},
-    {"falcon", false, true, false, false, true, false},
-    {"phi", false, true, false, true, false, false},
-    {"starcoder2", false, true, false, true, true, false},
-    {"bert", false, false, false, true, true, true},
-    {"roberta", false, false, false, true, true, true},
-    {"distilbert", false, false, false, true, true, true},
-    {"vit", false, false, false, true, true, true},
-    {"deit", false, false, false, true, true, true},
-}};
-
-void read_family(ConfigFields& f, TransformerConfig& c) {
-    c.family = f.text({"model_type"});
-    for (const FamilyFacts& facts : kFamilies) {
-        if (facts.name != c.family) continue;
-        c.gated = facts.gated, c.rotary = facts.rotary, c.rms_norm = facts.rms_norm, c.biases = facts.biases;
-        c.tied_embeddings = facts.tied, c.encoder = facts.encoder;
-    }
-    c.tied_embeddings = f.flag("tie_word_embeddings", c.tied_embeddings || c.family.starts_with("gemma"));
+// A model that is not a stack of attention and MLPs must not be predicted as one. Names of fields tell it where the
+// family is not known.
+bool can_be_modelled(ConfigFields& f, const std::string& family) {
+    if (const std::string_view why = why_not_modelled(family); !why.empty())
+        return f.fault("model_type", fmt::format("{} {}", family, why)), false;
+    if (f.flag("is_encoder_decoder", false) || f.find({"num_decoder_layers", "decoder_layers"}))
+        return f.fault("is_encoder_decoder", "an encoder with a decoder is not modelled"), false;
+    for (const char* field : {"linear_num_value_heads", "mamba_d_state", "mamba_num_heads", "ssm_state_size", "ssm_cfg",
+                              "linear_attn_config"})
+        if (f.find({field}))
+            return f.fault(field, "layers of state spaces or linear attention are not modelled"), false;
+    if (const json* types = f.find({"layer_types"}); types && types->is_array())
+        for (const json& type : *types)
+            if (type != "full_attention" && type != "sliding_attention" && type != "chunked_attention") {
+                f.fault("layer_types", fmt::format("has {}, which is not modelled; expected full_attention, "
+                                                   "sliding_attention or chunked_attention",
+                                                   base_detail::json_excerpt(type)));
+                return false;
+            }
+    return true;
 }
 
-void read_sizes(ConfigFields& f, TransformerConfig& c) {
+const ModelFamily& read_family(ConfigFields& f, const std::string& source, Errors& notes, TransformerConfig& c) {
+    static constexpr ModelFamily kUnknown{};
+    c.family = f.text({"model_type"});
+    const ModelFamily* found = find_family(c.family);
+    const bool image = f.find({"image_size"}) && !f.find({"vocab_size"});
+    if (!found && image) found = find_family("vit");
+    if (!found)
+        notes.push_back({source, fmt::format("{}: taken as a decoder of Llama's kind (gated MLP, RMS norm, rotary "
+                                             "embedding)",
+                                             c.family.empty() ? "has no model_type"
+                                                              : "model_type \"" + c.family + "\" is not known")});
+    const ModelFamily& facts = found ? *found : kUnknown;
+    c.gated = facts.gated, c.rotary = facts.rotary, c.rms_norm = facts.rms_norm, c.biases = facts.biases;
+    c.encoder = facts.encoder;
+    c.tied_embeddings = f.flag("tie_word_embeddings", facts.tied);
+    return facts;
+}
+
+// Falcon's first models write a number of key heads that they do not use.
+std::int64_t kv_heads(ConfigFields& f, const TransformerConfig& c) {
+    const std::int64_t shared = f.flag("multi_query", false) ? 1 : c.heads;
+    if (c.family == "falcon" && !f.flag("new_decoder_architecture", false)) return shared;
+    return f.count({"num_key_value_heads", "num_kv_heads"}, shared);
+}
+
+void read_sizes(ConfigFields& f, const ModelFamily& family, TransformerConfig& c) {
     c.layers = f.count({"num_hidden_layers", "n_layer", "num_layers", "n_layers"}, std::nullopt);
     c.hidden = f.count({"hidden_size", "n_embd", "d_model", "dim"}, std::nullopt);
     c.heads = f.count({"num_attention_heads", "n_head", "n_heads", "num_heads"}, std::nullopt);
-    c.kv_heads = f.count({"num_key_value_heads", "num_kv_heads"}, f.flag("multi_query", false) ? 1 : c.heads);
+    c.kv_heads = kv_heads(f, c);
     c.head_dim = f.count({"head_dim"}, c.heads > 0 ? c.hidden / c.heads : 0);
-    const std::int64_t inner = c.family == "gpt2" || c.family == "falcon" || c.family == "bloom" ? 4 * c.hidden : 0;
-    c.intermediate = f.count({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"},
-                             inner > 0 ? std::optional(inner) : std::nullopt);
+    // Llama 4 has a size of its own for the layers without experts.
+    c.intermediate =
+        f.count({"intermediate_size_mlp", "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"},
+                family.four_times ? std::optional(4 * c.hidden) : std::nullopt);
     c.longest = f.count({"max_position_embeddings", "n_positions", "n_ctx"}, 0);
     c.biases = f.flag("attention_bias", c.biases);
     const std::int64_t image = f.count({"image_size"}, 0), patch = f.count({"patch_size"}, 0);
@@ -111,21 +129,39 @@ void read_sizes(ConfigFields& f, TransformerConfig& c) {
     }
 }
 
-void read_experts(ConfigFields& f, TransformerConfig& c) {
+// Layers of a mixture of experts that have a plain MLP instead: the first few, those between two steps, those named.
+std::int64_t dense_layers(ConfigFields& f, const TransformerConfig& c) {
+    if (const json* sparse = f.find({"moe_layers"}); sparse && sparse->is_array())
+        return std::max<std::int64_t>(0, c.layers - static_cast<std::int64_t>(sparse->size()));
+    const std::int64_t first = std::min(c.layers, f.count({"first_k_dense_replace"}, 0));
+    const std::int64_t step =
+        std::max<std::int64_t>(1, f.count({"decoder_sparse_step", "interleave_moe_layer_step"}, 1));
+    std::int64_t sparse = c.layers / step - first / step;
+    std::set<std::int64_t> named;
+    if (const json* only = f.find({"mlp_only_layers"}); only && only->is_array())
+        for (const json& layer : *only)
+            if (layer.is_number_integer()) named.insert(layer.get<std::int64_t>());
+    for (const std::int64_t layer : named)
+        if (layer >= first && layer < c.layers && (layer + 1) % step == 0) --sparse;
+    return c.layers - sparse;
+}
+
+void read_experts(ConfigFields& f, const ModelFamily& family, TransformerConfig& c) {
     c.experts = f.count({"num_local_experts", "num_experts", "n_routed_experts"}, 0);
     if (c.experts <= 1) {
         c.experts = 0;
         return;
     }
     c.topk = f.count({"num_experts_per_tok", "num_experts_per_token", "moe_topk", "experts_per_token"}, std::nullopt);
-    c.expert_intermediate = f.count({"moe_intermediate_size"}, c.intermediate);
-    c.shared_intermediate = f.count({"shared_expert_intermediate_size"}, 0);
+    c.expert_intermediate = f.count({"moe_intermediate_size", "intermediate_size"}, c.intermediate);
+    c.shared_intermediate =
+        f.count({"shared_expert_intermediate_size"}, family.shared_as_routed ? c.expert_intermediate : 0);
     if (const std::int64_t shared = f.count({"n_shared_experts", "num_shared_experts"}, 0); shared > 0)
         c.shared_intermediate = shared * c.expert_intermediate;
-    c.dense_layers = std::min(c.layers, f.count({"first_k_dense_replace"}, 0));
+    c.dense_layers = dense_layers(f, c);
 }
 
-void read_attention(ConfigFields& f, TransformerConfig& c) {
+void read_attention(ConfigFields& f, const ModelFamily& family, TransformerConfig& c) {
     c.query_rank = f.count({"q_lora_rank"}, 0);
     c.kv_rank = f.count({"kv_lora_rank"}, 0);
     if (c.kv_rank > 0) {
@@ -134,16 +170,15 @@ void read_attention(ConfigFields& f, TransformerConfig& c) {
         c.value_dim = f.count({"v_head_dim"}, std::nullopt);
         c.head_dim = c.rope_dim + c.nope_dim;
     }
-    c.window = f.flag("use_sliding_window", true) ? f.count({"sliding_window"}, 0) : 0;
+    c.window = f.flag("use_sliding_window", true) ? f.count({"sliding_window", "attention_chunk_size"}, 0) : 0;
     if (c.window == 0) return;
     c.sliding_layers = c.layers;
     if (const json* types = f.find({"layer_types"}); types && types->is_array()) {
         c.sliding_layers = 0;
         for (const json& type : *types)
-            if (type.is_string() && type.get<std::string>() == "sliding_attention") ++c.sliding_layers;
+            if (type != "full_attention") ++c.sliding_layers;
         c.sliding_layers = std::min(c.sliding_layers, c.layers);
-    } else if (const std::int64_t pattern = f.count({"sliding_window_pattern"}, c.family == "gemma2" ? 2 : 0);
-               pattern > 0) {
+    } else if (const std::int64_t pattern = f.count({"sliding_window_pattern"}, family.sliding_pattern); pattern > 0) {
         c.sliding_layers = c.layers - c.layers / pattern;
     }
 }
@@ -198,12 +233,18 @@ Result<TransformerConfig> parse_model_config(std::string_view text, const std::s
     ConfigFields outer(*document, source, faults);
     ConfigFields f(nested ? *inner : *document, nested ? source + ": text_config" : source, faults);
     TransformerConfig c;
-    read_family(f, c);
-    read_sizes(f, c);
+    const std::string family = outer.text({"model_type"});
+    if (!why_not_modelled(family).empty() ? !can_be_modelled(outer, family)
+                                          : !can_be_modelled(f, f.text({"model_type"})))
+        return tl::unexpected(std::move(faults));
+    const ModelFamily& facts = read_family(f, source, notes, c);
+    read_sizes(f, facts, c);
     if (faults.empty()) {
-        read_experts(f, c);
-        read_attention(f, c);
+        read_experts(f, facts, c);
+        read_attention(f, facts, c);
     }
+    if (nested && outer.find({"vision_config", "audio_config"}))
+        notes.push_back({source, "only the language model is predicted, not the encoder of images or sound"});
     const std::string type = nested && f.text({"torch_dtype", "dtype"}).empty() ? outer.text({"torch_dtype", "dtype"})
                                                                                 : f.text({"torch_dtype", "dtype"});
     if (const auto precision = precision_from(type))

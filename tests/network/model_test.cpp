@@ -126,5 +126,68 @@ TEST(ModelConfigs, refuse_what_the_model_cannot_do) {
     EXPECT_THAT(to_text(builtin_model("lama-3-8b").error()), HasSubstr("did you mean \"llama-3-8b\"?"));
 }
 
+constexpr const char* kSmall = R"("hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4,
+    "num_attention_heads": 4, "vocab_size": 100, "torch_dtype": "bfloat16")";
+
+Result<Network> configured(const std::string& more) {
+    return read_model_config("{" + std::string(kSmall) + ", " + more + "}", "config.json");
+}
+
+TEST(Models, what_is_no_stack_of_attention_is_an_error_that_says_what_it_is) {
+    for (const auto& [more, why] :
+         {std::pair{R"("model_type": "t5")", "t5 is an encoder with a decoder"},
+          {R"("model_type": "other", "is_encoder_decoder": true)", "an encoder with a decoder"},
+          {R"("model_type": "qwen3_next")", "linear attention"},
+          {R"("model_type": "other", "mamba_d_state": 16)", "mamba_d_state"},
+          {R"("model_type": "clip")", "one tower for text"},
+          {R"("model_type": "other", "layer_types": ["full_attention", "linear_attention"])",
+           "has \"linear_attention\", which is not modelled"}}) {
+        const auto network = configured(more);
+        ASSERT_FALSE(network) << more;
+        EXPECT_THAT(to_text(network.error()), HasSubstr(why)) << more;
+    }
+}
+
+TEST(Models, a_family_that_is_not_known_is_noted) {
+    const auto known = configured(R"("model_type": "qwen3")"), other = configured(R"("model_type": "new_model")");
+    ASSERT_TRUE(known && other);
+    const auto notes = [](const Network& n) { return to_text(n.notes); };
+    EXPECT_THAT(notes(*known), testing::Not(HasSubstr("is not known")));
+    EXPECT_THAT(notes(*other), HasSubstr("model_type \"new_model\" is not known: taken as a decoder of Llama's kind"));
+    EXPECT_EQ(known->parameters, other->parameters);
+}
+
+TEST(Models, keys_that_falcon_writes_and_does_not_use_are_not_read) {
+    const std::string keys = R"(, "num_kv_heads": 4, "multi_query": true)";
+    const auto first = configured(R"("model_type": "falcon")" + keys);
+    const auto later = configured(R"("model_type": "falcon", "new_decoder_architecture": true)" + keys);
+    ASSERT_TRUE(first && later);
+    EXPECT_EQ(later->parameters - first->parameters, 4.0 * 2 * 3 * 16 * 64);  // three heads of keys and values more
+}
+
+TEST(Models, layers_without_experts_are_those_that_the_configuration_names) {
+    const std::string experts = R"("model_type": "qwen3_moe", "num_experts": 8, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 32)";
+    const auto parameters = [&](const std::string& more) {
+        const auto network = configured(experts + more);
+        EXPECT_TRUE(network);
+        return network ? network->parameters : 0;
+    };
+    const double all = parameters(""), each = (all - parameters(R"(, "mlp_only_layers": [1])"));
+    EXPECT_EQ(each, 64 * 8 + 8.0 * 3 * 64 * 32 - 3.0 * 64 * 128);  // a router and eight experts for one MLP
+    EXPECT_EQ(all - parameters(R"(, "decoder_sparse_step": 2)"), 2 * each);
+    EXPECT_EQ(all - parameters(R"(, "decoder_sparse_step": 2, "mlp_only_layers": [0, 1])"), 3 * each);
+    EXPECT_EQ(all - parameters(R"(, "first_k_dense_replace": 1)"), each);
+}
+
+TEST(Models, a_llama_4_has_a_shared_expert_and_larger_layers_without_experts) {
+    const auto network = configured(R"("model_type": "llama4_text", "num_local_experts": 8, "num_experts_per_tok": 1,
+        "interleave_moe_layer_step": 2, "intermediate_size_mlp": 256)");
+    ASSERT_TRUE(network);
+    const double attention = 4.0 * 64 * 64, norms = 2 * 64;
+    EXPECT_EQ(network->parameters, 2.0 * 100 * 64 + 64 + 4 * (attention + norms) + 2 * (3.0 * 64 * 256) +
+                                       2 * (64 * 8 + 9 * (3.0 * 64 * 128)));
+}
+
 }  // namespace
 }  // namespace gambrel
