@@ -12,7 +12,7 @@ if [ $# -eq 0 ]; then
     tools/build.sh asan all
     # The tests of the tree look at files and not at the program; a consumer is built by the ordinary tests.
     # MPI, PoCL and NVRTC unload what leaks before the leaks are counted, so that no name is left to suppress them by.
-    unloading='Opencl|Cuda|Ptx|OtherCompilers|ExploreCommand|doctor'
+    unloading='Opencl|Cuda|Ptx|OtherCompilers|ExploreCommand|doctor|several_processes'
     status=0
     ctest --test-dir build/asan -j "$jobs" --output-on-failure -E "^(tree|install|page)\.|$unloading" --timeout 1200 || status=1
     export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0

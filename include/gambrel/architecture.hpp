@@ -194,9 +194,9 @@ struct Architecture {
     double single_sector_decline = 0;
     double issue_slots = 1;        // of an instruction on the CUDA cores; fitted
     std::vector<Tile> gemm_tiles;  // on CUDA cores
-    // Of batched products on CUDA cores, where the library has one for all shapes, so that narrow products (the context
-    // of attention) fill half of it. Absent: it chooses among gemm_tiles.
-    std::optional<Tile> batched_gemm_tile;
+    // Of batched products on CUDA cores. Where the library has one for all shapes, narrow products (the context of
+    // attention) fill half of it. Empty: as gemm_tiles.
+    std::vector<Tile> batched_gemm_tiles;
     Tile convolution_tile, narrow_convolution_tile, filter_gradient_tile;
     std::int64_t narrow_up_to_filters = 0;
     EngineKernels engines;

@@ -52,7 +52,7 @@ void read_dram(Section s, Architecture& a) {
 
 void read_cuda_cores(Section s, Architecture& a) {
     a.gemm_tiles = s.tiles("gemm");
-    a.batched_gemm_tile = s.tile_or_none("gemm_batched");
+    a.batched_gemm_tiles = s.tiles("gemm_batched", false);
     a.convolution_tile = s.tile("convolution");
     a.narrow_convolution_tile = s.tile("convolution_narrow");
     a.narrow_up_to_filters = s.count("narrow_up_to_filters", 0, 1 << 20);

@@ -256,11 +256,12 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     const bool narrow = convolution && !is_tensor(m.pipe) && !own && m.transform == Transform::none && m.cta.n <= 32;
     if (narrow && layer.hints.tile_k == 0) m.cta.k = 4;
     // BLAS is column-major: a row-major product is its transpose, so the tile's first side lies along N; but along M
-    // where a name says tilesize, as recorded grids show.
+    // where a name says tilesize, as recorded grids show. Tiles of a rule have their sides as ours.
     const bool row_major = layer.hints.kernel.find("tilesize") != std::string::npos;
-    if (std::holds_alternative<Gemm>(layer.op) && m.source != Mapping::Source::rule && !row_major) {
+    const bool by_rule = m.source == Mapping::Source::rule;
+    if (std::holds_alternative<Gemm>(layer.op) && !row_major && !(by_rule && by_matrix)) {
         m.transposed_view = true;
-        std::swap(m.cta.m, m.cta.n);
+        if (!by_rule) std::swap(m.cta.m, m.cta.n);
         m.order = CtaOrder::columns_first;
     }
     return finish(m, layer, gpu, name);

@@ -72,12 +72,18 @@ double l2_width(const Target& gpu) {
     return l2->width->value.value() * (l2->per_sm ? gpu.sms : 1);
 }
 
+std::span<const Tile> tiles_on_cuda_cores(const Layer& layer, const Architecture& architecture) {
+    const auto* gemm = std::get_if<Gemm>(&layer.op);
+    const bool batched = gemm && gemm->batch > 1 && !architecture.batched_gemm_tiles.empty();
+    return batched ? architecture.batched_gemm_tiles : architecture.gemm_tiles;
+}
+
 // The tile with the least max(waves x area / reach, CTAs x (m + n) x element / L2 width), reach = area / (area + A).
 Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
     const MatrixUnits& matrix = matrix_of(gpu.architecture);
     const bool forward = std::holds_alternative<Convolution>(layer.op) && layer.pass == Pass::fwd;
     const bool own = forward && !matrix.convolution_tiles.empty();
-    const std::span<const Tile> tiles = !is_tensor(pipe) ? gpu.architecture.gemm_tiles
+    const std::span<const Tile> tiles = !is_tensor(pipe) ? tiles_on_cuda_cores(layer, gpu.architecture)
                                         : own            ? matrix.convolution_tiles
                                                          : matrix.tiles;
     const double width = l2_width(gpu), machine_sms = std::max(1.0, gpu.sms);
@@ -171,8 +177,6 @@ Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, P
         return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile
                                          : convolution_tile(view.n, gpu.architecture);
     const auto* gemm = std::get_if<Gemm>(&layer.op);
-    if (const auto& tile = gpu.architecture.batched_gemm_tile; tile && gemm && gemm->batch > 1 && !is_tensor(pipe))
-        return *tile;
     const bool product = gemm && is_tensor(pipe) && gpu.architecture.matrix_gemm;
     return product ? fastest_matrix_tile(layer, view, gpu, pipe) : shortest_waves(layer, view, gpu, pipe);
 }

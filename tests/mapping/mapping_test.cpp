@@ -367,15 +367,30 @@ TEST(Mapping, of_every_layer_can_be_launched_on_every_gpu_of_the_catalogue) {
 }
 
 // cuBLAS has one kernel for batched products there, whatever their shape; a single product has tiles to choose from.
-TEST(Mapping, batched_products_on_cuda_cores_have_one_tile) {
+TEST(Mapping, batched_products_on_cuda_cores_have_tiles_of_their_own) {
     for (const std::int64_t n : {16, 64, 500}) {
         const Layer batched = layer_of(Gemm{512, n, 512, 64});
         const Tile ampere = mapping_for(batched, machine("a100-pcie-40gb")).cta;
         EXPECT_TRUE(ampere.m == 128 && ampere.n == 128) << ampere.m << 'x' << ampere.n;
         const Tile pascal = mapping_for(batched, machine("p100-pcie-16gb")).cta;
         EXPECT_TRUE(pascal.m == 64 && pascal.n == 128) << pascal.m << 'x' << pascal.n;
+        const Tile volta = mapping_for(batched, machine("v100-pcie-32gb")).cta;
+        EXPECT_EQ(volta.m * volta.n, 4096) << volta.m << 'x' << volta.n;  // 64x64, 128x32 or 32x128
     }
     EXPECT_LT(mapping_for(layer_of(Gemm{512, 16, 512, 1}), machine("a100-pcie-40gb")).cta.n, 128);
+}
+
+// cuBLAS on A100, by its counters' kernel names: 128x64 of 100864 x 1536 x 512, 32x128 of 29400 x 192 x 192 and 128x32
+// of 288 x 3072 x 1024, first side along N.
+TEST(Mapping, products_on_cuda_cores_have_the_tiles_and_the_order_of_blas) {
+    for (const auto& [gemm, m, n] : {std::tuple{Gemm{100864, 1536, 512}, 64, 128},
+                                     {Gemm{29400, 192, 192}, 128, 32},
+                                     {Gemm{288, 3072, 1024}, 32, 128}}) {
+        const Mapping mapping = mapping_for(layer_of(gemm), machine("a100-sxm4-80gb"));
+        EXPECT_TRUE(mapping.cta.m == m && mapping.cta.n == n) << mapping.cta.m << 'x' << mapping.cta.n;
+        EXPECT_EQ(mapping.order, CtaOrder::columns_first);
+        EXPECT_TRUE(mapping.transposed_view);
+    }
 }
 
 }  // namespace
