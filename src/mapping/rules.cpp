@@ -236,12 +236,14 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
         if (family == KernelName::Family::engine)  // chunks of 512 pixels of one image, by the engine's last argument
             return m.split_chunk > 0 ? static_cast<std::int32_t>(v->n * ceil_div(v->p() * v->q(), m.split_chunk)) : 1;
         if (is_tensor(m.pipe)) {
-            // A power of two that gives about as many CTAs of 128x128 as are wanted, at least two parts.
-            const auto area = static_cast<std::int64_t>(calibration().wgrad_matrix_ctas * 128 * 128);
-            const std::int64_t wanted = area / (static_cast<std::int64_t>(m.cta.m) * m.cta.n * tiles);
-            const auto filled = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(2, wanted)));
+            // By the L1 bytes of V100, which give the number of parts exactly: two, and of a long reduction the nearest
+            // power of two to as many CTAs of 128x128 as are wanted. A larger tile counts as one of these.
+            const double area = std::min(1.0, m.cta.m * m.cta.n / (128.0 * 128.0));
+            const double wanted = calibration().wgrad_matrix_ctas / (area * static_cast<double>(tiles));
+            const bool long_way = static_cast<double>(view.k) >= calibration().convolution_split_from;
+            const double parts = long_way ? std::exp2(std::max(1.0, std::round(std::log2(wanted)))) : 2;
             return static_cast<std::int32_t>(
-                std::clamp<std::int64_t>(static_cast<std::int64_t>(filled), 1, longest_split));
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(parts), 1, longest_split));
         }
         const auto least = static_cast<std::int64_t>(calibration().wgrad_least_parts);
         const double ctas = calibration().wgrad_ctas_per_sm * gpu.sms;
