@@ -216,7 +216,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m.pipe)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
-        name.tile = engine_tile(*engine, view, layer.hints.fma);
+        name.tile = engine_tile(*engine, view, layer, gpu);
         name.precomputed = engine == &gpu.architecture.engines.precomputed;
         name.explicit_matrix = engine == &gpu.architecture.engines.written_out;
         if (name.precomputed) m.border_sides = borders_apart(*convolution, *engine, view, layer.hints.fma);

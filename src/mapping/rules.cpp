@@ -109,6 +109,11 @@ double l2_reached(const Target& gpu) {
     return l2->measured->ceiling.value / l2->measured->clock.value_or(boost->value) / BytesPerCycle{1};
 }
 
+// vLLM's scaled products (CUTLASS) above 128 rows.
+bool has_one_tile(const Layer& layer, const GemmView& view, const MatrixGemm& library) {
+    return layer.hints.quantizes_input == InputScales::tensor && library.scaled_tile && view.m > 128;
+}
+
 // As the time of docs/model.md, "Products on Tensor Cores", without DRAM, whose bytes no tile changes.
 Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
     const MatrixGemm& library = *gpu.architecture.matrix_gemm;
@@ -118,6 +123,7 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
     const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
     const double overhead = calibration().tile_overhead, rounding = calibration().wave_rounding;
+    if (has_one_tile(layer, view, library)) return {library.scaled_tile->m, library.scaled_tile->n, 0};
     const Tile* best = &library.tiles.front();
     double best_time = 0;
     for (const Tile& tile : library.tiles) {
@@ -226,7 +232,8 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
     // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
     const auto split_of_gemm = [&]() -> std::int32_t {
         const auto sms = static_cast<std::int64_t>(gpu.sms);
-        if (2 * tiles > sms) return 1;
+        const auto& library = gpu.architecture.matrix_gemm;
+        if (2 * tiles > sms || (library && has_one_tile(layer, view, *library))) return 1;
         const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
     };
