@@ -144,6 +144,8 @@ struct MatrixGemm {
     // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
     double flop_energy = 0;
     std::vector<Tile> tiles;  // the library's choice, without those that differ little
+    // The only tile of products whose input has one scale, above 128 rows; their library splits no reduction.
+    std::optional<Tile> scaled_tile = {};
 };
 
 // cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it
@@ -192,7 +194,12 @@ struct Architecture {
     // Operands that are asked for sector by sector, from rows p bytes apart, come at p to the power of minus this of
     // the DRAM bandwidth; fitted. 0: not seen.
     double single_sector_decline = 0;
-    double issue_slots = 1;        // of an instruction on the CUDA cores; fitted
+    double issue_slots = 1;  // of an instruction on the CUDA cores; fitted
+    // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
+    // leaves.
+    Cycles issue_interval;
+    // cuDNN's engines take the narrow tile where the wide one would leave half of the SMs without a CTA.
+    bool engines_fill_sms = false;
     std::vector<Tile> gemm_tiles;  // on CUDA cores
     // Of batched products on CUDA cores. Where the library has one for all shapes, narrow products (the context of
     // attention) fill half of it. Empty: as gemm_tiles.

@@ -182,6 +182,7 @@ struct PreparedLayer {
     std::optional<Timing> timing;  // what a measured time of this row would be of
     bool cold = false;             // nothing is in the caches before it, whatever its timing
     Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
+    double rows_of_one_scale = 0;  // of that input, where one scale is for all of it
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 // What a measured time of a row is of, where its hints say or imply it.

@@ -163,6 +163,10 @@ std::optional<Timing> timing_from(std::string_view text);
 // product then reads.
 enum class BiasKernel : std::uint8_t { none, adds, copies };
 
+// How the narrow numbers of an input are scaled that a call makes before its product. tensor: one scale for all, so
+// that the largest value of the whole input is found first.
+enum class InputScales : std::uint8_t { none, blocks, tensor };
+
 // What a table's row says of how the layer was run. Empty where it says nothing.
 struct Hints {
     std::string algorithm, kernel, gpu;
@@ -178,7 +182,8 @@ struct Hints {
     bool cold = false;          // caches were flushed before it, as a profiler does that counts one kernel
     bool other_layout = false;  // tensors are not stored as matrix kernels read them: the library turns them over
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
-    bool quantizes_input = false;               // the time includes the kernels that make FP8 or FP4 of a wider input
+    // The time includes the kernels that make FP8 or FP4 of a wider input.
+    InputScales quantizes_input = InputScales::none;
     bool operator==(const Hints&) const = default;
 };
 

@@ -31,6 +31,7 @@ struct Calibration {
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
     double quantization_passes = 0;
+    Seconds joined_maximum;
     double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
     double wgrad_ctas_per_sm = 0, wgrad_least_parts = 0, wgrad_matrix_ctas = 0, gemm_split_chunk = 0,
            convolution_split_from = 0;

@@ -81,7 +81,11 @@ OperandAccess wgrad_input(const SlidingWindow& w, const Mapping& m, double rows,
         return sectors(std::min(span, static_cast<double>(w.in_w)) * element, grain) * kSector;
     };
     const double run = m.b.run(), step = m.cta.k;
-    o.overfetch_request = run <= 1 ? kSector / element : bytes(run, 1) / (run * element);
+    // The other threads of a request stand at further columns: taps of one row lie side by side, and a request that
+    // begins anywhere among them meets (lanes + taps - 1) / taps rows.
+    const double lanes = m.b.lanes, beside = lanes / ((lanes + taps - 1) / taps);
+    const double apart = run <= 1 ? kSector / element : bytes(run, 1) / (run * element);
+    o.overfetch_request = std::min(apart, bytes(run, beside) / (run * beside * element));
     const double alone = bytes(step, 1) / (step * element), together = bytes(step, taps) / (step * taps * element);
     o.overfetch_step = std::min({o.overfetch_request, alone, together});
     o.overfetch_cta = std::min(o.overfetch_step, std::max(stride / taps, 1.0 / taps));

@@ -36,9 +36,10 @@ inline double remainder_of(double value, double size) {
 // One CTA from its start to its end, in cycles of its SM.
 struct CtaWork {
     Cycles compute, issue, latency, shared;
+    Cycles unfilled;  // between instructions, whatever else runs
     // CTAs together on one SM.
     [[nodiscard]] Cycles of(double ctas) const {
-        return ctas > 0 ? std::max({compute * ctas, issue * ctas, shared * ctas, latency}) : Cycles{};
+        return ctas > 0 ? std::max({compute * ctas, issue * ctas, shared * ctas, latency}) + unfilled : Cycles{};
     }
 };
 CtaWork work_of(const TiledLaunch& c);

@@ -44,6 +44,19 @@ void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
     t.dram_uneven *= 1 - dropped;
 }
 
+// With one scale for a tensor, a CTA for each row finds the row's largest value and joins it with those of the others
+// by an atomic on one address, one after the other; with shorter rows that takes longer than to read them.
+Seconds quantization_time(const TiledLaunch& c) {
+    if (c.layer.quantized <= Bytes{}) return {};
+    const ModelInputs& h = c.gpu;
+    const Seconds start = h.architecture->matrix_gemm->start;
+    const Seconds moved = c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
+    if (c.layer.rows_of_one_scale <= 0) return start + moved;
+    // Of two bytes read twice and one written, the first reading is two fifths.
+    const Seconds joined = start + c.layer.rows_of_one_scale * h.calibration->joined_maximum;
+    return std::max(kQuantizationKernels * start + 0.4 * moved, joined) + 0.6 * moved;
+}
+
 }  // namespace
 
 bool by_matrix_units(const TiledLaunch& c) {
@@ -80,11 +93,7 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const Bytes once = g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element;
     t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
-    Seconds quantization;
-    if (c.layer.quantized > Bytes{})
-        quantization = kQuantizationKernels * library.start +
-                       c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
-    t[Term::launch] = library.start + gaps + quantization;
+    t[Term::launch] = library.start + gaps + quantization_time(c);
     t.waves = static_cast<double>(c.grid.ctas()) / (std::max(1, c.occupancy.ctas_per_sm) * h.sms);
     const double even = static_cast<double>(c.grid.ctas()) / h.sms;
     t.tail = even > 0 ? waves / even : 1;

@@ -105,9 +105,11 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     p.timing = timing_of(layer.hints);
     p.grid = grid(*kernel_view(layer), mapping);
     p.geometry = geometry(layer, mapping, p.grid);
-    if (layer.hints.quantizes_input)
-        p.quantized =
-            p.geometry.m * p.geometry.k * p.geometry.batch * (element_size(Precision::bf16) + p.geometry.element);
+    if (layer.hints.quantizes_input != InputScales::none) {
+        const double rows = p.geometry.m * p.geometry.batch;
+        p.quantized = rows * p.geometry.k * (element_size(Precision::bf16) + p.geometry.element);
+        if (layer.hints.quantizes_input == InputScales::tensor) p.rows_of_one_scale = rows;
+    }
     if (mapping.groups_in_turn) one_group(p);
     p.shared = shared_traffic(p);
     p.l1 = l1_traffic(p);

@@ -47,6 +47,10 @@ void add_instructions(const TiledLaunch& c, double steps, CtaWork& w) {
                                           fit.instructions_per_output * outputs;
     w.issue = Cycles{instructions * warps / c.gpu.schedulers * c.gpu.architecture->issue_slots};
     w.latency = instructions * fit.issue_interval * std::max(1.0, warps / c.gpu.schedulers / 2);
+    if (const Cycles unfilled = c.gpu.architecture->issue_interval; unfilled > Cycles{}) {
+        w.latency = w.issue;
+        w.unfilled = instructions * unfilled;
+    }
 }
 
 // Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower clock.

@@ -148,7 +148,9 @@ std::string not_modelled(const Layer& layer) {
 
 Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
-    std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : 0};
+    // A profiler that counts holds the base clock, unless it is told not to.
+    const bool at_base = layer.hints.cold && !clock;
+    std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : at_base ? -1 : 0};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     const Machine* machine = nullptr;
     if (layer.hints.gpu.empty()) {
@@ -160,7 +162,9 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
             return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue, which `gambrel machines` lists",
                                                    layer.hints.gpu));
     }
-    const auto inputs = model_inputs(*machine, clock, options_.roofs);
+    const auto& base = machine->clocks.base;
+    const auto inputs =
+        model_inputs(*machine, at_base && base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
     // Where every row has a clock of its own, the machines of rows long past would fill the memory.
     constexpr std::size_t kMostKnown = 256;

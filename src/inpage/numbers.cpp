@@ -77,6 +77,10 @@ void fields(Stream& s, BiasKernel& value) {
     word(s, value, 3);
 }
 template <class Stream>
+void fields(Stream& s, InputScales& value) {
+    word(s, value, 3);
+}
+template <class Stream>
 void fields(Stream& s, Pass& value) {
     word(s, value, 3);
 }

@@ -58,6 +58,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.narrow_up_to_filters = s.count("narrow_up_to_filters", 0, 1 << 20);
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
+    a.engines_fill_sms = s.flag("engines_fill_sms", false);
     s.finish();
 }
 
@@ -111,6 +112,7 @@ MatrixGemm matrix_gemm(Section s) {
     m.narrow_reach = s.number("narrow_reach", 0.01, 1);
     m.flop_energy = s.number("flop_energy_pj", 0, 1000);
     m.tiles = s.tiles("tiles");
+    m.scaled_tile = s.tile_or_none("scaled_tile");
     s.finish();
     return m;
 }
@@ -194,6 +196,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     if (const json* object = root.object("dram")) read_dram(Section(*object, source + "dram", errors), a);
     section("issue", [](Section s, Architecture& to) {
         to.issue_slots = s.number("slots_per_instruction", 0.1, 10);
+        to.issue_interval = s.quantity_or_none<Cycles>("interval");
         s.finish();
     });
     section("cuda_cores", read_cuda_cores);

@@ -57,6 +57,7 @@ constexpr Field kFields[] = {
     {"power_surge", &C::power_surge},
     {"ecc_refetch", &C::ecc_refetch},
     {"quantization_passes", &C::quantization_passes},
+    {"joined_maximum", &C::joined_maximum},
     {"registers_fixed", &C::registers_fixed},
     {"registers_per_output", &C::registers_per_output},
     {"tile_reach_area", &C::tile_reach_area},

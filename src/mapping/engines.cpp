@@ -53,13 +53,16 @@ bool explains(const Tile& tile, const GemmView& view, double fma) {
 }  // namespace
 
 // By the row's count of multiply-adds where it tells the two apart, else by size.
-Tile engine_tile(const EngineChoice& choice, const GemmView& view, double fma) {
+Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu) {
+    const double fma = layer.hints.fma;
     if (fma > 0) {
         const bool narrow = explains(choice.narrow, view, fma), wide = explains(choice.wide, view, fma);
         if (narrow != wide) return wide ? choice.wide : choice.narrow;
     }
     const std::int64_t ctas = ceil_div(view.m, choice.wide.m) * ceil_div(view.n, choice.wide.n) * view.batch;
-    const bool wide = view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
+    const bool fills = gpu.architecture.engines_fill_sms && layer.precision == Precision::fp32;
+    const bool filled = !fills || 2 * static_cast<double>(ctas) >= gpu.sms;
+    const bool wide = filled && view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
     return wide ? choice.wide : choice.narrow;
 }
 

@@ -64,7 +64,7 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
         give_resources(m, layer, gpu, family);
     }
     give_loads(m, layer, gpu, known);
-    if (family == KernelName::Family::engine && layer.hints.kernel.find("wgrad_alg0") != std::string::npos)
+    if (m.engine && layer.pass == Pass::wgrad && layer.hints.kernel.find("wgrad_alg1") == std::string::npos)
         m.split_chunk = 512;
     if (layer.hints.split_k > 0)
         m.split_k = small(layer.hints.split_k, kMostParts);
@@ -216,10 +216,17 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m.pipe)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
-        name.tile = engine_tile(*engine, view, layer.hints.fma);
+        name.tile = engine_tile(*engine, view, layer, gpu);
         name.precomputed = engine == &gpu.architecture.engines.precomputed;
         name.explicit_matrix = engine == &gpu.architecture.engines.written_out;
         if (name.precomputed) m.border_sides = borders_apart(*convolution, *engine, view, layer.hints.fma);
+        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+    }
+    if (convolution && layer.pass == Pass::wgrad && !is_tensor(m.pipe) && m.transform == Transform::none &&
+        layer.hints.kernel.empty() && layer.hints.tile_m <= 0) {
+        name.family = KernelName::Family::engine;
+        const std::int64_t filters = convolution->k / convolution->groups;
+        name.tile = {64, filters <= 64 ? 32 : filters <= 128 ? 128 : 256, 8};
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     m.loads_offsets = name.precomputed;

@@ -115,6 +115,11 @@ double l2_reached(const Target& gpu) {
     return l2->measured->ceiling.value / l2->measured->clock.value_or(boost->value) / BytesPerCycle{1};
 }
 
+// vLLM's scaled products (CUTLASS) above 128 rows.
+bool has_one_tile(const Layer& layer, const GemmView& view, const MatrixGemm& library) {
+    return layer.hints.quantizes_input == InputScales::tensor && library.scaled_tile && view.m > 128;
+}
+
 // As the time of docs/model.md, "Products on Tensor Cores", without DRAM, whose bytes no tile changes.
 Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
     const MatrixGemm& library = *gpu.architecture.matrix_gemm;
@@ -124,6 +129,7 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
     const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
     const double overhead = calibration().tile_overhead, rounding = calibration().wave_rounding;
+    if (has_one_tile(layer, view, library)) return {library.scaled_tile->m, library.scaled_tile->n, 0};
     const Tile* best = &library.tiles.front();
     double best_time = 0;
     for (const Tile& tile : library.tiles) {
@@ -230,7 +236,8 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
     // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
     const auto split_of_gemm = [&]() -> std::int32_t {
         const auto sms = static_cast<std::int64_t>(gpu.sms);
-        if (2 * tiles > sms) return 1;
+        const auto& library = gpu.architecture.matrix_gemm;
+        if (2 * tiles > sms || (library && has_one_tile(layer, view, *library))) return 1;
         const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
     };
@@ -240,12 +247,14 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
         if (family == KernelName::Family::engine)  // chunks of 512 pixels of one image, by the engine's last argument
             return m.split_chunk > 0 ? static_cast<std::int32_t>(v->n * ceil_div(v->p() * v->q(), m.split_chunk)) : 1;
         if (is_tensor(m.pipe)) {
-            // A power of two that gives about as many CTAs of 128x128 as are wanted, at least two parts.
-            const auto area = static_cast<std::int64_t>(calibration().wgrad_matrix_ctas * 128 * 128);
-            const std::int64_t wanted = area / (static_cast<std::int64_t>(m.cta.m) * m.cta.n * tiles);
-            const auto filled = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(2, wanted)));
+            // By the L1 bytes of V100, which give the number of parts exactly: two, and of a long reduction the nearest
+            // power of two to as many CTAs of 128x128 as are wanted. A larger tile counts as one of these.
+            const double area = std::min(1.0, m.cta.m * m.cta.n / (128.0 * 128.0));
+            const double wanted = calibration().wgrad_matrix_ctas / (area * static_cast<double>(tiles));
+            const bool long_way = static_cast<double>(view.k) >= calibration().convolution_split_from;
+            const double parts = long_way ? std::exp2(std::max(1.0, std::round(std::log2(wanted)))) : 2;
             return static_cast<std::int32_t>(
-                std::clamp<std::int64_t>(static_cast<std::int64_t>(filled), 1, longest_split));
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(parts), 1, longest_split));
         }
         const auto least = static_cast<std::int64_t>(calibration().wgrad_least_parts);
         const double ctas = calibration().wgrad_ctas_per_sm * gpu.sms;

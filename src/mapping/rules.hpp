@@ -41,7 +41,7 @@ GemmView fft_view(const Convolution& v, Pass pass, Transform transform);
 Tile fft_tile(const GemmView& view);
 // The engines that run a convolution of which only the algorithm is known, and their tile; null where others do.
 const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe);
-Tile engine_tile(const EngineChoice& choice, const GemmView& view, double fma);
+Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu);
 // Sides of the images whose outputs such an engine computes apart (Mapping::border_sides).
 std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma);
 // cuDNN's algorithm GEMM: a kernel before the product writes its input out as a matrix (im2col).

@@ -31,6 +31,9 @@ enum class Column : std::uint8_t {
     split_k,
     grid_z,
     kernels,
+    framework,
+    invocations,
+    tensor_flop,
     M,
     N,
     C,
@@ -97,7 +100,7 @@ enum class Column : std::uint8_t {
     mode,
     notes,
 };
-inline constexpr std::size_t kColumns = 81;
+inline constexpr std::size_t kColumns = 84;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

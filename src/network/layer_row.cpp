@@ -76,6 +76,11 @@ private:
         if (row_.layers.empty()) return;
         layer.bias = cells_.flag(Column::bias);
         if (layer.name.empty()) name_by_shape(layer);
+        if (!gemm && cells_.has(Column::invocations) && knows_calls_of(cell(Column::framework))) {
+            const bool matrix_units = number_from(cell(Column::tensor_flop)).value_or(1) > 0;
+            row_.layers = profiled_call(cell(Column::framework), layer, passes.second.has_value(), matrix_units);
+            return;
+        }
         set(row_.layers.front(), layer, passes.first);
         if (passes.second) set(row_.layers.back(), layer, *passes.second);
     }
@@ -145,7 +150,8 @@ private:
             hints.timing = memo_.software.of(cell(Column::software), timing_of_software);
         }
         const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
-        hints.quantizes_input = narrow && !cell(Column::quant).empty();
+        if (const std::string_view quant = cell(Column::quant); narrow && !quant.empty())
+            hints.quantizes_input = quant == "tensor" ? InputScales::tensor : InputScales::blocks;
         for (const std::string& how : {std::cref(hints.algorithm), std::cref(hints.kernel)}) {
             if (how.empty()) continue;
             const KernelWords& words = memo_.words.of(how, words_from);

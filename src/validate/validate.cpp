@@ -102,7 +102,9 @@ ValidationRow describe(const LayerRow& row) {
     r.line = row.line;
     r.name = layer.name;
     r.gpu = layer.hints.gpu;
-    r.pass = row.layers.size() > 1 ? "backward" : std::string(name(layer.pass));
+    const auto other = [&](const Layer& one) { return one.pass != row.layers.front().pass; };
+    const bool several = std::any_of(row.layers.begin(), row.layers.end(), other);
+    r.pass = several ? "backward" : std::string(name(layer.pass));
     r.precision = name(layer.precision);
     r.algorithm = layer.hints.algorithm;
     r.op = operator_name(layer);
@@ -124,9 +126,10 @@ public:
                 if (!e) return e.error().front();
                 add(*e, at(out, source));
                 if (source == EstimateSource::paper) continue;
+                add_roofs(layer, *e, out);
+                if (&layer != &row.layers.front()) continue;
                 out.regime = name(std::get<Prediction>(e->detail).regime);
                 out.bound = e->bound;
-                add_roofs(layer, *e, out);
                 if (out.gpu.empty()) out.gpu = e->on->machine.id;
             }
         return std::nullopt;

@@ -179,6 +179,7 @@ TEST_P(MeasuredTables, are_read_whole_and_agree_with_what_they_state) {
         EXPECT_EQ(row.cells.size(), table->columns.size());
         EXPECT_FALSE(row.layers[0].hints.gpu.empty());
         for (const Layer& layer : row.layers) {
+            if (std::holds_alternative<Streaming>(layer.op)) continue;  // beside the convolutions of a framework's call
             EXPECT_GT(flop(layer).value(), 0);
             EXPECT_GT(compulsory_bytes(layer).read.value(), 0);
             EXPECT_TRUE(gemm_view(layer).has_value());

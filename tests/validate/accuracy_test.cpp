@@ -45,31 +45,31 @@ TEST_F(Accuracy, of_the_bytes_of_fp32_input_gradients_on_v100) {  // floors 8, 1
 }
 
 TEST_F(Accuracy, of_the_bytes_of_fp32_filter_gradients_on_v100) {  // floors 8, 10, 15: DRAM misses
-    expect_traffic(rows_of("fp32", "wgrad", ""), 16, 6.8, 4.0, 17.8);
+    expect_traffic(rows_of("fp32", "wgrad", ""), 16, 1.9, 4.0, 17.8);
     // By wgrad_alg1, whose CTAs drift apart more than the model knows; without them DRAM is in.
-    expect_traffic(rows_of("fp32", "wgrad", "", "alg1"), 13, 7.6, 3.8, 13.9);
+    expect_traffic(rows_of("fp32", "wgrad", "", "alg1"), 13, 1.6, 3.8, 13.9);
 }
 
 TEST_F(Accuracy, of_the_bytes_of_tensor_core_convolutions_on_v100) {  // floors 12, 12, 15
     expect_traffic(rows_of("fp16", "fwd", "tensor core"), 24, 3.0, 6.0, 5.2);
     expect_traffic(rows_of("fp16", "dgrad", "tensor core"), 26, 1.0, 5.0, 6.6);
-    expect_traffic(rows_of("fp16", "wgrad", "tensor core"), 24, 1.0, 1.7, 9.0);
+    expect_traffic(rows_of("fp16", "wgrad", "tensor core"), 24, 0.3, 1.1, 9.8);
 }
 
 TEST_F(Accuracy, of_the_bytes_of_all_fp16_convolutions_on_v100) {
     expect_traffic(rows_of("fp16", "fwd", ""), 32, 3.0, 11.0, 9.0);
     expect_traffic(rows_of("fp16", "dgrad", ""), 28, 10.5, 6.6, 9.4);
-    expect_traffic(rows_of("fp16", "wgrad", ""), 30, 2.7, 12.3, 18.6);  // alg1 again
+    expect_traffic(rows_of("fp16", "wgrad", ""), 30, 1.3, 11.9, 19.2);  // alg1 again
 }
 
-TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 10, 10, 12, 12, 20, 20
+TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 8, 8, 10, 10, 15, 15
     const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"};
     expect_error(rows, ValidatedQuantity::time, 8.7, 1259, on("v100-sxm2-16gb"));
     expect_error(rows, ValidatedQuantity::time, 9.9, 552, on("titan-v"));
     expect_error(rows, ValidatedQuantity::time, 10.7, 933, on("t4"));
     expect_error(rows, ValidatedQuantity::time, 9.6, 1318, on("m60"));
-    expect_error(rows, ValidatedQuantity::time, 18.4, 1299, on("k80"));
-    expect_error(rows, ValidatedQuantity::time, 18.7, 1184, on("grid-k520"));
+    expect_error(rows, ValidatedQuantity::time, 13.8, 1299, on("k80"));
+    expect_error(rows, ValidatedQuantity::time, 14.8, 1184, on("grid-k520"));
 }
 
 TEST_F(Accuracy, of_the_time_of_convolutions_with_known_tiles) {  // floor 15
@@ -108,6 +108,12 @@ TEST_F(Accuracy, of_the_time_of_fp16_and_bf16_gemms_by_other_tools) {
     expect_error(kNarrow, ValidatedQuantity::time, 7.6, 3466, wide("a40"));
     expect_error(kNarrow, ValidatedQuantity::time, 6.6, 1070, wide("h100-sxm"));
     expect_error(kNarrow, ValidatedQuantity::time, 3.8, 648, wide("rtx-4090"));
+}
+
+// Without the atomics that join the largest values of rows, where a tensor has one scale: 14.0 %.
+TEST_F(Accuracy, of_the_time_of_fp8_gemms_on_h100) {  // floor 10
+    const auto narrow = [](const ValidationRow& row) { return row.precision == "fp8"; };
+    expect_error(kNarrow, ValidatedQuantity::time, 12.3, 2504, narrow);
 }
 
 // Three constants for each GPU, fitted on these very rows, against none for a GPU.
@@ -166,8 +172,18 @@ TEST_F(Accuracy, of_the_time_of_calls_by_gemm_of_cudnn_7) {
 // Without the engines' loads the times of DeepCAM's filter gradients are 27 % off in FP32, those of all rows 13.3 %.
 TEST_F(Accuracy, of_the_time_of_deepcams_convolutions_on_v100) {
     const Rows rows{"conv_traffic_v100_deepcam.csv"};
-    expect_error(rows, ValidatedQuantity::time, 11.6, 136);
+    expect_error(rows, ValidatedQuantity::time, 9.1, 136);
     expect_error(rows, ValidatedQuantity::time, 18.8, 16, rows_of("fp32", "wgrad", ""));
+    expect_error(rows, ValidatedQuantity::time, 9.8, 24, rows_of("fp16", "wgrad", "tensor core"));
+}
+
+// Read as convolutions alone, at boost clock: 54, 42, 62 and 54 %.
+TEST_F(Accuracy, of_whole_calls_of_frameworks_on_v100) {
+    const Rows rows{"conv_traffic_v100_isolated.csv"};
+    expect_error(rows, ValidatedQuantity::l1, 36.5, 84);
+    expect_error(rows, ValidatedQuantity::l2, 26.0, 84);
+    expect_error(rows, ValidatedQuantity::dram, 20.5, 84);
+    expect_error(rows, ValidatedQuantity::time, 19.0, 84);
 }
 
 TEST_F(Accuracy, is_better_than_the_papers_at_dram_and_in_time) {
