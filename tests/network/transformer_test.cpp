@@ -188,7 +188,7 @@ TEST(TransformerRows, of_experts_and_vector_operators_are_read) {
     EXPECT_EQ(std::get<MixtureOfExperts>(moe.op).local_intermediate(), 7168);
     ASSERT_EQ(t.rows.at(1).layers.size(), 1U);
     EXPECT_EQ(t.rows.at(1).layers[0].hints.timing, Timing::graph);
-    EXPECT_EQ(t.rows.at(2).layers.size(), 6U);  // cast, square, mean, product, cast, product
+    EXPECT_EQ(t.rows.at(2).layers.size(), 8U);  // cast, square, mean, sum, root, product, cast, product
     ASSERT_EQ(t.rows.at(3).layers.size(), 2U);
     EXPECT_EQ(t.rows.at(3).layers[1].pass, Pass::dgrad);
     EXPECT_THAT(t.rows.at(4).reason, HasSubstr("distribution \"zipf\": expected balanced or power_law_1.2"));
