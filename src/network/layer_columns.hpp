@@ -96,8 +96,9 @@ enum class Column : std::uint8_t {
     seq,
     mode,
     notes,
+    framework,
 };
-inline constexpr std::size_t kColumns = 81;
+inline constexpr std::size_t kColumns = 82;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

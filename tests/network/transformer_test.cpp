@@ -175,6 +175,19 @@ TEST(TransformerRows, of_attention_say_phase_and_heads) {
     EXPECT_THAT(t.rows.at(3).reason, HasSubstr("phase \"sideways\": expected prefill, decode"));
 }
 
+TEST(TransformerRows, of_prompts_before_pages_are_unmasked_kernels) {
+    const LayerTable t = table_of(
+        "op,phase,kind,precision,framework,batch,q_len,kv_len,heads,kv_heads,head_dim,causal\n"
+        "attention,prefill,gqa,bf16,vllm flash-attention,1,512,512,32,8,128,1\n"
+        "attention,prefill,gqa,bf16,vllm,1,512,512,32,8,128,1\n");
+    const Layer& early = t.rows.at(0).layers.at(0);
+    EXPECT_FALSE(std::get<Attention>(early.op).paged || std::get<Attention>(early.op).causal);
+    EXPECT_EQ(early.hints.timing, Timing::kernel);
+    const Layer& late = t.rows.at(1).layers.at(0);
+    EXPECT_TRUE(std::get<Attention>(late.op).paged && std::get<Attention>(late.op).causal);
+    EXPECT_FALSE(late.hints.timing);
+}
+
 TEST(TransformerRows, of_experts_and_vector_operators_are_read) {
     const LayerTable t = table_of(
         "op,precision,tokens,hidden,intermediate,topk,experts,tp,ep,distribution,rows,cols,pass,provider,timing\n"

@@ -43,6 +43,7 @@ TEST_F(TransformerAccuracy, of_prefill) {
     expect_error(rows, "a100-sxm4-80gb", 5.5, 2700);
     expect_error(rows, "h100-sxm", 13.3, 2100);
     expect_error(rows, "rtx-4090", 7.4, 60);
+    expect_error(rows_of({"other_gpus/attention_time.csv.gz", 20e-6}, {"phase"}, {"prefill"}), "rtx-a6000", 6.5, 400);
 }
 
 TEST_F(TransformerAccuracy, of_prompts_and_decoding_sequences_in_one_launch) {
