@@ -183,6 +183,8 @@ struct PreparedLayer {
     bool cold = false;             // nothing is in the caches before it, whatever its timing
     Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
     double rows_of_one_scale = 0;  // of that input, where one scale is for all of it
+    Seconds host;                  // of its launch, and the bytes that the GPU writes meanwhile
+    Bytes host_ahead;
 };
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 // What a measured time of a row is of, where its hints say or imply it.

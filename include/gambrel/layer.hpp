@@ -99,6 +99,11 @@ struct Streaming {
     double window = 1;  // inputs per output: of a pooling its filter, of an LRN its size, of a sum of n tensors n - 1
     double rows = 0;    // that are reduced or looked up each by itself: norms, softmax, losses, embeddings; 0: none
     std::optional<Precision> written_as = {};  // where it is not that of what is read: casts, quantization
+    // How the kernel goes along its rows, where that is known.
+    double read_again = 0;      // elements that the CTA that has read them reads a second time
+    double rows_per_sm = 0;     // rows that an SM works on together, so that theirs pass between the two readings
+    double threads_per_sm = 0;  // of a CTA that has an SM to itself and takes its rows in turn; 0: SMs are full
+    double spilled = 0;         // FP32 numbers that registers do not hold: stored in local memory and loaded again
     bool operator==(const Streaming&) const = default;
 };
 
@@ -184,6 +189,10 @@ struct Hints {
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
     // The time includes the kernels that make FP8 or FP4 of a wider input.
     InputScales quantizes_input = InputScales::none;
+    // Time that the host needs to launch the kernel, which is no shorter; less that of writing `host_ahead`, which the
+    // GPU does meanwhile. 0: the host keeps up.
+    Seconds host;
+    Bytes host_ahead;
     bool operator==(const Hints&) const = default;
 };
 

@@ -25,6 +25,11 @@ Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInpu
     if (s.rows <= 0) return {};
     const double columns = std::max(s.written, s.read[0]) / s.rows;
     if (layer.mapping.threads == kIndexed) return Cycles{s.rows * columns * c.index_element / h.sms} / h.clock;
+    if (s.rows_per_sm > 0 && s.rows_per_sm < s.rows) {
+        // A CTA waits for each tensor of its row in turn.
+        const double readings = (s.read[0] + s.read[1] + s.read[2] + s.read[3] + s.read_again) / (s.rows * columns);
+        return Cycles{s.rows * readings * c.row_reading / (s.rows_per_sm * h.sms)} / h.clock;
+    }
     const std::int32_t cta = layer.mapping.threads;
     if (cta == kScalarRows || cta == kVectorRows) {
         const double threads = std::clamp(columns, 32.0, 1024.0), iterations = std::ceil(columns / 1024);
@@ -35,6 +40,40 @@ Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInpu
     if (s.kind == StreamingKind::layer_norm && !layer.mapping.a.through_l1)
         return Cycles{s.rows * (c.norm_row + c.norm_element * columns) / h.sms} / h.clock;
     return {};
+}
+
+// Of what a kernel reads a second time, the share that L2 has lost by then: the rows that all SMs work on, read and
+// written, pass in between. As in dram.cpp, the capacity lies between a half of L2 and the whole where it has two
+// halves.
+double lost_share(const Streaming& s, Bytes once, Bytes again, const ModelInputs& h) {
+    if (s.rows <= 0 || s.rows_per_sm <= 0) return 1;
+    const Bytes between = s.rows_per_sm < s.rows ? once / s.rows * std::min(s.rows, s.rows_per_sm * h.sms)
+                                                 : once + again;  // a tensor that the kernel before it wrote
+    const Bytes least = h.usable_l2(), most = h.l2_capacity;
+    if (most <= least) return between > least ? 1 : 0;
+    return std::clamp((between - least) / (most - least), 0.0, 1.0);
+}
+
+// A CTA that has an SM to itself has so many bytes on their way at a time: two loads of 16 bytes a thread.
+Seconds in_turn_time(const Streaming& s, const Traffic& traffic, const ModelInputs& h) {
+    if (s.threads_per_sm <= 0) return {};
+    constexpr Bytes kOnTheWay{32};
+    return traffic.dram.total() / (kOnTheWay * s.threads_per_sm * h.sms) * h.dram_latency / h.clock;
+}
+
+// The bus turns around between reads and writes; a stream that is nearly all of one kind keeps the bandwidth that a
+// benchmark of reads measures.
+double reach_of(const Traffic& traffic, const ModelInputs& h, const StreamingCosts& c) {
+    const double written = traffic.dram.c / std::max(Bytes{1}, traffic.dram.total());
+    return 1 - (1 - c.reach(h)) * std::min(1.0, 3 * written);
+}
+
+void add_second_reading(const Streaming& s, const PreparedLayer& layer, const ModelInputs& h, Traffic& traffic) {
+    const Bytes again = s.read_again * element_size(layer.precision);
+    const Bytes local = s.spilled * element_size(Precision::fp32);
+    for (OperandTraffic* level : {&traffic.l1, &traffic.l2}) level->a += again + local, level->c += local;
+    traffic.dram.a += again * lost_share(s, layer.dram.total(), again, h) + local;
+    traffic.dram.c += local;
 }
 
 // What DRAM must give of a stream whose tensors were used just before: all but what L2 has kept of them.
@@ -54,12 +93,13 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.l2.a *= reads;
     traffic.dram.a *= reads;
     traffic.dram *= missed(layer.dram.total(), layer, h, c);
+    if (s) add_second_reading(*s, layer, h, traffic);
     t[Term::compute] = layer.flop / rate;
     t[Term::issue] = s ? row_time(*s, layer, h, c) : Seconds{};
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
-    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? c.reach(h) : 1);
-    if (layer.cold) {
+    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);
+    if (layer.cold && !layer.timing) {
         t.prologue = h.dram_latency / h.clock;
     } else if (layer.timing) {
         t[Term::launch] = Seconds{c.floor[static_cast<std::size_t>(*layer.timing)]};
@@ -70,8 +110,12 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     // Such a step loads, and the next one waits until it has stored.
     constexpr double kWaits = 2;
     t[Term::latency] = layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
+    if (s) t[Term::latency] = std::max(t[Term::latency], in_turn_time(*s, traffic, h));
     const Term most = longest(t, {Term::compute, Term::issue, Term::latency, Term::l1, Term::l2, Term::dram});
-    return t[most] + t[Term::launch] + t.prologue;
+    const Seconds kernel = t[most] + t[Term::launch] + t.prologue;
+    const Seconds launched = layer.host - layer.host_ahead / h.dram_bandwidth;
+    if (launched > kernel) t[Term::launch] += launched - kernel;
+    return std::max(kernel, launched);
 }
 
 }  // namespace gambrel::delta_detail

@@ -31,6 +31,7 @@ StreamingCosts read_streaming_costs() {
     c.scalar_iteration = all.at("scalar_iteration");
     c.vector_iteration = all.at("vector_iteration");
     c.index_element = all.at("index_element");
+    c.row_reading = all.at("row_reading");
     return c;
 }
 

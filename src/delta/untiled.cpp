@@ -24,6 +24,8 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
     prepared.precision = layer.precision;
     prepared.weights = layer.weights.value_or(layer.precision);
     prepared.timing = layer.hints.timing;
+    prepared.host = layer.hints.host;
+    prepared.host_ahead = layer.hints.host_ahead;
     const bool depthwise = prepared.mapping.family == KernelFamily::depthwise;
     if (const auto* v = std::get_if<Convolution>(&layer.op); v && depthwise) {
         const double most = v->r * v->s > 1 ? calibration().depthwise_l2 : 1;

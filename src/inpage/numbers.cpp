@@ -151,7 +151,8 @@ template <class Stream>
 void fields(Stream& s, Streaming& v) {
     word(s, v.kind, kStreamingKinds);
     for (double& read : v.read) fields(s, read);
-    all(s, v.parameters, v.written, v.window, v.rows, v.written_as);
+    all(s, v.parameters, v.written, v.window, v.rows, v.written_as, v.read_again, v.rows_per_sm, v.threads_per_sm);
+    all(s, v.spilled);
 }
 template <class Stream>
 void fields(Stream& s, Attention& a) {
@@ -172,9 +173,9 @@ void fields(Stream& s, Hints& h) {
     // By position: a hint that is added later does not compile until it is passed on to the page, too.
     [[maybe_unused]] auto& [algorithm, kernel, gpu, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math,
                             tensor_core, timing, fma, workspace, overwrites, cold, other_layout, bias_kernel,
-                            quantizes_input] = h;
+                            quantizes_input, host, host_ahead] = h;
     all(s, algorithm, kernel, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math, tensor_core, timing, fma);
-    all(s, workspace, overwrites, cold, other_layout, bias_kernel, quantizes_input);
+    all(s, workspace, overwrites, cold, other_layout, bias_kernel, quantizes_input, host, host_ahead);
 }
 template <class Stream>
 void layer_fields(Stream& s, Layer& layer) {

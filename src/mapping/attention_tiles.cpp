@@ -22,7 +22,7 @@ struct HeadTile {
     Tile tile;           // m rows of queries, n keys
 };
 struct AttentionKernels {
-    std::vector<HeadTile> tiles, tiles_cache8;
+    std::vector<HeadTile> tiles, tiles_cache8, tiles_unmasked;  // unmasked: of keys that are not paged
     std::int32_t decode_rows = 64, threads = 128, registers = 255;
     bool packs_always = false, splits_prefill = false;
     // Parts of every sequence in decode, where heads are wider than `wide_from` and no schedule is made for the
@@ -48,6 +48,7 @@ std::map<std::string, AttentionKernels, std::less<>> read_kernels() {
         if (kernels.contains("like")) k = out.at(kernels.at("like").get<std::string>());
         k.tiles = tiles_from(kernels.at("tiles"));
         if (kernels.contains("tiles_cache8")) k.tiles_cache8 = tiles_from(kernels.at("tiles_cache8"));
+        if (kernels.contains("tiles_unmasked")) k.tiles_unmasked = tiles_from(kernels.at("tiles_unmasked"));
         k.decode_rows = kernels.value("decode_rows", k.decode_rows);
         k.threads = kernels.value("threads", k.threads);
         k.registers = kernels.value("registers", k.registers);
@@ -99,7 +100,10 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     const AttentionKernels& kernels = kernels_of(*limits.architecture);
     const bool decode = a.q_len == 1,
                narrow_cache = element_size(a.kv_precision.value_or(layer.precision)) < element_size(layer.precision);
-    const auto& tiles = narrow_cache && !kernels.tiles_cache8.empty() ? kernels.tiles_cache8 : kernels.tiles;
+    const bool unmasked = !a.causal && a.window == 0 && !a.paged && layer.pass == Pass::fwd;
+    const auto& tiles = narrow_cache && !kernels.tiles_cache8.empty() ? kernels.tiles_cache8
+                        : unmasked && !kernels.tiles_unmasked.empty() ? kernels.tiles_unmasked
+                                                                      : kernels.tiles;
     const auto fits = [&](const HeadTile& t) { return a.head_dim <= t.up_to; };
     const auto found = std::find_if(tiles.begin(), tiles.end(), fits);
     Mapping m;

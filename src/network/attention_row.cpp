@@ -60,6 +60,12 @@ std::vector<Layer> attention_layers(RowCells& cells, const Layer& common) {
         if (a.decode_batch > 0) a.decode_kv_len = cells.integer(decode_kv_len, std::nullopt) + 1;
     }
     Layer layer = common;
+    // LLMServingSim's profiles of vLLM before it paged prompts: the kernel's own time. Their times are those of CTAs
+    // that visit all keys: 1024 queries of 16 heads, 128 CTAs, take two rounds of 84 SMs at the time of 1024 keys.
+    if (phase_cell == "prefill" && lower(cells.text(framework)) == "vllm flash-attention") {
+        a.paged = a.causal = false;
+        if (!layer.hints.timing) layer.hints.timing = Timing::kernel;
+    }
     layer.op = a;
     if (phase_cell == "bwd") layer.pass = Pass::dgrad;
     if (layer.name.empty()) layer.name = attention_name(a, phase_cell.empty() ? "fwd" : phase_cell);

@@ -120,7 +120,8 @@ Errors suspects(const std::vector<std::string>& header, const std::set<std::stri
                 const LayerColumns& columns, const std::string& where) {
     std::vector<std::string> absent;
     for (const Spellings& s : kSpellings)
-        if (!columns.has(s.column) && s.names[0].size() >= 4 && s.column != Column::mode && s.column != Column::notes)
+        if (!columns.has(s.column) && s.names[0].size() >= 4 && s.column != Column::mode && s.column != Column::notes &&
+            s.column != Column::framework)
             absent.emplace_back(s.names[0]);
     Errors notes;
     for (const std::string& column : header) {

@@ -2,7 +2,9 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "network/kernel_chains.hpp"
 #include "network/operator_rows.hpp"
 #include "network/text.hpp"
 
@@ -70,12 +72,11 @@ std::span<const std::string_view> vector_ops() { return kNames; }
 
 namespace {
 
-// How the row's provider runs the operator: one kernel, or the chain of eager PyTorch.
+// How the row's provider reads its tensors.
 enum class Provider : std::uint8_t { fused, eager, scalar };
 
-Provider provider_of(std::string_view text) {
-    const std::string name = lower(text);
-    for (const std::string_view eager : {"huggingface", "torch", "pytorch profiler", "megatron-unfused"})
+Provider provider_of(std::string_view name) {
+    for (const std::string_view eager : {"huggingface", "torch", "pytorch profiler"})
         if (name == eager) return Provider::eager;
     return name == "vllm 2023" ? Provider::scalar : Provider::fused;
 }
@@ -96,42 +97,12 @@ struct Rows {
     [[nodiscard]] double all() const { return rows * columns; }
 };
 
-// One kernel of a chain: tensors read and written, in which precision.
+// One kernel: tensors read and written, in which precision.
 struct Step {
     StreamingKind kind;
     double read, written;
     Precision in, out;
 };
-
-// What Hugging Face's modules do one operator after the other; norms and losses compute in FP32.
-std::vector<Step> eager_chain(StreamingKind kind, Precision p) {
-    using K = StreamingKind;
-    constexpr Precision wide = Precision::fp32;
-    const bool narrow = element_size(p) < element_size(wide);
-    std::vector<Step> chain;
-    if (kind == K::rms_norm) {
-        if (narrow) chain.push_back({K::copy, 1, 1, p, wide});
-        chain.insert(chain.end(), {{K::elementwise, 1, 1, wide, wide}, {K::reduction, 1, 0, wide, wide}});
-        chain.push_back({K::elementwise, 1, 1, wide, wide});
-        if (narrow) chain.push_back({K::copy, 1, 1, wide, p});
-        chain.push_back({K::elementwise, 1, 1, p, p});
-    } else if (kind == K::rope) {
-        // x cos + rotate(x) sin: negate a half, put the halves together, two products and a sum.
-        chain = {{K::elementwise, 1, 1, p, p},
-                 {K::copy, 0.5, 0.5, p, p},
-                 {K::concatenation, 1, 1, p, p},
-                 {K::elementwise, 1, 1, p, p},
-                 {K::elementwise, 2, 1, p, p}};
-    } else if (kind == K::gated_activation) {
-        chain = {{K::transcendental, 1, 1, p, p}, {K::elementwise, 2, 1, p, p}};
-    } else if (kind == K::cross_entropy) {
-        if (narrow) chain.push_back({K::copy, 1, 1, p, wide});
-        chain.push_back({K::softmax, 1, 1, wide, wide});
-    } else if (kind == K::divergence) {
-        chain = {{K::softmax, 1, 1, p, p}, {K::elementwise, 2, 1, p, p}, {K::reduction, 1, 0, p, p}};
-    }
-    return chain;
-}
 
 Layer layer_of(const Step& step, const Rows& size, double parameters, Layer layer) {
     Streaming s;
@@ -148,6 +119,26 @@ Layer layer_of(const Step& step, const Rows& size, double parameters, Layer laye
     layer.precision = step.in;
     layer.op = s;
     return layer;
+}
+
+// Of the table that an embedding looks up, where the row's configuration says: {"V": "1024", ...}.
+double table_rows(std::string_view config) {
+    const auto json = nlohmann::json::parse(config, nullptr, false);
+    if (!json.is_object() || !json.contains("V")) return 0;
+    const auto& v = json["V"];
+    return v.is_number() ? v.get<double>() : v.is_string() ? number_from(v.get<std::string>()).value_or(0) : 0;
+}
+
+// Liger's benchmark clears L2 before each run, and the host works ahead in the meantime; each kernel has its share.
+// Of other tables the host is not charged.
+void count_host(std::vector<Layer>& layers, std::string_view software) {
+    const bool counts = software.starts_with("Liger");
+    Seconds all;
+    for (const Layer& layer : layers) all += layer.hints.host;
+    for (Layer& layer : layers) {
+        if (!counts || all <= Seconds{}) layer.hints.host = {};
+        layer.hints.host_ahead = host_costs().cleared * (layer.hints.host / std::max(all, Seconds{1e-9}));
+    }
 }
 
 }  // namespace
@@ -173,28 +164,42 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
     if (layer.name.empty()) layer.name = fmt::format("{} {} {}x{}", op->name, pass, size.rows, size.columns);
     if (!layer.hints.timing && cells.text(Column::software).find("events") != std::string_view::npos)
         layer.hints.timing = Timing::framework;
-    if (!layer.hints.timing && cells.text(Column::software).find("iterations") != std::string_view::npos)
+    // cuDNN's benchmark of norms: a profiler's times of kernels, L2 cleared before each.
+    if (!layer.hints.timing && cells.text(Column::software).find("iterations") != std::string_view::npos) {
         layer.hints.timing = Timing::kernel;
-    // PyTorch has one kernel for the norm itself; its modules in Hugging Face's code do not use it.
-    const bool own_norm = op->name == "megatron_rms_norm" && cells.text(Column::provider) == "torch";
-    const Provider provider = own_norm ? Provider::fused : provider_of(cells.text(Column::provider));
-    layer.hints.algorithm = how_it_reads(op->kind, provider, lower(cells.text(Column::provider)));
-    std::vector<Layer> forward;
-    if (provider == Provider::eager)
-        for (const Step& step : eager_chain(op->kind, layer.precision))
-            forward.push_back(layer_of(step, size, 0, layer));
-    if (forward.empty())
-        forward.push_back(
-            layer_of({op->kind, op->read, op->written, layer.precision, out}, size, op->parameters, layer));
+        layer.hints.cold = true;
+    }
+    const std::string library = lower(cells.text(Column::provider));
+    const ChainSize chained{size.rows, size.columns, table_rows(cells.text(Column::config)) * size.columns};
     std::vector<Layer> layers;
-    if (pass != "bwd") layers = forward;
-    if (pass == "bwd" || pass == "fwd+bwd")
-        for (Layer& each : forward) {
-            each.pass = Pass::dgrad;
-            // The gradient of a product is two, each by a kernel of its own.
-            if (provider == Provider::eager) layers.push_back(each);
-            layers.push_back(std::move(each));
+    const ChainKernel* before = nullptr;
+    const auto add = [&](const std::vector<ChainKernel>& kernels, Pass of) {
+        layer.pass = of;
+        for (const ChainKernel& kernel : kernels) {
+            layers.push_back(chain_layer(kernel, before, chained, layer));
+            before = &kernel;
         }
+    };
+    const KernelChain* chain = kernel_chain(op->name, library);
+    if (chain && chain->needs_table && chained.table <= 0) chain = nullptr;
+    const bool backward = pass == "bwd" || pass == "fwd+bwd";
+    if (pass != "bwd" || (chain && chain->with_forward)) {
+        if (chain) add(chain->forward, Pass::fwd);
+        if (layers.empty()) {
+            layer.hints.algorithm = how_it_reads(op->kind, provider_of(library), library);
+            layers.push_back(
+                layer_of({op->kind, op->read, op->written, layer.precision, out}, size, op->parameters, layer));
+        }
+    }
+    if (backward && chain) {
+        add(chain->backward, Pass::dgrad);
+        if (pass == "fwd+bwd") add(chain->both, Pass::dgrad);
+    } else if (backward) {
+        layers.push_back(
+            layer_of({op->kind, op->read, op->written, layer.precision, out}, size, op->parameters, layer));
+        layers.back().pass = Pass::dgrad;
+    }
+    count_host(layers, cells.text(Column::software));
     if (!pass.empty() && pass != "fwd" && pass != "bwd" && pass != "fwd+bwd")
         cells.fault(fmt::format("pass \"{}\": expected fwd, bwd or fwd+bwd", pass));
     return layers;

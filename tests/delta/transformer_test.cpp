@@ -161,5 +161,17 @@ TEST(Transformers, an_fp8_cache_halves_the_bytes_of_decode) {
     EXPECT_NEAR(on(layer_with(a), "h100-sxm").traffic.dram.total() / wide, 0.5, 0.01);
 }
 
+TEST(AttentionTiles, of_kernels_without_mask_and_pages_have_128_rows_where_shared_memory_is_small) {
+    Attention a = attention(1, 1024, 1024);
+    const auto rows = [&](const std::string& gpu) { return mapping_for(layer_with(a), machine(gpu)).cta.m; };
+    EXPECT_EQ(rows("rtx-a6000"), 64);
+    a.causal = false;
+    EXPECT_EQ(rows("rtx-a6000"), 128);
+    EXPECT_EQ(rows("rtx-4090"), 128);
+    EXPECT_EQ(rows("a100-sxm4-80gb"), 64);
+    a.paged = true;
+    EXPECT_EQ(rows("rtx-a6000"), 64);
+}
+
 }  // namespace
 }  // namespace gambrel

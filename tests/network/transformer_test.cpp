@@ -175,6 +175,19 @@ TEST(TransformerRows, of_attention_say_phase_and_heads) {
     EXPECT_THAT(t.rows.at(3).reason, HasSubstr("phase \"sideways\": expected prefill, decode"));
 }
 
+TEST(TransformerRows, of_prompts_before_pages_are_unmasked_kernels) {
+    const LayerTable t = table_of(
+        "op,phase,kind,precision,framework,batch,q_len,kv_len,heads,kv_heads,head_dim,causal\n"
+        "attention,prefill,gqa,bf16,vllm flash-attention,1,512,512,32,8,128,1\n"
+        "attention,prefill,gqa,bf16,vllm,1,512,512,32,8,128,1\n");
+    const Layer& early = t.rows.at(0).layers.at(0);
+    EXPECT_FALSE(std::get<Attention>(early.op).paged || std::get<Attention>(early.op).causal);
+    EXPECT_EQ(early.hints.timing, Timing::kernel);
+    const Layer& late = t.rows.at(1).layers.at(0);
+    EXPECT_TRUE(std::get<Attention>(late.op).paged && std::get<Attention>(late.op).causal);
+    EXPECT_FALSE(late.hints.timing);
+}
+
 TEST(TransformerRows, of_experts_and_vector_operators_are_read) {
     const LayerTable t = table_of(
         "op,precision,tokens,hidden,intermediate,topk,experts,tp,ep,distribution,rows,cols,pass,provider,timing\n"
@@ -188,7 +201,7 @@ TEST(TransformerRows, of_experts_and_vector_operators_are_read) {
     EXPECT_EQ(std::get<MixtureOfExperts>(moe.op).local_intermediate(), 7168);
     ASSERT_EQ(t.rows.at(1).layers.size(), 1U);
     EXPECT_EQ(t.rows.at(1).layers[0].hints.timing, Timing::graph);
-    EXPECT_EQ(t.rows.at(2).layers.size(), 6U);  // cast, square, mean, product, cast, product
+    EXPECT_EQ(t.rows.at(2).layers.size(), 8U);  // cast, square, mean, sum, root, product, cast, product
     ASSERT_EQ(t.rows.at(3).layers.size(), 2U);
     EXPECT_EQ(t.rows.at(3).layers[1].pass, Pass::dgrad);
     EXPECT_THAT(t.rows.at(4).reason, HasSubstr("distribution \"zipf\": expected balanced or power_law_1.2"));

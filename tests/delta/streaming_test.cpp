@@ -1,0 +1,106 @@
+// Streams that read a row twice, share the bus with writes, or wait for the host: does each mechanism do what it says?
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+Layer stream(double rows, double columns, double written = 1) {
+    Streaming s;
+    s.read[0] = rows * columns, s.written = written * rows * columns, s.rows = rows;
+    Layer layer;
+    layer.name = "stream";
+    layer.op = s;
+    layer.precision = Precision::fp32;
+    return layer;
+}
+
+Prediction streamed_on(const Layer& layer, const std::string& gpu) {
+    const Machine& m = machine(gpu);
+    const Mapping mapping = mapping_for(layer, m);
+    const ModelInputs h = *model_inputs(m);
+    return predict(layer, mapping, occupancy(h.limits, mapping), h);
+}
+
+TEST(Streams, find_rows_in_l2_that_they_read_twice_if_all_rows_in_flight_fit) {
+    // 16 CTAs on each of 132 SMs with 4 KiB read and 4 KiB written each: 17 MB of an L2 of 50. With 64 KiB: 277 MB.
+    const auto reads = [](double columns) {
+        Layer layer = stream(16384, columns);
+        auto& s = std::get<Streaming>(layer.op);
+        s.read_again = s.read[0], s.rows_per_sm = 16;
+        return streamed_on(layer, "h100-sxm").traffic.dram.a / (s.read[0] * Bytes{4});
+    };
+    EXPECT_NEAR(reads(1024), 1, 1e-9);
+    EXPECT_NEAR(reads(16384), 2, 1e-9);
+    EXPECT_GT(reads(2048), 1);
+    EXPECT_LT(reads(2048), 2);
+}
+
+TEST(Streams, find_what_the_kernel_before_wrote_if_it_fits_into_l2) {
+    const auto read = [](double rows) {
+        Layer layer = stream(rows, 1024);
+        auto& s = std::get<Streaming>(layer.op);
+        std::swap(s.read_again, s.read[0]);
+        s.rows_per_sm = rows;
+        return streamed_on(layer, "h100-sxm").traffic.dram.a / (s.read_again * Bytes{4});
+    };
+    EXPECT_NEAR(read(2048), 0, 1e-9);   // 8 MB, and as much written
+    EXPECT_NEAR(read(16384), 1, 1e-9);  // 67 MB
+}
+
+TEST(Streams, of_reads_alone_have_the_whole_bandwidth) {
+    const auto rate = [](double written) {
+        const Layer layer = stream(1 << 16, 1 << 14, written);
+        const Prediction p = streamed_on(layer, "h100-sxm");
+        return p.traffic.dram.total() / p.terms[Term::dram] / model_inputs(machine("h100-sxm"))->dram_bandwidth;
+    };
+    EXPECT_NEAR(rate(0), 1, 1e-9);
+    EXPECT_LT(rate(0.1), rate(0));
+    EXPECT_LT(rate(1), rate(0.1));
+    EXPECT_NEAR(rate(1), rate(0.5), 1e-9);  // from a third of writes on the bus turns around all the time
+}
+
+TEST(Streams, of_one_small_cta_an_sm_have_too_few_loads_on_their_way) {
+    Layer layer = stream(4096, 8192);
+    const Seconds full = streamed_on(layer, "h100-sxm").time;
+    std::get<Streaming>(layer.op).threads_per_sm = 128;
+    const Prediction lone = streamed_on(layer, "h100-sxm");
+    EXPECT_GT(lone.time, full * 1.3);
+    EXPECT_EQ(lone.bound, Term::latency);
+    std::get<Streaming>(layer.op).threads_per_sm = 1024;
+    EXPECT_EQ(streamed_on(layer, "h100-sxm").time, full);
+}
+
+TEST(Streams, go_through_local_memory_where_registers_do_not_hold_them) {
+    Layer layer = stream(4096, 16384);
+    const Bytes without = streamed_on(layer, "h100-sxm").traffic.dram.total();
+    auto& s = std::get<Streaming>(layer.op);
+    s.spilled = 3 * s.read[0];
+    EXPECT_EQ(streamed_on(layer, "h100-sxm").traffic.dram.total(), without + s.spilled * Bytes{8});
+}
+
+TEST(Streams, of_short_rows_wait_for_each_tensor) {
+    Layer layer = stream(1 << 16, 128);
+    std::get<Streaming>(layer.op).rows_per_sm = 16;
+    EXPECT_EQ(streamed_on(layer, "h200").bound, Term::issue);
+}
+
+TEST(Streams, are_no_shorter_than_their_launch_by_the_host) {
+    Layer layer = stream(64, 64);
+    layer.hints.host = Seconds{300e-6};
+    const Prediction p = streamed_on(layer, "h100-sxm");
+    EXPECT_NEAR(p.time.value(), 300e-6, 1e-9);
+    EXPECT_EQ(p.bound, Term::launch);
+    // While the GPU clears 256 MB, the host works ahead.
+    layer.hints.host_ahead = Bytes{256e6};
+    EXPECT_NEAR(streamed_on(layer, "h100-sxm").time.value(), 300e-6 - 256e6 / 3.084e12, 1e-6);
+    layer.hints.host = Seconds{50e-6};
+    EXPECT_LT(streamed_on(layer, "h100-sxm").time.value(), 10e-6);
+}
+
+}  // namespace
+}  // namespace gambrel
