@@ -83,7 +83,8 @@ bool is_binary(std::string_view text) {
         return c == kReplacement || (is_unsafe(c) && !usual);
     };
     const auto count = static_cast<std::size_t>(std::count_if(head.begin(), head.end(), strange));
-    return 4 * count > head.size();
+    constexpr std::size_t kFewest = 64;  // a few bytes say nothing
+    return head.size() >= kFewest && 4 * count > head.size();
 }
 
 std::string printable(std::string_view text, bool ascii) {
