@@ -58,22 +58,22 @@ int run_side_by_side(const PredictFlags& flags, const std::vector<std::string>& 
     if (const Errors wrong = faults(output, ".csv .json .html"); !wrong.empty()) return bad_input(wrong);
     const auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
-    std::vector<Estimates> each;
+    std::vector<EstimatorOptions> options;
     for (const std::string& name : machines) {
         PredictFlags one = flags;
         one.machine.machine = name;
-        const auto options = options_of(one);
-        if (!options) return bad_input(options.error());
-        auto estimates = estimate(*layers, *options);
-        if (!estimates) return bad_input(estimates.error());
+        auto of_machine = options_of(one);
+        if (!of_machine) return bad_input(of_machine.error());
         if (!output.quiet) print_notes(machine_notes(name));
-        each.push_back(std::move(*estimates));
+        options.push_back(std::move(*of_machine));
     }
+    const auto each = estimate_each(*layers, options);
+    if (!each) return bad_input(each.error());
     Renderings forms;
-    forms.text = [&] { return side_by_side_text(each, output.text_style()); };
-    forms.csv = [&] { return side_by_side_csv(each); };
-    forms.json = [&] { return side_by_side_json(each); };
-    forms.html = [&] { return result_page(each, {command_line(), output.chart_style().theme}); };
+    forms.text = [&] { return side_by_side_text(*each, output.text_style()); };
+    forms.csv = [&] { return side_by_side_csv(*each); };
+    forms.json = [&] { return side_by_side_json(*each); };
+    forms.html = [&] { return result_page(*each, {command_line(), output.chart_style().theme}); };
     return emit(forms, output);
 }
 

@@ -7,6 +7,7 @@
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"
 #include "base/file_bytes.hpp"
+#include "base/printable.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -59,7 +60,8 @@ Result<bool> add(const Part& part, const ReportFlags& flags, Shown& shown) {
     if (fs::is_regular_file(part.path, ignored)) {
         const auto bytes = base_detail::FileBytes::open(part.path);
         if (!bytes) return tl::unexpected(bytes.error());
-        text = bytes->view();
+        // Reports and databases are read by those who know them, not held here as text.
+        if (!base_detail::is_binary(bytes->view())) text = bytes->view();
     }
     if (is_page(text)) {
         auto saved = read_page(text, part.path);

@@ -6,7 +6,6 @@
 
 #include "app/command.hpp"
 #include "app/interrupt.hpp"
-#include "base/file_bytes.hpp"
 
 namespace gambrel::app {
 namespace {
@@ -26,11 +25,9 @@ int stream_table(const NetworkFlags& network, const EstimatorOptions& options, c
                  const Errors& notes) {
     const auto request = request_of(network);
     if (!request) return bad_input(request.error());
-    auto bytes = base_detail::FileBytes::open(request->table);
-    if (!bytes) return bad_input(bytes.error());
     LayerTableOptions table_options;
     table_options.precision = request->precision;
-    auto table = LayerTableReader::open(bytes->view(), request->table, table_options);
+    auto table = LayerTableReader::open_file(request->table, table_options);
     if (!table) return bad_input(table.error());
     if (!output.quiet) print_notes(notes);
 
@@ -44,10 +41,14 @@ int stream_table(const NetworkFlags& network, const EstimatorOptions& options, c
         csv.add(out.text, row);
         // Until then the answer may be that there is none.
         if (row.figures) out.begin();
-        bytes->forget_before(table->position());
         written = out.flush_some();
         return written && !InterruptGuard::asked();
     });
+    if (!done && !table->faults().empty()) {
+        Errors wrong = done.error();
+        wrong.push_back(out.left_behind());
+        return bad_input(wrong);
+    }
     if (!done) return bad_input(done.error());
     if (!written) return kBadInput;
     if (done->stopped) {

@@ -158,6 +158,7 @@ struct Estimates {
     std::optional<ModelSummary> summary;  // of a transformer from its configuration
     Seconds host;                         // of all launches, where a gap is given: the network takes no less
     Errors notes;
+    std::string refused = {};                   // why the machine cannot run the layers, of estimate_each: no rows then
     [[nodiscard]] std::string machine() const;  // its name, or that each row has its own
 };
 // Called with the share that is done and the layer at work; returning false stops.
@@ -165,6 +166,10 @@ using EstimateProgress = std::function<bool(double done, const std::string& laye
 // One bad row of a table is a row with a reason. Fails if no row could be estimated, or not every layer of a network.
 Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const EstimatorOptions& options,
                            const EstimateProgress& progress = {});
+// The same layers by each of the options, such as on several machines. A machine that cannot run them, because it lacks
+// their precision or its memory is too small, is `refused`; fails if all are, with the reason of each.
+Result<std::vector<Estimates>> estimate_each(const std::shared_ptr<const LayerSet>& layers,
+                                             std::span<const EstimatorOptions> options);
 
 // The rows of a table as they are read: nothing of a row is kept. `cells` and what a row points to are valid until the
 // next one.
@@ -178,7 +183,8 @@ struct StreamedTable {
     Errors notes;
 };
 // The same rows, reasons and notes as estimate() gives for the whole table. `take` stops it by returning false. Fails
-// if no row could be estimated; `take` has then been given the reasons only.
+// if no row could be estimated, when `take` has been given the reasons only, and if the table cannot be read to its
+// end.
 Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& title, const EstimatorOptions& options,
                                     const std::function<bool(const StreamedRow&)>& take);
 
@@ -198,7 +204,7 @@ struct GpuRanking {
     Seconds time;
     std::vector<Slower> slower;  // by rising time
 };
-// Nothing where fewer than two have a time, or where one was simulated.
+// Machines that were refused are left out. Nothing where fewer than two have a time, or where one was simulated.
 std::optional<GpuRanking> gpu_ranking(std::span<const Estimates> each);
 
 // As any other source gives it: one kernel for each estimate, of all runs of its layer.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,6 +92,8 @@ const Amount<double>* gauge(const Kernel& kernel, std::string_view name);
 // "volta_sgemm_128x64_nn"; "elementwise_kernel<CUDAFunctor_add<float>>": C++ templates made readable in `width`
 // columns.
 std::string short_name(std::string_view full_name, std::size_t width = 48);
+// Of kernels that stand in one view: those that would look alike end with the word that tells them apart.
+std::vector<std::string> short_names(std::span<const std::string_view> full_names, std::size_t width = 48);
 
 // A kernel that ran `times` times: every amount and the number of launches multiplied.
 Kernel repeated(Kernel kernel, double times);

@@ -164,22 +164,25 @@ Result<LayerTable> read_layer_table(std::string_view text, const std::string& so
                                     const LayerTableOptions& options = {});
 Result<LayerTable> load_layer_table(const std::string& path, const LayerTableOptions& options = {});
 
-// The same row by row, for tables of any length: it keeps one row. The text must outlive it.
+// The same row by row, for tables of any length: it keeps one row, and of a file, a pipe or gzip a few MB.
 class LayerTableReader {
 public:
+    // The text must outlive the reader.
     static Result<LayerTableReader> open(std::string_view text, const std::string& source,
                                          const LayerTableOptions& options = {});
+    static Result<LayerTableReader> open_file(const std::string& path, const LayerTableOptions& options = {});
     LayerTableReader(LayerTableReader&&) noexcept;
     LayerTableReader& operator=(LayerTableReader&&) noexcept;
     ~LayerTableReader();
 
     [[nodiscard]] const std::vector<std::string>& columns() const;
     [[nodiscard]] const Errors& notes() const;
-    // Goes to the next row; false behind the last one.
+    // Goes to the next row; false behind the last one, or where the table cannot be read further.
     bool next();
+    // Why it cannot be read further, such as gzip that is damaged; empty: it can, or it was read to its end.
+    [[nodiscard]] Errors faults() const;
     // Of the row: its cells as they were, at most as many as there are columns, valid until the next call of next().
     [[nodiscard]] std::span<const std::string_view> cells() const;
-    [[nodiscard]] std::size_t position() const;  // in the text, behind the row
     [[nodiscard]] std::size_t line() const;
     // Its layers, or the reason why there are none; what `row` held before is overwritten, but not its line and cells.
     void read(LayerRow& row) const;
@@ -187,6 +190,7 @@ public:
 private:
     struct State;
     explicit LayerTableReader(std::unique_ptr<State> state);
+    static Result<LayerTableReader> open(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

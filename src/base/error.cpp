@@ -81,12 +81,31 @@ std::string excerpt(std::string_view text, std::size_t most) {
     return fmt::format("{} ... {}", text.substr(0, head), text.substr(tail));
 }
 
+// What an error quotes is the beginning and the end of the input's own text, however long that is: a file of one line
+// of binary, a name of a megabyte. The words of the error itself stay whole.
+std::string with_short_quotes(std::string_view text) {
+    constexpr std::size_t kLongestQuote = 120, kShown = 90;
+    std::string out;
+    while (true) {
+        const std::size_t open = text.find('"');
+        const std::size_t close = open == std::string_view::npos ? open : text.find('"', open + 1);
+        if (close == std::string_view::npos) break;
+        const std::string_view quote = text.substr(open + 1, close - open - 1);
+        out += text.substr(0, open + 1);
+        out += quote.size() > kLongestQuote ? excerpt(quote, kShown) : std::string(quote);
+        out += '"';
+        text.remove_prefix(close + 1);
+    }
+    return out += text;
+}
+
 }  // namespace
 
 // Errors quote their input, so this is where text of others becomes text for a terminal.
 std::string to_text(const Error& error) {
-    const std::string what = printable(excerpt(error.what, 2000));
-    return error.where.empty() ? what : fmt::format("{}: {}", printable(excerpt(error.where, 500)), what);
+    const std::string what = printable(excerpt(with_short_quotes(error.what), 2000));
+    if (error.where.empty()) return what;
+    return fmt::format("{}: {}", printable(excerpt(with_short_quotes(error.where), 500)), what);
 }
 
 std::string to_text(const Errors& errors) {

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/descriptor.hpp"
+#include "base/inflater.hpp"
 
 namespace gambrel::base_detail {
 
@@ -43,17 +43,6 @@ Mapping* remember(const void* begin, std::size_t size, const std::string& path) 
         }
     return nullptr;
 }
-
-struct Inflater {
-    z_stream stream{};
-    bool ready = false;
-    Inflater() { ready = inflateInit2(&stream, 15 + 16) == Z_OK; }  // 15: largest window, +16: gzip, not zlib
-    ~Inflater() {
-        if (ready) inflateEnd(&stream);
-    }
-    Inflater(const Inflater&) = delete;
-    Inflater& operator=(const Inflater&) = delete;
-};
 
 // A pipe, as of `gambrel analyze <(ssh node cat run.ncu-rep)`, cannot be mapped and does not know its size.
 Result<std::string> read_to_end(int fd, const std::string& path) {
@@ -132,16 +121,23 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& source, st
     return text;
 }
 
-Result<FileBytes> FileBytes::open(const std::string& path, Damaged damaged) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.fd < 0) return failure(path, fmt::format("cannot be opened: {}", system_text()));
+tl::expected<InputFile, std::string> open_input(const std::string& path) {
+    Descriptor file = opened(path);
+    if (file.fd < 0) return tl::unexpected(fmt::format("cannot be opened: {}", system_text()));
     struct stat status {};
-    if (::fstat(file.fd, &status) != 0) return failure(path, fmt::format("cannot be read: {}", system_text()));
-    if (S_ISDIR(status.st_mode)) return failure(path, "is a folder, expected a file");
+    if (::fstat(file.fd, &status) != 0) return tl::unexpected(fmt::format("cannot be read: {}", system_text()));
+    if (S_ISDIR(status.st_mode)) return tl::unexpected(std::string("is a folder, expected a file"));
+    return InputFile{std::move(file), S_ISREG(status.st_mode), static_cast<std::size_t>(status.st_size)};
+}
+
+Result<FileBytes> FileBytes::open(const std::string& path, Damaged damaged) {
+    auto input = open_input(path);
+    if (!input) return failure(path, std::move(input.error()));
+    const Descriptor& file = input->descriptor;
 
     FileBytes bytes;
-    if (S_ISREG(status.st_mode) && status.st_size > 0) {
-        const auto size = static_cast<std::size_t>(status.st_size);
+    if (input->regular && input->size > 0) {
+        const std::size_t size = input->size;
         // No madvise: on a report of 333 MB neither SEQUENTIAL nor WILLNEED was faster in cache, and SEQUENTIAL was 1.5
         // times slower from disk, because readers go over a file twice.
         // Behind the file's last page lie zeros that are mapped here, so that vector instructions may read past its

@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
+
 namespace gambrel::base_detail {
+
+Result<void> check_is_json_text(std::string_view text, const std::string& source) {
+    if (text.empty()) return failure(source, "is empty, expected JSON");
+    if (is_binary(text)) return failure(source, "is not text, expected JSON");
+    return {};
+}
 
 Result<void> check_json_bounds(std::string_view text, const std::string& source) {
     std::size_t depth = 0, values = 1;

@@ -14,6 +14,8 @@ namespace gambrel::base_detail {
 inline constexpr std::size_t kJsonDepth = 200;
 inline constexpr std::size_t kJsonValues = 16'000'000;  // some 100 bytes of memory each, at worst
 
+// That there is text at all, before anything is parsed.
+Result<void> check_is_json_text(std::string_view text, const std::string& source);
 Result<void> check_json_bounds(std::string_view text, const std::string& source);
 // "line 3, column 7: ..." without the parser's own prefix.
 std::string json_fault(const nlohmann::json::exception& fault);
@@ -22,6 +24,7 @@ std::string json_excerpt(const nlohmann::json& value);
 
 template <class Json = nlohmann::json>
 Result<Json> parse_json(std::string_view text, const std::string& source) {
+    if (auto wrong = check_is_json_text(text, source); !wrong) return tl::unexpected(std::move(wrong.error()));
     if (auto bounds = check_json_bounds(text, source); !bounds) return tl::unexpected(std::move(bounds.error()));
     try {
         return Json::parse(text);

@@ -6,10 +6,10 @@
 
 namespace gambrel::base_detail {
 
-// A pipe of the shell, as /dev/stdin or /dev/fd/63. Not a FIFO with a name: to open that a second time may wait for
-// ever.
+// A pipe of the shell, as /dev/stdin or /dev/fd/63, or a FIFO with a name.
 bool is_pipe(const std::string& path);
-// At most 64 KiB; waits for the writer's first bytes. Empty where the system cannot tell.
+// At most 64 KiB; waits for the writer's first bytes. Empty where the system cannot tell. A FIFO is kept open for
+// open_input, which takes it over: to open it a second time could wait for ever.
 std::string pipe_head(const std::string& path);
 
 }  // namespace gambrel::base_detail

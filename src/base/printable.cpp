@@ -1,5 +1,6 @@
 #include "base/printable.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -73,6 +74,17 @@ std::string encode_utf8(std::u32string_view text) {
         }
     }
     return out;
+}
+
+bool is_binary(std::string_view text) {
+    const std::u32string head = decode_utf8(text.substr(0, 4096));
+    const auto strange = [](char32_t c) {
+        const bool usual = c == U'\t' || c == U'\n' || c == U'\r' || c == 0x1B || c == 0xFEFF;
+        return c == kReplacement || (is_unsafe(c) && !usual);
+    };
+    const auto count = static_cast<std::size_t>(std::count_if(head.begin(), head.end(), strange));
+    constexpr std::size_t kFewest = 64;  // a few bytes say nothing
+    return head.size() >= kFewest && 4 * count > head.size();
 }
 
 std::string printable(std::string_view text, bool ascii) {

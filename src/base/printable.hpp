@@ -15,4 +15,8 @@ std::string encode_utf8(std::u32string_view text);
 // too.
 std::string printable(std::string_view text, bool ascii = false);
 
+// Whether the first bytes of a file are mostly no characters, so that no reader of text should try it: an image, a
+// program, zeros. Text with a stray control character or in another encoding is not.
+bool is_binary(std::string_view text);
+
 }  // namespace gambrel::base_detail

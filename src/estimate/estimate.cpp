@@ -161,6 +161,28 @@ Result<Estimates> estimate(std::shared_ptr<const LayerSet> layers, const Estimat
     return out;
 }
 
+Result<std::vector<Estimates>> estimate_each(const std::shared_ptr<const LayerSet>& layers,
+                                             std::span<const EstimatorOptions> options) {
+    std::vector<Estimates> out;
+    Errors refused;
+    for (const EstimatorOptions& one : options) {
+        auto estimates = estimate(layers, one);
+        if (estimates) {
+            out.push_back(std::move(*estimates));
+            continue;
+        }
+        Estimates none;
+        none.layers = layers;
+        none.options = one;
+        for (const Error& e : estimates.error())
+            none.refused += fmt::format("{}{}", none.refused.empty() ? "" : "; ", to_text(e));
+        refused.push_back({none.machine(), none.refused});
+        out.push_back(std::move(none));
+    }
+    if (refused.size() == out.size()) return tl::unexpected(std::move(refused));
+    return out;
+}
+
 Run to_run(const Estimates& estimates) {
     Run run;
     run.title = estimates.layers->title;

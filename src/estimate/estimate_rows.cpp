@@ -43,6 +43,7 @@ Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& 
         for (const Layer& layer : row.layers) notes.add_layer(layer, *figures->on);
         out.stopped = !take({table.cells(), &*figures, {}});
     }
+    if (Errors wrong = table.faults(); !wrong.empty() && !out.stopped) return tl::unexpected(std::move(wrong));
     if (!notes.any() && !out.stopped) return tl::unexpected(notes.failure(title, true));
     out.notes = table.notes();
     notes.append_to(out.notes, title);

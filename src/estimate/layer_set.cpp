@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <gambrel/estimate.hpp>
 
@@ -7,9 +9,18 @@
 namespace gambrel {
 namespace {
 
+using base_detail::FileBytes;
+
+// A file, or a pipe of the shell as in `gambrel predict <(curl ...)`.
 bool is_file(const std::string& path) {
     std::error_code ignored;
-    return path.ends_with(".onnx") || std::filesystem::is_regular_file(path, ignored);
+    return path.ends_with(".onnx") ||
+           (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored));
+}
+
+bool is_json(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{';
 }
 
 NetworkRecipe recipe_of(const LayerRequest& request) {
@@ -23,24 +34,54 @@ NetworkRecipe recipe_of(const LayerRequest& request) {
     return recipe;
 }
 
-// Of a config.json, a folder that holds one, or the name of a built-in model; true if it is one of them.
-Result<bool> add_configuration(NetworkRecipe& recipe) {
+// An ONNX file begins with the tag of a field, which is no character.
+bool is_text(std::string_view bytes) {
+    const std::string_view head = bytes.substr(0, 4096);
+    return std::none_of(head.begin(), head.end(), [](char c) { return c >= 0 && c < '\t'; });
+}
+
+// The file that a network is read from, or the bytes of a built-in model's configuration.
+struct NetworkSource {
+    std::optional<FileBytes> file;
+    std::string path;
+    bool configured =
+        false;  // a model's configuration; else an ONNX file, or a built-in network where there is no file
+};
+
+Result<NetworkSource> source_of(NetworkRecipe& recipe) {
     namespace fs = std::filesystem;
     std::error_code ignored;
-    fs::path path = recipe.name;
+    NetworkSource out;
     if (const std::string_view builtin = builtin_configuration(recipe.name); !builtin.empty()) {
         recipe.configuration = builtin;
-        return true;
+        out.configured = true;
+        return out;
     }
-    if (fs::is_directory(path, ignored) && fs::is_regular_file(path / "config.json", ignored)) path /= "config.json";
-    if (path.extension() != ".json") return false;
-    const auto bytes = base_detail::FileBytes::open(path.string());
+    fs::path path = recipe.name;
+    if (fs::is_directory(path, ignored)) {
+        path /= "config.json";
+        if (!fs::is_regular_file(path, ignored))
+            return failure(recipe.name, "is a folder without a config.json; expected a model's folder, or a file");
+    }
+    out.path = path.string();
+    out.configured = path.extension() == ".json";
+    if (!out.configured && !is_file(out.path)) return out;
+    auto bytes = FileBytes::open(out.path);
     if (!bytes) return tl::unexpected(bytes.error());
-    recipe.configuration = bytes->view(), recipe.source = path.string();
-    if (recipe.configuration.empty()) return failure(recipe.source, "is empty; expected a model's configuration");
-    if (path.filename() == "config.json" && path.has_parent_path()) path = path.parent_path();
-    recipe.name = path.stem().string();
-    return true;
+    if (bytes->view().empty()) return failure(out.path, "is empty; expected an ONNX model or a model's configuration");
+    // A pipe has no name that could say what comes through it.
+    out.configured = out.configured || is_json(bytes->view());
+    if (out.configured) {
+        recipe.configuration = bytes->view(), recipe.source = out.path;
+        if (path.filename() == "config.json" && path.has_parent_path()) path = path.parent_path();
+        recipe.name = path.stem().string();
+    } else if (is_text(bytes->view())) {
+        return failure(
+            out.path,
+            "is text, expected an ONNX model or a model's config.json; a table of layers is given by --layers");
+    }
+    out.file.emplace(std::move(*bytes));
+    return out;
 }
 
 Errors model_flags(const LayerRequest& request) {
@@ -56,27 +97,27 @@ Errors model_flags(const LayerRequest& request) {
     return wrong;
 }
 
-Result<Network> onnx_of(const LayerRequest& request) {
+Result<Network> onnx_of(const NetworkSource& source, const LayerRequest& request) {
     OnnxOptions options;
     if (request.batch > 0) options.batch = request.batch;
     options.precision = request.precision;
     options.shapes = request.shapes;
     options.fused = request.fused;
-    auto network = load_onnx(request.network, options);
+    auto network = read_onnx(source.file->view(), source.path, options);
     if (!network) return network;
     return as_run(std::move(*network), recipe_of(request));
 }
 
 Result<LayerSet> network_set(const LayerRequest& request) {
     NetworkRecipe recipe = recipe_of(request);
-    const auto configured = add_configuration(recipe);
-    if (!configured) return tl::unexpected(configured.error());
-    if (!*configured)
+    const auto source = source_of(recipe);
+    if (!source) return tl::unexpected(source.error());
+    const bool from_file = !source->configured && source->file;
+    if (!source->configured)
         if (Errors wrong = model_flags(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
-    const bool from_file = !*configured && is_file(request.network);
-    if (!*configured && !from_file && !request.shapes.empty())
+    if (!source->configured && !from_file && !request.shapes.empty())
         return failure("--shape", "is for inputs of ONNX files; a built-in network takes --batch");
-    auto network = from_file ? onnx_of(request) : network_by(recipe);
+    auto network = from_file ? onnx_of(*source, request) : network_by(recipe);
     if (!network) return tl::unexpected(network.error());
     LayerSet set;
     set.title = network->name;

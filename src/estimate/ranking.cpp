@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include <gambrel/estimate.hpp>
 
@@ -61,15 +60,16 @@ GpuRanking::Slower compared(std::size_t index, const Waits& slow, const Waits& f
 }  // namespace
 
 std::optional<GpuRanking> gpu_ranking(std::span<const Estimates> each) {
-    std::vector<Waits> waits;
-    for (const Estimates& e : each) {
-        auto one = waits_of(e);
+    std::vector<Waits> waits(each.size());
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < each.size(); ++i) {
+        if (!each[i].refused.empty()) continue;
+        const auto one = waits_of(each[i]);
         if (!one) return std::nullopt;
-        waits.push_back(*one);
+        waits[i] = *one;
+        order.push_back(i);
     }
-    if (waits.size() < 2) return std::nullopt;
-    std::vector<std::size_t> order(waits.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (order.size() < 2) return std::nullopt;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         if (each[a].fits != each[b].fits) return each[a].fits;
         return waits[a].time < waits[b].time;

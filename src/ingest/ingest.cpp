@@ -9,6 +9,7 @@
 
 #include "base/file_bytes.hpp"
 #include "base/file_title.hpp"
+#include "base/printable.hpp"
 #include "ingest/join.hpp"
 #include "ingest/metric_eval.hpp"
 #include "ingest/readers.hpp"
@@ -47,6 +48,11 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
 
 Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
     if (is_ncu_report(bytes)) return read_ncu_report(bytes, request);
+    if (base_detail::is_binary(bytes))
+        return failure(
+            request.source,
+            "is neither text nor in a binary format that is read here: a report of Nsight Compute (.ncu-rep) "
+            "or a SQLite file of Nsight Systems");
     if (is_nvprof_csv(bytes)) return read_nvprof_csv(bytes, request);
     if (is_ncu_csv(bytes)) return read_ncu_csv(bytes, request);
     if (bytes.empty()) return failure(request.source, "is empty; expected a profiler file");

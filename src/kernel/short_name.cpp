@@ -1,5 +1,6 @@
 // Demangled C++ names made readable. A tolerant reader of "return ns::name<args>(parameters)", not a C++ parser: what
 // it does not understand it keeps, and it never fails.
+#include <array>
 #include <cctype>
 #include <string>
 #include <utility>
@@ -134,6 +135,66 @@ std::string rendered(const Node& n, int depth) {
     return out + '>';
 }
 
+bool is_number(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// "128x256x64" of GemmShape<128, 256, 64>, or of tuple<C<128>, C<256>, C<64>>; clusters are tuples of small numbers.
+std::string tile_in(const Node& n, int depth = 0) {
+    const bool shape = n.text == "GemmShape", tuple = n.text == "tuple";
+    if ((shape || tuple) && n.arguments.size() >= 3) {
+        std::string text;
+        for (std::size_t i = 0; i < 3; ++i) {
+            const Node& side = n.arguments[i];
+            const bool wrapped = tuple && (side.text == "C" || side.text == "Int") && side.arguments.size() == 1;
+            const std::string& number = wrapped ? side.arguments.front().text : side.text;
+            if (!is_number(number) || (i < 2 && number.size() < 2)) {
+                text.clear();
+                break;
+            }
+            text += (i > 0 ? "x" : "") + number;
+        }
+        if (!text.empty()) return text;
+    }
+    for (const Node& inner : n.arguments)
+        if (depth < 16)
+            if (std::string text = tile_in(inner, depth + 1); !text.empty()) return text;
+    return {};
+}
+
+// The first type of CUTLASS's own among the arguments: that of the operands.
+std::string type_in(const Node& n, int depth = 0) {
+    using Spelling = std::pair<std::string_view, std::string_view>;
+    static constexpr std::array<Spelling, 8> kTypes = {{{"half_t", "f16"},
+                                                        {"bfloat16_t", "bf16"},
+                                                        {"tfloat32_t", "tf32"},
+                                                        {"float_e4m3_t", "e4m3"},
+                                                        {"float_e5m2_t", "e5m2"},
+                                                        {"float_e2m1_t", "e2m1"},
+                                                        {"int8_t", "s8"},
+                                                        {"signed char", "s8"}}};
+    for (const auto& [type, word] : kTypes)
+        if (n.text == type) return std::string(word);
+    for (const Node& inner : n.arguments)
+        if (depth < 16)
+            if (std::string text = type_in(inner, depth + 1); !text.empty()) return text;
+    return {};
+}
+
+// CUTLASS launches everything through a kernel that only calls its template argument: Kernel2<cutlass_80_...>,
+// device_kernel<enable_sm90_or_later<FlashAttnFwdSm90<...>>>. The argument is the kernel.
+Node unwrapped(Node n) {
+    const auto calls = [](const Node& node) {
+        return node.text == "Kernel" || node.text == "Kernel2" || node.text == "device_kernel" ||
+               node.text.starts_with("enable_sm");
+    };
+    while (calls(n) && n.arguments.size() == 1 && n.arguments.front().text.size() > 3) {
+        Node inner = std::move(n.arguments.front());
+        n = std::move(inner);
+    }
+    return n;
+}
+
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 std::size_t code_points(std::string_view s) {
@@ -195,8 +256,16 @@ std::string short_name(std::string_view full_name, std::size_t width) {
         blank != std::string::npos && n.text.find("operator") == std::string::npos)
         n.text.erase(0, blank + 1);
     if (n.text.empty()) return cut(std::string(full_name), width);
-    for (int depth = 4; depth >= 0; --depth)
+    if (full_name.find("cutlass") != std::string_view::npos) n = unwrapped(std::move(n));
+    // Below two levels of arguments, a tile says more than the names of what takes them.
+    const std::string tile = n.arguments.empty() ? "" : tile_in(n), type = tile.empty() ? "" : type_in(n);
+    for (int depth = 4; depth >= 0; --depth) {
+        if (depth == 1 && !tile.empty())
+            if (std::string text = n.text + '<' + tile + (type.empty() ? "" : " ") + type + '>';
+                code_points(text) <= width)
+                return text;
         if (std::string text = rendered(n, depth); code_points(text) <= width) return text;
+    }
     return cut(rendered(n, 1), width);
 }
 

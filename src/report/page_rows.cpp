@@ -110,7 +110,12 @@ Json page_rows(const Analysis& analysis, const std::vector<std::optional<std::si
     out["name"] = column(rows, [&](auto& r) { return texts.index(r.kernel.name.str()); });
     // What is shown: without control and direction-changing characters, and short enough to read.
     out["shown"] = column(rows, [&](auto& r) { return texts.index(printable(r.kernel.name.str())); });
-    out["short"] = column(rows, [&](auto& r) { return texts.index(printable(short_name(r.kernel.name.str(), 64))); });
+    std::vector<std::string_view> names;
+    for (const AnalysisRow* r : rows)
+        if (r) names.emplace_back(r->kernel.name.str());
+    const std::vector<std::string> shorts = short_names(names, 64);
+    std::size_t next = 0;
+    out["short"] = column(rows, [&](auto&) { return texts.index(printable(shorts[next++])); });
     out["phase"] = column(rows, [&](auto& r) { return texts.index(r.kernel.phase.str()); });
     out["origin"] = column(rows, [&](auto& r) { return texts.index(origin_of(r.kernel)); });
     out["reason"] = column(rows, [&](auto& r) { return texts.index(printable(reason_text(r, true))); });

@@ -84,12 +84,19 @@ Result<std::string> result_page(const Estimates& estimates, const Analysis& roof
 }
 
 Result<std::string> result_page(std::span<const Estimates> each, const PageStyle& style) {
+    std::vector<const Estimates*> answered;
     std::vector<Analysis> judged;
-    judged.reserve(each.size());
+    Errors refused;
     for (const Estimates& e : each) {
+        if (!e.refused.empty()) {
+            refused.push_back({e.machine(), "no estimate: " + e.refused});
+            continue;
+        }
+        answered.push_back(&e);
         judged.push_back(judged_layers(e));
         judged.back().title = e.machine();
     }
+    for (Analysis& a : judged) a.notes.insert(a.notes.begin(), refused.begin(), refused.end());
     std::vector<Comparison> moved;
     moved.reserve(each.size());
     std::vector<PageView> views;
@@ -99,7 +106,8 @@ Result<std::string> result_page(std::span<const Estimates> each, const PageStyle
             {fmt::format("{} → {}", judged.front().title, judged[i].title), nullptr, &moved.back(), {}, {}});
         views.back().answer = side_by_side_answer(each);
     }
-    for (std::size_t i = 0; i < each.size(); ++i) views.push_back(estimated_view(each[i], judged[i]));
+    for (std::size_t i = 0; i < judged.size(); ++i) views.push_back(estimated_view(*answered[i], judged[i]));
+    if (!refused.empty() && views.size() == 1) views.front().answer += " " + side_by_side_answer(each);
     return page_of(fmt::format("{} on {} GPUs, modelled", each.front().layers->title, each.size()), std::move(views),
                    style);
 }

@@ -1,4 +1,6 @@
 // The same network on several GPUs, and the sentence that says which to take and why.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gambrel/report.hpp>
 
@@ -23,6 +25,7 @@ double step_time(const Estimates& estimates) {
 
 // Cells of one GPU, of a transformer or of any other network.
 std::vector<std::string> gpu_cells(const Estimates& e, double fastest) {
+    if (!e.refused.empty()) return {e.machine(), "-", "-"};
     const double time = step_time(e);
     std::vector<std::string> cells = {e.machine(), to_text(Seconds{time}, 3),
                                       fmt::format("{:.2f}", time > 0 ? fastest / time : 0)};
@@ -60,7 +63,9 @@ std::string difference_text(const GpuRanking::Slower& s) {
 
 }  // namespace
 
-std::string side_by_side_answer(std::span<const Estimates> each) {
+namespace {
+
+std::string ranking_answer(std::span<const Estimates> each) {
     constexpr double kSame = 1.005;
     const auto ranking = gpu_ranking(each);
     if (!ranking) return {};
@@ -86,10 +91,21 @@ std::string side_by_side_answer(std::span<const Estimates> each) {
     return text;
 }
 
+}  // namespace
+
+std::string side_by_side_answer(std::span<const Estimates> each) {
+    std::string text = ranking_answer(each);
+    for (const Estimates& e : each)
+        if (!e.refused.empty())
+            text += fmt::format("{}{} has no estimate: {}.", text.empty() ? "" : " ", e.machine(), e.refused);
+    return text;
+}
+
 std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& style) {
     if (each.empty()) return {};
     std::vector<TableColumn> columns = {{"GPU", false, 100, 12}, {"time", true, 95}, {"of the fastest", true, 60}};
-    if (each.front().summary) {
+    const auto with_summary = [](const Estimates& e) { return e.summary.has_value(); };
+    if (std::any_of(each.begin(), each.end(), with_summary)) {
         columns.push_back({"tokens/s", true, 90});
         columns.push_back({"memory", false, 80});
         columns.push_back({"bound", false, 50});
@@ -99,22 +115,24 @@ std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& 
     for (const Estimates& e : each) {
         std::vector<TableCell> cells;
         for (std::string& text : gpu_cells(e, fastest)) cells.emplace_back(std::move(text));
-        table.add({std::move(cells), "", {}});
+        TableRow row{std::move(cells), "", {}};
+        if (!e.refused.empty()) row.below = chart_detail::wrapped("  no estimate: " + e.refused, style.width, 2);
+        table.add(std::move(row));
     }
     std::string text = chart_detail::printable(each.front().layers->title, !style.unicode) + ", modelled\n" +
                        terminal_text(table, style);
-    for (const std::string& line : chart_detail::wrapped(side_by_side_answer(each), style.width, 0))
-        text += line + "\n";
+    for (const std::string& line : chart_detail::wrapped(ranking_answer(each), style.width, 0)) text += line + "\n";
     return text;
 }
 
 std::string side_by_side_csv(std::span<const Estimates> each) {
-    std::string text = csv_line({"gpu", "time_s", "tokens_per_s", "memory_bytes", "fits", "largest_batch", "bound"});
+    std::string text =
+        csv_line({"gpu", "time_s", "tokens_per_s", "memory_bytes", "fits", "largest_batch", "bound", "reason"});
     for (const Estimates& e : each) {
         const auto& s = e.summary;
-        text += csv_line({e.machine(), exact(step_time(e)), s ? exact(s->tokens_per_s) : "",
+        text += csv_line({e.machine(), e.refused.empty() ? exact(step_time(e)) : "", s ? exact(s->tokens_per_s) : "",
                           s ? exact(s->memory.value()) : "", s ? (s->fits ? "true" : "false") : "",
-                          s ? std::to_string(s->largest_batch) : "", s ? s->bound : ""});
+                          s ? std::to_string(s->largest_batch) : "", s ? s->bound : "", e.refused});
     }
     return text;
 }
@@ -127,7 +145,10 @@ std::string side_by_side_json(std::span<const Estimates> each) {
     for (const Estimates& e : each) {
         Json one;
         one["machine"] = e.machine();
-        one["time_s"] = step_time(e);
+        if (e.refused.empty())
+            one["time_s"] = step_time(e);
+        else
+            one["reason"] = e.refused;
         if (e.summary) one["summary"] = summary_json(*e.summary);
         out["gpus"].push_back(std::move(one));
     }

@@ -94,8 +94,11 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
     table.total = std::move(sum);
     // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
     const auto width = static_cast<std::size_t>(first_column_width(table, style));
-    for (std::size_t i = 0; i < shown; ++i)
-        table.rows[i].cells.front() = name_cell(analysis.rows[i], analysis.grouping, ascii, width);
+    if (analysis.grouping == Grouping::phase) return;
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < shown; ++i) names.emplace_back(analysis.rows[i].kernel.name.str());
+    const std::vector<std::string> shorts = short_names(names, width);
+    for (std::size_t i = 0; i < shown; ++i) table.rows[i].cells.front() = printable(shorts[i], ascii);
 }
 
 void add_wrapped(std::string& out, std::string_view text, const TextStyle& style, int indent = 2) {

@@ -49,24 +49,45 @@ void add_tile(std::string_view kernel, Hints& hints) {
     if (m >= 16 && m <= 512 && n >= 16 && n <= 512) hints.tile_m = m, hints.tile_n = n;
 }
 
+// Where the argument was not recorded. The kernels of FlashAttention 2 have it behind their traits, after whether they
+// drop out; those that split keys have no dropout. Those of TensorRT-LLM say it.
+std::optional<bool> is_causal(std::string_view kernel) {
+    if (has(kernel, "fmhaSm")) return has(kernel, "Causal");
+    std::size_t at = kernel.find("kernel_traits<");
+    if (at == std::string_view::npos || !has(kernel, "flash_")) return std::nullopt;
+    int depth = 0;
+    for (; at < kernel.size(); ++at) {
+        depth += kernel[at] == '<' ? 1 : kernel[at] == '>' ? -1 : 0;
+        if (kernel[at] == '>' && depth == 0) break;
+    }
+    const int wanted = has(kernel, "splitkv") ? 1 : 2;
+    for (int i = 0; i < wanted && at != std::string_view::npos; ++i) at = kernel.find(',', at + 1);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::string_view value = kernel.substr(at + 1, 12);
+    value = value.substr(0, value.find_first_of(",>"));
+    if (has(value, "true") || has(value, "(bool)1")) return true;
+    if (has(value, "false") || has(value, "(bool)0")) return false;
+    return std::nullopt;
+}
+
 double pairs_of(const Attention& a, double q, double kv) {
     Attention one = a;
     one.q_len = std::max<std::int64_t>(1, std::llround(q)), one.kv_len = std::max<std::int64_t>(1, std::llround(kv));
     return one.pairs();
 }
 
-// Sequences one behind another. How many there are is the length of the list of their starts, and how long the longest
-// is stands beside it: the work lies between that of equal lengths and that of as many of the longest as there is room
-// for.
-void add_packed(const Launch& l, const OperatorInput& starts, double queries, double keys, Problem& p) {
-    const Dims& list = starts.tensors.front();
-    const Dims max_q = numbers_in(value_of(l, "max_q")), max_k = numbers_in(value_of(l, "max_k"));
-    const double most = list.size() == 1 && list[0] > 1 ? double(list[0] - 1) : 0;
-    if (most == 0 || max_q.empty() || max_q.front() <= 0 || queries <= 0)
+// What is known of sequences that lie one behind another: how many there are, and the longest. 0: unknown.
+struct Sequences {
+    double count = 0, longest_q = 0, longest_k = 0;
+};
+
+// The work lies between that of equal lengths and that of as many of the longest as there is room for.
+void add_packed(const Launch& l, const Sequences& known, double queries, double keys, Problem& p) {
+    const double most = known.count;
+    if (most <= 0 || known.longest_q <= 0 || queries <= 0)
         return void(p.fault = "work unknown: the lengths of its packed sequences are not in the trace");
-    const double longest = std::min(queries, double(max_q.front())), ratio = keys / queries;
-    const double longest_k =
-        max_k.empty() ? longest * ratio : std::min(keys, double(std::max<std::int64_t>(1, max_k[0])));
+    const double longest = std::min(queries, known.longest_q), ratio = keys / queries;
+    const double longest_k = known.longest_k > 0 ? std::min(keys, known.longest_k) : longest * ratio;
     const double fewest = std::max(1.0, queries / longest), count = std::max(fewest, most);
     const double upper = fewest * pairs_of(p.shape, longest, longest_k);
     const double lower = count * pairs_of(p.shape, queries / count, keys / count);
@@ -89,13 +110,60 @@ void add_packed(const Launch& l, const OperatorInput& starts, double queries, do
                                50 * (upper / lower - 1));
 }
 
+// How many there are is the length of the list of their starts, and how long the longest is stands beside it.
+Sequences recorded_sequences(const Launch& l, const OperatorInput& starts) {
+    const Dims& list = starts.tensors.front();
+    const Dims max_q = numbers_in(value_of(l, "max_q")), max_k = numbers_in(value_of(l, "max_k"));
+    Sequences out;
+    if (list.size() == 1 && list[0] > 1) out.count = double(list[0] - 1);
+    if (!max_q.empty()) out.longest_q = double(max_q.front());
+    if (!max_k.empty()) out.longest_k = double(std::max<std::int64_t>(1, max_k[0]));
+    return out;
+}
+
+// Serving libraries record neither. A kernel that has CTAs for the blocks of the longest prompt, for sequences and for
+// heads shows both: FlashAttention 2 in this order, TensorRT-LLM with heads before sequences and two blocks to a CTA.
+Sequences sequences_by_grid(const Launch& l, const Attention& s) {
+    const auto& grid = l.activity->shape.grid;
+    Hints tile;
+    add_tile(l.kernel(), tile);
+    if (has(l.kernel(), "flash_fwd_") && tile.tile_m > 0 && grid[2] == s.heads)
+        return {double(grid[1]), double(grid[0]) * double(tile.tile_m), 0};
+    if (has(l.kernel(), "fmhaSm100") && has(l.kernel(), "Context") && grid[1] == s.heads)
+        return {double(grid[2]), double(grid[0]) * 256, 0};
+    return {};
+}
+
+// Queries of a serving library may come with all heads side by side: then the keys tell the size of a head.
+std::optional<Dims> with_heads(const Dims& d, std::int64_t head) {
+    if (d.size() != 2) return d;
+    if (head <= 0 || d[1] % head != 0) return std::nullopt;
+    return Dims{d[0], d[1] / head, head};
+}
+
+void add_prompts(const Launch& l, Problem& p) {
+    const Attention& s = p.shape;
+    if (has(l.kernel(), "liding") || has(l.kernel(), "Local"))
+        return void(p.fault = "work unknown: how many positions its window has was not recorded");
+    const Sequences known = sequences_by_grid(l, s);
+    if (known.count <= 0 || known.count >= p.tokens)
+        return void(p.fault = "work unknown: how many keys are in the cache was not recorded");
+    add_packed(l, known, p.tokens, p.tokens, p);
+    if (p.fault.empty()) p.remark = "keys in the cache were not recorded: taken as those of this call's tokens alone";
+}
+
 Problem read_problem(const Launch& l) {
     Problem p;
     const OperatorInput *q = argument(*l.call, l.rule->argument("query")),
                         *k = argument(*l.call, l.rule->argument("key")),
                         *v = argument(*l.call, l.rule->argument("value"));
     if (!q || !k || !v) return p.fault = "shapes of its operands were not recorded", p;
-    const Dims &a = q->tensors.front(), &b = k->tensors.front(), &c = v->tensors.front();
+    const bool serving = l.rule->layout == "thd";
+    if (k->tensors.front().empty()) return p.fault = "its operands are not those of attention", p;
+    const std::int64_t head = k->tensors.front().back();
+    const auto queries = serving ? with_heads(q->tensors.front(), head) : q->tensors.front();
+    if (!queries) return p.fault = "its operands are not those of attention", p;
+    const Dims &a = *queries, &b = k->tensors.front(), &c = v->tensors.front();
     if (a.size() != b.size() || b.size() != c.size() || (a.size() != 4 && a.size() != 3))
         return p.fault = "its operands are not those of attention", p;
     const bool packed = a.size() == 3;
@@ -106,12 +174,15 @@ Problem read_problem(const Launch& l) {
     s.heads = at(a, heads_first ? 1 : 2), s.q_len = at(a, heads_first ? 2 : 1), s.head_dim = at(a, 3);
     s.kv_heads = at(b, heads_first ? 1 : 2), s.kv_len = at(b, heads_first ? 2 : 1), s.head_dim_v = at(c, 3);
     const std::string& causal = value_of(l, "causal");
-    s.causal = causal == "True" || causal == "1" || causal == "2";
+    s.causal =
+        causal.empty() ? is_causal(l.kernel()).value_or(serving) : causal == "True" || causal == "1" || causal == "2";
     const Dims window = numbers_in(value_of(l, "window"));
     if (s.causal && !window.empty() && window[0] > 0) s.window = window[0] + 1;
     p.tokens = double(s.batch) * double(s.q_len);
     const OperatorInput* starts = argument(*l.call, l.rule->argument("cumulative"));
-    if (starts && faults(s).empty()) add_packed(l, *starts, p.tokens, double(s.batch) * double(s.kv_len), p);
+    if (starts && faults(s).empty())
+        add_packed(l, recorded_sequences(l, *starts), p.tokens, double(s.batch) * double(s.kv_len), p);
+    if (serving && faults(s).empty()) add_prompts(l, p);
     return p;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ Role role_of(std::string_view kernel);
 bool is_elementwise(std::string_view kernel);  // one of PyTorch's loops over all elements
 bool is_gemv(std::string_view kernel);         // a matrix product without tiles
 
+bool is_expert_product(std::string_view kernel);  // multiplies by matrices of experts that tokens chose
+// As such a kernel's name says how the weights are stored, where it is not as they are multiplied.
+std::optional<Precision> expert_weights(std::string_view kernel);
+
 struct Launch {
     const Timeline* timeline = nullptr;
     const OperatorTable* table = nullptr;
@@ -41,11 +46,13 @@ struct Launch {
     const OperatorCall* call = nullptr;
     const OperatorRule* rule = nullptr;
     Role role = Role::main;
-    int nth = 0, count = 1;  // among the launches of the same call and role
-    double share = 1;        // of what the launches of this role do together
-    double split_k = 1;      // of the main kernel
-    bool dominant = true;    // no kernel of another name takes more of the call's time
-    bool winograd = false;   // of the transforming kind: the main kernel multiplies transformed tiles
+    int nth = 0, count = 1;                     // among the launches of the same call and role
+    double share = 1;                           // of what the launches of this role do together
+    double split_k = 1;                         // of the main kernel
+    bool dominant = true;                       // no kernel of another name takes more of the call's time
+    std::span<const std::size_t> of_call;       // all kernels of the call, as indices into the timeline's activities
+    const MixtureOfExperts* experts = nullptr;  // of the network that the user names
+    bool winograd = false;  // of the transforming kind: the main kernel multiplies transformed tiles
     [[nodiscard]] std::string_view kernel() const { return activity->name.str(); }
 };
 
@@ -67,6 +74,7 @@ struct Described {
 
 Described describe_gemm(const Launch& launch);
 Described describe_grouped(const Launch& launch);
+Described describe_routed(const Launch& launch);
 Described describe_convolution(const Launch& launch);
 Described describe_attention(const Launch& launch);
 Described describe_stream(const Launch& launch, const StreamRule& rule);

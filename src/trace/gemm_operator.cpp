@@ -50,6 +50,28 @@ std::optional<Gemm> gemm_of(const Dims& a, const Dims& b, bool b_transposed) {
     return g;
 }
 
+// B as a kernel for narrow weights keeps it: only the number of its elements says how many columns there are.
+std::optional<Gemm> packed_gemm(const Dims& a, double b_elements, int packed) {
+    constexpr double kMost = 0x1p53;
+    if (a.empty() || a.back() <= 0 || elements(a) > kMost || b_elements > kMost) return std::nullopt;
+    Gemm g;
+    g.k = a.back();
+    g.m = static_cast<std::int64_t>(elements(a) / double(g.k));
+    const double columns = b_elements * packed / double(g.k);
+    if (columns < 1 || columns != std::floor(columns)) return std::nullopt;
+    g.n = static_cast<std::int64_t>(columns);
+    g.b_transposed = true;
+    return g;
+}
+
+// Versions of one library put an argument before the packed weights: they are integers, what else may stand there is
+// not.
+const OperatorInput* packed_weights(const Launch& l) {
+    for (const std::string_view name : {"b", "b_else"})
+        if (const OperatorInput* b = argument(*l.call, l.rule->argument(name)); b && !precision_of(b->type)) return b;
+    return nullptr;
+}
+
 Precision precision_for(const OperatorInput& a, std::string_view kernel, std::vector<std::string>& remarks) {
     auto precision = precision_of(a.type);
     if (!precision) {
@@ -85,22 +107,25 @@ std::int64_t split_of(const Gemm& g, const Launch& launch) {
 
 Described describe_gemm(const Launch& launch) {
     const OperatorInput* a = argument(*launch.call, launch.rule->argument("a"));
-    const OperatorInput* b = argument(*launch.call, launch.rule->argument("b"));
+    const int packed = launch.rule->b_packed;
+    const OperatorInput* b = packed > 0 ? packed_weights(launch) : argument(*launch.call, launch.rule->argument("b"));
     const OperatorInput* addend = argument(*launch.call, launch.rule->argument("addend"));
     const Dims *a_dims = only_tensor(a), *b_dims = only_tensor(b);
     if (!a_dims || !b_dims) return Described::refused("shapes of its operands were not recorded");
-    const auto gemm = gemm_of(*a_dims, *b_dims, launch.rule->b_transposed);
+    const auto gemm = packed > 0 ? packed_gemm(*a_dims, elements(*b_dims), packed)
+                                 : gemm_of(*a_dims, *b_dims, launch.rule->b_transposed);
     if (!gemm) return Described::refused("its operands' shapes do not make a matrix product");
     Described out;
     Layer layer;
     Gemm g = *gemm;
     g.a_transposed = is_transposed(*a);
-    g.b_transposed = launch.rule->b_transposed || is_transposed(*b);
+    g.b_transposed = packed > 0 || launch.rule->b_transposed || is_transposed(*b);
     g.a_shared = g.batch > 1 && is_shared(*a);
     g.b_shared = g.batch > 1 && is_shared(*b);
     layer.name = launch.call->name.str();
     layer.op = g;
     layer.precision = precision_for(*a, launch.kernel(), out.remarks);
+    if (packed > 0) layer.weights = Precision::int4;
     const double size = element_size(layer.precision).value();
     const double product = double(g.m) * double(g.n) * double(g.batch);
     if (launch.role == Role::split_reduce) {
@@ -110,8 +135,9 @@ Described describe_gemm(const Launch& launch) {
     if (launch.role == Role::elementwise) return stream(launch, product * size, product * size, 0);
     if (launch.role != Role::main) return Described::refused("what this helper kernel moves is not known");
     if (is_gemv(launch.kernel())) {
-        const double reads = stored_elements(*a) + stored_elements(*b);
-        Described once = stream(launch, reads * size, product * size, 2 * product * double(g.k));
+        const double weights = packed > 0 ? double(packed) * element_size(Precision::int4).value() : size;
+        const double reads = stored_elements(*a) * size + stored_elements(*b) * weights;
+        Described once = stream(launch, reads, product * size, 2 * product * double(g.k));
         once.remarks = std::move(out.remarks);
         return once;
     }

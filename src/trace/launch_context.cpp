@@ -52,6 +52,8 @@ Launch LaunchModel::State::launch_of(std::size_t index) const {
     // Thousands of kernels under one call are those of a compiled region or a step, not of an operator.
     constexpr std::uint32_t kMostKernels = 512;
     if (!l.rule || end - begin > kMostKernels) return l;
+    l.of_call = std::span(order).subspan(begin, end - begin);
+    if (experts) l.experts = &*experts;
     double all_ctas = 0, own = l.activity->shape.ctas();
     std::map<Symbol, std::int64_t> times;
     l.count = 0;

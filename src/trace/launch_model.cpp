@@ -29,6 +29,8 @@ bool agree(const Answer& a, const Answer& b) {
 Described LaunchModel::State::described(const Launch& l) const {
     if (!l.call) return Described::refused(why_no_operator(*l.activity));
     if (l.call->name.str().starts_with("triton_")) return describe_triton(l);
+    // Of versions that record no call of a fused kernel, inside the region that was compiled.
+    if (!l.rule && l.kernel().starts_with("triton_")) return describe_triton(l);
     if (!l.rule) {
         if (!has_shapes(*l.call))
             return Described::refused(fmt::format("the shapes of {} were not recorded", l.call->name.str()));
@@ -40,7 +42,15 @@ Described LaunchModel::State::described(const Launch& l) const {
         for (int i = 0; i < int(std::min<std::size_t>(64, l.call->inputs.size())); ++i) every.read.push_back(i);
         return describe_stream(l, every);
     }
+    for (const auto& [part, rule] : l.rule->kernels)
+        if (l.kernel().find(part) != std::string_view::npos) {
+            if (rule.read.empty() && rule.write == "none" && rule.write_arguments.empty())
+                return stream(l, 4 * l.activity->shape.ctas(), 4 * l.activity->shape.ctas(), 0);
+            return describe_stream(l, rule);
+        }
     switch (l.rule->kind) {
+        case OperatorRule::Kind::experts:
+            return describe_routed(l);
         case OperatorRule::Kind::gemm:
             return describe_gemm(l);
         case OperatorRule::Kind::grouped:
@@ -52,12 +62,6 @@ Described LaunchModel::State::described(const Launch& l) const {
         case OperatorRule::Kind::stream:
             break;
     }
-    for (const auto& [part, rule] : l.rule->kernels)
-        if (l.kernel().find(part) != std::string_view::npos) {
-            if (rule.read.empty() && rule.write == "none" && rule.write_arguments.empty())
-                return stream(l, 4 * l.activity->shape.ctas(), 4 * l.activity->shape.ctas(), 0);
-            return describe_stream(l, rule);
-        }
     if (!l.dominant)
         return Described::refused(
             fmt::format("one of several kernels of {}: its part is not known", l.call->name.str()));
@@ -146,6 +150,8 @@ Result<LaunchModel> LaunchModel::make(const Timeline& timeline, const std::vecto
         open |= !named[i] && timeline.activities[i].kind == Activity::Kind::kernel;
     }
     if (open) state->same = SameKernels(timeline, [&](std::size_t i) { return named[i]; });
+    for (const Layer& layer : trace_options.network)
+        if (const auto* moe = std::get_if<MixtureOfExperts>(&layer.op); moe && !state->experts) state->experts = *moe;
     if (!trace_options.network.empty()) state->match_open(trace_options.network);
     return LaunchModel(std::move(state));
 }

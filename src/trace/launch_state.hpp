@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -45,6 +46,7 @@ struct LaunchModel::State {
     std::set<std::string> assumed;
     NetworkMatch match;
     SameKernels same;
+    std::optional<MixtureOfExperts> experts;  // of the network that the user names
     bool keeps_layers = false;
     const Answer* last = nullptr;  // that add_to gave
 

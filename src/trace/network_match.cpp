@@ -12,13 +12,12 @@
 #include <gambrel/mapping.hpp>
 
 #include "trace/described.hpp"
+#include "trace/tensors.hpp"
 
 namespace gambrel::trace_detail {
 namespace {
 
 enum class Kind : std::uint8_t { none, product, attention };
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 Kind kind_of(std::string_view kernel) {
     if (role_of(kernel) != Role::main) return Kind::none;
@@ -175,6 +174,19 @@ std::vector<std::int32_t> aligned(const std::vector<Event>& events, const std::v
     return out;
 }
 
+// Why the network is refused: the first kernel that no layer fits.
+std::string first_misfit(const Timeline& timeline, const std::vector<Event>& events, const std::vector<Layer>& layers) {
+    for (const Event& e : events) {
+        const auto fits = [&](const Layer& layer) { return fit_of(e, layer).score > 0; };
+        if (std::any_of(layers.begin(), layers.end(), fits)) continue;
+        const std::string& name = timeline.activities[e.index].name.str();
+        if (e.tile.m <= 0) return fmt::format("; {} is like none of its layers", short_name(name, 60));
+        return fmt::format("; {} has {:.0f} CTAs for tiles of {} x {}, and no layer makes so many",
+                           short_name(name, 60), e.shape.ctas(), e.tile.m, e.tile.n);
+    }
+    return {};
+}
+
 // The kernel that adds the partial sums of a split product runs right behind it in its stream.
 void add_sums_of_parts(const Timeline& timeline, const std::vector<std::size_t>& open, NetworkMatch& out) {
     std::map<std::tuple<std::uint32_t, std::int32_t, std::int64_t>, std::size_t> last;  // of a stream, so far
@@ -230,7 +242,8 @@ NetworkMatch match_network(const Timeline& timeline, const std::vector<std::size
                    "; {} of them have as many CTAs as their layer has tiles, the others show nothing that could be "
                    "checked",
                    checked)
-             : ": it is not this network, or not in this order or batch, and they stay unknown");
+             : ": it is not this network, or not in this order or batch, and they stay unknown" +
+                   first_misfit(timeline, events, out.layers));
     if (!fits) return out;
     for (std::size_t i = 0; i < events.size(); ++i) {
         if (layer_of[i] < 0) continue;

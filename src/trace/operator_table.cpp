@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 9> kWrites = {"broadcast", "first",  "reduce", "list", "pool",
                                                      "size",      "gather", "grid",   "none"};
-constexpr std::array<std::string_view, 5> kKinds = {"stream", "gemm", "convolution", "attention", "grouped"};
+constexpr std::array<std::string_view, 6> kKinds = {"stream", "gemm", "convolution", "attention", "grouped", "experts"};
 
 std::vector<int> numbers(const Json& list, Fields& fields, const std::string& key) {
     std::vector<int> out;
@@ -60,8 +60,9 @@ OperatorRule rule_of(const Json& object, const std::string& path, Errors& errors
     const std::string kind = fields.text("rule", true);
     const auto it = std::find(kKinds.begin(), kKinds.end(), kind);
     if (it == kKinds.end())
-        fields.fault("rule",
-                     fmt::format("\"{}\" found, expected stream, gemm, convolution, attention or grouped", kind));
+        fields.fault(
+            "rule",
+            fmt::format("\"{}\" found, expected stream, gemm, convolution, attention, grouped or experts", kind));
     else
         rule.kind = static_cast<OperatorRule::Kind>(it - kKinds.begin());
     rule.stream = stream_of(fields);
@@ -76,6 +77,7 @@ OperatorRule rule_of(const Json& object, const std::string& path, Errors& errors
     if (const std::string layout = fields.text("layout"); !layout.empty()) rule.layout = layout;
     if (const Json* transposed = fields.any("b_transposed"))
         rule.b_transposed = transposed->is_boolean() && transposed->get<bool>();
+    if (const auto packed = fields.amount("b_packed")) rule.b_packed = static_cast<int>(std::min(16.0, *packed));
     if (const Json* kernels = fields.array("kernels"))
         for (std::size_t i = 0; i < kernels->size(); ++i) {
             Fields kernel((*kernels)[i], fmt::format("{}.kernels[{}]", path, i), errors);

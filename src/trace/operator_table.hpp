@@ -23,7 +23,7 @@ struct StreamRule {
 };
 
 struct OperatorRule {
-    enum class Kind : std::uint8_t { stream, gemm, convolution, attention, grouped };
+    enum class Kind : std::uint8_t { stream, gemm, convolution, attention, grouped, experts };
     Kind kind = Kind::stream;
     StreamRule stream;
     // Of the others: the number of each argument by its name ("a", "weight", "stride", "query", "causal").
@@ -31,6 +31,7 @@ struct OperatorRule {
     std::string pass = "fwd";     // fwd, dgrad, wgrad; both: the kernel tells
     std::string layout = "bhsd";  // of attention: batch, heads, sequence, size of a head; thd: packed sequences
     bool b_transposed = false;    // of a GEMM: B is stored n x k
+    int b_packed = 0;             // of a GEMM: weights of four bits in an element of B, in an order of the kernel's own
     // Kernels of the operator that do a part of it, by a part of their names; the first that fits.
     std::vector<std::pair<std::string, StreamRule>> kernels;
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -220,36 +219,6 @@ Described describe_stream(const Launch& l, const StreamRule& rule) {
     if (read <= 0 && w.bytes <= 0) return Described::refused("shapes of its operands were not recorded");
     Described d = stream(l, read, w.bytes, rule.flop * std::max(largest, w.elements));
     d.remarks = std::move(remarks);
-    return d;
-}
-
-Described describe_triton(const Launch& l) {
-    double most = 1, bytes = 0, numel = 0;
-    for (const OperatorInput& input : l.call->inputs)
-        if (input.tensors.empty() && input.type == "Scalar")
-            for (const std::int64_t n : numbers_in(input.value)) most *= double(std::max<std::int64_t>(1, n));
-    std::vector<std::string> remarks;
-    for (const OperatorInput& input : l.call->inputs)
-        for (std::size_t i = 0; i < input.tensors.size(); ++i) {
-            const double n = stored_elements(input, i);
-            numel = std::max(numel, n);
-            // A kernel of this many elements touches no more of a tensor: the others are slices.
-            bytes += std::min(n, most > 1 ? most : n) * element_bytes(input, l.kernel(), remarks);
-        }
-    if (bytes <= 0) return Described::refused("the inputs of this Triton kernel were not recorded");
-    double flop = 0;
-    std::string word;
-    for (const char c : l.call->name.str() + "_") {
-        if (c != '_') {
-            word += c;
-            continue;
-        }
-        flop += l.table->flop_of_word(word);
-        word.clear();
-    }
-    Described d = stream(l, bytes, 0, flop * (most > 1 ? std::min(most, numel) : numel));
-    d.remarks = std::move(remarks);
-    d.remarks.emplace_back("a fused kernel: each recorded tensor once, FLOP by the operators in its name");
     return d;
 }
 

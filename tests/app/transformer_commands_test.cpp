@@ -41,9 +41,35 @@ TEST_F(TransformerCommands, predict_says_what_does_not_fit_and_what_would) {
 TEST_F(TransformerCommands, predict_puts_several_gpus_side_by_side) {
     const Outcome r = run("predict gpt2 --sequence 512 --gpu v100,a100-sxm4-80gb -q --csv -");
     ASSERT_EQ(r.status, 0) << r.err;
-    EXPECT_THAT(r.out, HasSubstr("gpu,time_s,tokens_per_s,memory_bytes,fits,largest_batch,bound\n"));
+    EXPECT_THAT(r.out, HasSubstr("gpu,time_s,tokens_per_s,memory_bytes,fits,largest_batch,bound,reason\n"));
     EXPECT_THAT(r.out, HasSubstr("A100"));
     EXPECT_EQ(run("predict gpt2 --gpu v100,nothing").status, 2);
+}
+
+TEST_F(TransformerCommands, predict_answers_for_the_gpus_that_can_and_says_why_others_cannot) {
+    // V100 has no FP8.
+    const std::string asked = "predict gpt2 --sequence 64 --precision fp8 --gpu ";
+    const Outcome csv = run(asked + "v100,h100-sxm,b200 -q --csv -");
+    ASSERT_EQ(csv.status, 0) << csv.err;
+    EXPECT_THAT(csv.out, ContainsRegex("V100[^\n]*,,,,,,,[^\n]*fp8"));
+    EXPECT_THAT(csv.out, ContainsRegex("H100[^\n]*,0\.[0-9]+"));
+    const Outcome text = run(asked + "v100,h100-sxm,b200 -q");
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.out, HasSubstr("no estimate: "));
+    EXPECT_THAT(text.out, HasSubstr("x as fast as")) << "the others are still compared";
+    const json made = json::parse(run(asked + "v100,h100-sxm --json - -q").out);
+    EXPECT_TRUE(made.at("gpus").at(0).contains("reason"));
+    EXPECT_FALSE(made.at("gpus").at(0).contains("time_s"));
+    EXPECT_GT(made.at("gpus").at(1).at("time_s").get<double>(), 0);
+    const Outcome page = run(asked + "v100,h100-sxm -q -o " + path("one.html"));
+    ASSERT_EQ(page.status, 0) << page.err;
+    std::ifstream file(path("one.html"));
+    const std::string html((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_THAT(html, HasSubstr("has no estimate: "));
+    const Outcome none = run(asked + "v100,t4");
+    EXPECT_EQ(none.status, 2);
+    EXPECT_THAT(none.err, HasSubstr("V100"));
+    EXPECT_THAT(none.err, HasSubstr("T4")) << "the reason of each";
 }
 
 TEST_F(TransformerCommands, predict_of_several_gpus_ends_with_the_answer) {

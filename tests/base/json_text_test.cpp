@@ -43,7 +43,9 @@ TEST(ParseJson, holds_a_bounded_number_of_values) {
 
 TEST(ParseJson, says_where_it_is_wrong_in_plain_words) {
     EXPECT_THAT(fault_of("{\n  \"a\": 1 2\n}"), HasSubstr("f.json: is not valid JSON: line 2"));
-    for (const char* text : {"", "{", "[1e999]", "\"\xff\"", "\"\x1b[31m\""}) {
+    EXPECT_THAT(fault_of(""), HasSubstr("f.json: is empty, expected JSON"));
+    EXPECT_THAT(fault_of(std::string(1000, '\0')), HasSubstr("f.json: is not text, expected JSON"));
+    for (const char* text : {"{", "[1e999]", "\"\xff\"", "\"\x1b[31m\""}) {
         EXPECT_THAT(fault_of(text), HasSubstr("is not valid JSON")) << text;
         EXPECT_THAT(fault_of(text), testing::Not(HasSubstr("json.exception"))) << text;
         EXPECT_THAT(fault_of(text), testing::Not(HasSubstr("\x1b"))) << text;

@@ -89,6 +89,52 @@ TEST(ShortName, names_of_deepcam_stay_apart_and_within_width) {
     RecordProperty("sharing_a_short_name", shared);
 }
 
+TEST(ShortName, a_kernel_of_cutlass_is_what_its_wrapper_calls) {
+    EXPECT_EQ(short_name("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x256_8x4_tt_align1>(T1::Params)"),
+              "cutlass_80_simt_sgemm_128x256_8x4_tt_align1");
+    EXPECT_THAT(
+        short_name("void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_f16_256x64_32x4_nn_align8>(T1::Params)", 30),
+        testing::HasSubstr("256x64"));
+    const std::string hopper =
+        "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int, int>, "
+        "cutlass::gemm::collective::CollectiveMma<cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized<7, "
+        "cute::tuple<cute::C<2>, cute::C<1>, cute::C<1>>, cutlass::gemm::KernelTmaWarpSpecializedPingpong>, "
+        "cute::tuple<cute::C<64>, cute::C<128>, cute::C<64>>, cutlass::bfloat16_t, cute::tuple<long, cute::C<1>, "
+        "long>>, "
+        "void, void>>(T1::Params)";
+    EXPECT_EQ(short_name(hopper), "GemmUniversal<64x128x64 bf16>");
+    EXPECT_THAT(
+        short_name("void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::"
+                   "CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>, cute::C<1>, cute::C<1>>, "
+                   "cute::tuple<cute::C<128>, cute::C<176>, cute::C<128>>, 128, cutlass::bfloat16_t, float>>>>(P)"),
+        testing::AllOf(testing::StartsWith("FlashAttnFwdSm90<"), testing::HasSubstr("128x176x128 bf16")));
+    EXPECT_EQ(short_name("void Kernel<float>(int)"), "Kernel<float>") << "a kernel of somebody else";
+}
+
+TEST(ShortNames, of_different_kernels_in_one_view_differ) {
+    const std::string base =
+        "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
+        "float, at::native::binary_internal::";
+    const std::vector<std::string> full = {
+        base + "MulFunctor<float>>, Array<char*, 3>>(int)",
+        base + "DivFunctor<float>>, Array<char*, 3>>(int)",
+        base + "MulFunctor<float>>, Array<char*, 3>>(int)",
+        "saxpy(int)",
+        "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128Context",
+        "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvSlidingCausalP16VarSeqQ128Kv128Context"};
+    const std::vector<std::string_view> views(full.begin(), full.end());
+    for (const std::size_t width : {24U, 48U, 64U}) {
+        const auto shown = short_names(views, width);
+        ASSERT_EQ(shown.size(), full.size());
+        EXPECT_EQ(shown[0], shown[2]);
+        EXPECT_NE(shown[0], shown[1]);
+        EXPECT_EQ(shown[3], "saxpy");
+        EXPECT_NE(shown[4], shown[5]);
+        for (const std::string& text : shown) EXPECT_LE(code_points(text), width) << text;
+    }
+    EXPECT_THAT(short_names(views, 48)[1], testing::HasSubstr("DivFunctor"));
+}
+
 TEST(ShortName, hostile_names_neither_crash_nor_widen) {
     std::vector<std::string> names{"",
                                    " ",

@@ -1,0 +1,135 @@
+// Does a table that comes as gzip or through a pipe give the rows of the plain file, and hold only a window of it?
+#include <gambrel/network.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/text_window.hpp"
+
+namespace gambrel {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::string table_text(int rows) {
+    std::string text = "\xEF\xBB\xBFname,op,M,N,K,note\n";
+    for (int i = 0; i < rows; ++i) {
+        text += "r" + std::to_string(i) + ",gemm," + std::to_string(64 + i % 100) +
+                ",64,64,\"a \"\"word\"\"\nand a line\"\n";
+        if (i % 1000 == 7) text += "\n\r\n";
+        if (i % 1000 == 9) text += "bad" + std::to_string(i) + ",\"not closed,1,2,3\n";
+    }
+    return text;
+}
+
+class LayerStream : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = std::filesystem::temp_directory_path() / ("gambrel_layer_stream_" + std::to_string(::getpid()));
+        std::filesystem::create_directory(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+    [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string plain(const std::string& name, const std::string& text) {
+        std::ofstream(path(name), std::ios::binary) << text;
+        return path(name);
+    }
+    std::string packed(const std::string& name, const std::string& text, const char* mode = "wb") {
+        gzFile file = gzopen(path(name).c_str(), mode);
+        EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+        gzclose(file);
+        return path(name);
+    }
+    std::filesystem::path folder_;
+};
+
+struct Seen {
+    std::size_t line;
+    std::vector<std::string> cells;
+    std::string reason;
+    bool operator==(const Seen&) const = default;
+};
+
+std::vector<Seen> rows_of(Result<LayerTableReader> reader) {
+    EXPECT_TRUE(reader) << (reader ? "" : to_text(reader.error()));
+    std::vector<Seen> seen;
+    LayerRow row;
+    while (reader && reader->next()) {
+        reader->read(row);
+        seen.push_back({reader->line(), {reader->cells().begin(), reader->cells().end()}, row.reason});
+    }
+    EXPECT_TRUE(reader->faults().empty()) << to_text(reader->faults());
+    return seen;
+}
+
+TEST_F(LayerStream, gives_the_rows_of_the_plain_file_from_gzip_and_from_a_pipe) {
+    const std::string text = table_text(20'000);
+    const std::vector<Seen> expected = rows_of(LayerTableReader::open(text, "t.csv"));
+    ASSERT_THAT(expected, SizeIs(testing::Gt(20'000U)));
+    EXPECT_TRUE(rows_of(LayerTableReader::open_file(plain("t.csv", text))) == expected);
+    EXPECT_TRUE(rows_of(LayerTableReader::open_file(packed("t.csv.gz", text))) == expected);
+    packed("two.gz", text.substr(0, 5000));
+    EXPECT_TRUE(rows_of(LayerTableReader::open_file(packed("two.gz", text.substr(5000), "ab"))) == expected)
+        << "members of one file after another";
+    ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(path("fifo"), std::ios::binary) << text; });
+    EXPECT_TRUE(rows_of(LayerTableReader::open_file(path("fifo"))) == expected);
+    writer.join();
+}
+
+TEST_F(LayerStream, holds_only_a_window_of_what_it_unpacks) {
+    const std::string text = table_text(200'000);
+    ASSERT_GT(text.size(), 5U << 20);
+    auto window = base_detail::TextWindow::open(packed("t.csv.gz", text));
+    ASSERT_TRUE(window);
+    std::string read;
+    std::size_t most = 0;
+    for (std::size_t step = 0; !window->reaches_end(); read += window->text().substr(0, step)) {
+        window->advance(step, 100'000);
+        most = std::max(most, window->text().size());
+        step = window->reaches_end() ? window->text().size() : 1000;
+    }
+    EXPECT_TRUE(read == text);
+    EXPECT_LT(most, 200'000U);
+}
+
+TEST_F(LayerStream, does_not_give_the_row_that_a_truncated_file_cuts_in_two) {
+    const std::string text = table_text(20'000);
+    packed("t.csv.gz", text);
+    std::filesystem::resize_file(path("t.csv.gz"), std::filesystem::file_size(path("t.csv.gz")) / 2);
+    auto reader = LayerTableReader::open_file(path("t.csv.gz"));
+    ASSERT_TRUE(reader);
+    const std::vector<Seen> expected = rows_of(LayerTableReader::open(text, "t.csv"));
+    std::size_t rows = 0;
+    while (reader->next()) {
+        ASSERT_LT(rows, expected.size());
+        ASSERT_TRUE(std::equal(reader->cells().begin(), reader->cells().end(), expected[rows].cells.begin(),
+                               expected[rows].cells.end()));
+        ++rows;
+    }
+    EXPECT_GT(rows, 1000U);
+    EXPECT_THAT(to_text(reader->faults()), HasSubstr("the file is truncated"));
+    EXPECT_FALSE(load_layer_table(path("t.csv.gz")));
+}
+
+TEST_F(LayerStream, refuses_a_row_that_has_no_end_instead_of_holding_it) {
+    std::string text = "name,op,M,N,K,note\na,gemm,64,64,64,x\nlong,gemm,64,64,64,";
+    text.append(std::size_t{20} << 20, 'x');
+    text += "\nb,gemm,64,64,64,x\n";
+    const std::vector<Seen> rows = rows_of(LayerTableReader::open_file(packed("t.csv.gz", text)));
+    ASSERT_THAT(rows, SizeIs(3));
+    EXPECT_THAT(rows[1].reason, HasSubstr("too long"));
+    EXPECT_EQ(rows[2].cells[0], "b");
+    EXPECT_EQ(rows[2].line, 4U);
+}
+
+}  // namespace
+}  // namespace gambrel
