@@ -1,4 +1,4 @@
-// Is a sampled simulation within the bound that it states?
+// Is a sampled simulation within the bound that it states, and does one that was stopped say so?
 #include <gambrel/sim.hpp>
 
 #include <gtest/gtest.h>
@@ -86,6 +86,23 @@ TEST(Simulate, sample_is_within_the_bound_it_states) {
     }
     EXPECT_GE(sampled, 12);
     EXPECT_GE(tight, 6);  // a bound that always says 100 % is worth nothing
+}
+
+TEST(Simulate, stop_gives_what_was_done_and_says_so) {
+    std::stop_source source;
+    SimulationOptions options;
+    options.stop = source.get_token();
+    double last = 0;
+    options.progress = [&](double fraction) {
+        last = fraction;
+        if (fraction > 0.3) source.request_stop();
+    };
+    const Layer l = layer({.n = 32, .c = 64, .h = 56, .w = 56, .k = 256});
+    const Simulation s = simulated(l, options);
+    EXPECT_TRUE(s.partial);
+    EXPECT_GT(s.ctas_simulated, 0);
+    EXPECT_LT(s.ctas_simulated, s.ctas);
+    EXPECT_LT(last, 0.9);
 }
 
 }  // namespace

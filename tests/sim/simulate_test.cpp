@@ -253,23 +253,6 @@ TEST(Simulate, tensors_of_a_streaming_layer_share_no_line) {
     EXPECT_EQ(s.input.l1_hits + s.input.l2_hits, Bytes{});
 }
 
-TEST(Simulate, stop_gives_what_was_done_and_says_so) {
-    std::stop_source source;
-    SimulationOptions options;
-    options.stop = source.get_token();
-    double last = 0;
-    options.progress = [&](double fraction) {
-        last = fraction;
-        if (fraction > 0.3) source.request_stop();
-    };
-    const Layer l = layer({.n = 32, .c = 64, .h = 56, .w = 56, .k = 256});
-    const Simulation s = simulated(l, options);
-    EXPECT_TRUE(s.partial);
-    EXPECT_GT(s.ctas_simulated, 0);
-    EXPECT_LT(s.ctas_simulated, s.ctas);
-    EXPECT_LT(last, 0.9);
-}
-
 // Copies for the other half drive out lines that were written: none of these may be lost.
 TEST(Simulate, halves_of_l2_write_all_that_was_written) {
     Layer relu;
