@@ -49,11 +49,23 @@ std::vector<Layer> merged(std::span<const Layer> layers) {
     return result;
 }
 
+namespace {
+
+// Statistics of a channel are over all pictures, so the whole tensor passes before its values are read again; in the
+// backward pass the gradient of the output, too.
+void find_statistics(Streaming& s, Pass pass) {
+    s.kind = StreamingKind::batch_norm_training;
+    s.read_again = (pass == Pass::fwd ? 1 : 2) * s.read[0];
+    s.rows = s.rows_per_sm = 1;
+}
+
+}  // namespace
+
 Network training(const Network& network) {
     Network result = network;
     for (Layer& layer : result.layers)
         if (auto* s = std::get_if<Streaming>(&layer.op); s != nullptr && s->kind == StreamingKind::batch_norm)
-            s->kind = StreamingKind::batch_norm_training;
+            find_statistics(*s, Pass::fwd);
     const std::vector<Layer> forward = result.layers;
     for (auto layer = forward.rbegin(); layer != forward.rend(); ++layer) {
         // The backward pass of these is one layer: it finds all gradients at once.
@@ -64,6 +76,8 @@ Network training(const Network& network) {
             result.layers.push_back(*layer);
             result.layers.back().pass = pass;
             result.layers.back().bias = false;
+            auto* s = std::get_if<Streaming>(&result.layers.back().op);
+            if (s != nullptr && s->kind == StreamingKind::batch_norm_training) find_statistics(*s, pass);
         };
         // A transposed convolution runs forward as a dgrad; the gradient of its input is then a plain convolution.
         const Pass to_input = layer->pass == Pass::dgrad ? Pass::fwd : Pass::dgrad;

@@ -170,7 +170,12 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
         layer.hints.cold = true;
     }
     const std::string library = lower(cells.text(Column::provider));
-    const ChainSize chained{size.rows, size.columns, table_rows(cells.text(Column::config)) * size.columns};
+    const KernelChain* chain = kernel_chain(op->name, library);
+    ChainSize chained{size.rows, size.columns};
+    if (chain && chain->needs_table) {
+        chained.table = table_rows(cells.text(Column::config)) * size.columns;
+        if (chained.table <= 0) chain = nullptr;
+    }
     std::vector<Layer> layers;
     const ChainKernel* before = nullptr;
     const auto add = [&](const std::vector<ChainKernel>& kernels, Pass of) {
@@ -180,8 +185,6 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
             before = &kernel;
         }
     };
-    const KernelChain* chain = kernel_chain(op->name, library);
-    if (chain && chain->needs_table && chained.table <= 0) chain = nullptr;
     const bool backward = pass == "bwd" || pass == "fwd+bwd";
     if (pass != "bwd" || (chain && chain->with_forward)) {
         if (chain) add(chain->forward, Pass::fwd);
