@@ -61,6 +61,10 @@ public:
         return out;
     }
     Tile tile(const std::string& key) { return tile_from(key, fields_.text(key, true)); }
+    std::optional<Tile> tile_or_none(const std::string& key) {
+        const std::string text = fields_.text(key, false);
+        return text.empty() ? std::nullopt : std::optional(tile_from(key, text));
+    }
     std::vector<Tile> tiles(const std::string& key, bool required = true) {
         std::vector<Tile> out;
         if (!required && !fields_.any(key, false)) return out;
