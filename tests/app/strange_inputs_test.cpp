@@ -22,7 +22,7 @@ protected:
     // The arguments with the name of a FIFO that the text comes through.
     Outcome through_fifo(const std::string& arguments, const std::string& text) const {
         write("what", text);
-        return run(arguments, "rm -f fifo; mkfifo fifo && (timeout 20 cat what > fifo &) ;");
+        return run(arguments, "rm -f fifo; mkfifo fifo && (timeout 20 sh -c 'cat what > fifo' &) ;");
     }
     static std::string noise() {
         std::mt19937 random(1);
@@ -46,9 +46,10 @@ TEST_F(StrangeInputs, a_fifo_with_a_name_is_read_by_every_reader) {
     EXPECT_EQ(trace.status, 0) << trace.err;
     const Outcome table = through_fifo("predict --layers fifo --gpu a100 --csv -", "op,M,N,K\ngemm,64,64,64\n");
     EXPECT_EQ(table.status, 0) << table.err;
+    write("t.json", trace_);
     const Outcome operators =
         through_fifo("analyze t.json --operators fifo", R"({"schema": "gambrel-operators-1", "operators": []})");
-    EXPECT_THAT(operators.err, Not(HasSubstr("fifo")));
+    EXPECT_EQ(operators.status, 0) << operators.err;
 }
 
 TEST_F(StrangeInputs, binary_is_refused_in_few_words_that_name_what_was_expected) {
