@@ -222,8 +222,9 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         if (name.precomputed) m.border_sides = borders_apart(*convolution, *engine, view, layer.hints.fma);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
+    // Seen up to Turing; what cuDNN 8 takes on Ampere and later is not known.
     if (convolution && layer.pass == Pass::wgrad && !is_tensor(m.pipe) && m.transform == Transform::none &&
-        layer.hints.kernel.empty() && layer.hints.tile_m <= 0) {
+        layer.hints.kernel.empty() && layer.hints.tile_m <= 0 && !gpu.architecture.matrix_gemm) {
         name.family = KernelName::Family::engine;
         const std::int64_t filters = convolution->k / convolution->groups;
         name.tile = {64, filters <= 64 ? 32 : filters <= 128 ? 128 : 256, 8};
