@@ -185,6 +185,7 @@ struct Hints {
     Bytes workspace;            // that the library asked for; 0: not given
     bool overwrites = false;    // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
     bool cold = false;          // caches were flushed before it, as a profiler does that counts one kernel
+    bool base_clock = false;    // such a profiler also holds the base clock, unless the row has another
     bool other_layout = false;  // tensors are not stored as matrix kernels read them: the library turns them over
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
     // The time includes the kernels that make FP8 or FP4 of a wider input.

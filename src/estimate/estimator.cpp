@@ -148,8 +148,7 @@ std::string not_modelled(const Layer& layer) {
 
 Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
-    // A profiler that counts holds the base clock, unless it is told not to.
-    const bool at_base = layer.hints.cold && !clock;
+    const bool at_base = layer.hints.base_clock && !clock;
     std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : at_base ? -1 : 0};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     const Machine* machine = nullptr;

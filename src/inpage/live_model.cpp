@@ -29,7 +29,7 @@ double ctas_of(const Layer& layer, const Mapping& mapping) {
 
 // As an exploration scales its designs: what an SM has stays, L2 follows the clock of the SMs, DRAM has its own.
 ModelInputs scaled_inputs(ModelInputs in, const DesignFactors& f) {
-    in.sms = whole_sms(in.sms, f.sms);
+    in.sms = in.limits.sms = whole_sms(in.sms, f.sms);
     for (const Pipe pipe : all_pipes())
         if (is_tensor(pipe)) in.flop_per_cycle[pipe] *= f.tensor;
     in.clock *= f.clock;

@@ -140,6 +140,7 @@ private:
                 cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
         }
         hints.cold = !cell(Column::counted).empty();
+        hints.base_clock = hints.cold && !hints.sm_clock;
         if (const auto text = cell(Column::timing); !text.empty()) {
             hints.timing = timing_from(text);
             if (!hints.timing)

@@ -74,7 +74,7 @@ std::vector<Layer> profiled_call(std::string_view framework, const Layer& layer,
     const auto& v = std::get<Convolution>(layer.op);
     const auto input = static_cast<double>(v.n * v.c * v.h * v.w);
     const auto output = static_cast<double>(v.n * v.k * v.p() * v.q());
-    // A graph of TensorFlow 1 draws its input anew in every run, and its gradient needs no forward pass.
+    // A graph of TensorFlow 1 draws new input in every run, and its gradient needs no forward pass.
     if (framework == "TF1") stream(call, layer, StreamingKind::copy, 0, input);
     if (framework != "TF1" || !backward) convolve(call, layer, Pass::fwd);
     if (backward && call.pytorch) {

@@ -260,7 +260,7 @@ TEST(Numbers, a_layer_comes_back_with_all_that_a_mapping_or_a_model_asks_of_it) 
     h.algorithm = "WINOGRAD", h.kernel = "volta", h.tile_m = 1, h.tile_n = 2, h.tile_k = 3, h.split_k = 4,
     h.kernels = 5;
     h.sm_clock = Frequency{6}, h.math = Precision::tf32, h.tensor_core = true, h.timing = Timing::graph, h.fma = 7;
-    h.workspace = Bytes{8}, h.overwrites = h.cold = true, h.quantizes_input = InputScales::tensor;
+    h.workspace = Bytes{8}, h.overwrites = h.cold = h.base_clock = true, h.quantizes_input = InputScales::tensor;
     layer.hints.other_layout = true;
     layer.hints.bias_kernel = BiasKernel::copies;
     const auto back = layer_from_numbers(numbers_of(layer));
