@@ -162,13 +162,20 @@ private:
             judge_by_width();
             std::vector<std::size_t> again;
             for (std::size_t i = 0; i < taken_.size(); ++i)
-                if (looks_slowed(out_.ceilings[i], out_)) again.push_back(i);
+                if (looks_slowed(out_.ceilings[i], out_) || (visit == 1 && rests_on_shared_cache(out_.ceilings[i])))
+                    again.push_back(i);
             for (std::size_t done = 0; done < again.size(); ++done) {
                 const double rest = static_cast<double>(again.size() - done) * (kVisits - visit);
                 if (session_.stopped() || session_.left().value() <= 0 || session_.device().lost()) return;
                 visit_again(again[done], session_.device().now() + session_.left() / rest);
             }
         }
+    }
+
+    // Where a neighbour, or a hypervisor that moves a core to another cache, has emptied a cache that cores share, the
+    // samples of one visit are those of a first walk through it, and agree with each other.
+    [[nodiscard]] bool rests_on_shared_cache(const MeasuredCeiling& c) const {
+        return c.kind == CeilingKind::latency && c.level == Level::l3 && out_.device.kind == DeviceKind::host;
     }
 
     // The first ceilings are measured before it is known how wide a whole core is. A neighbour that was there all that
