@@ -3,6 +3,7 @@
 import {quadtree} from "d3-quadtree";
 import {event as zoomEvent, select} from "d3-selection";
 import {zoom as zoomBehaviour, zoomIdentity} from "d3-zoom";
+import {fitted, whenResized} from "./canvas";
 import type {Row} from "./data";
 import {announce, el} from "./dom";
 import {drawEmphasised, drawRoofline, frameOf, px, py, shownPoints, type Scene} from "./roofline";
@@ -59,7 +60,7 @@ export class RooflineChart {
       this.events.picked(this.rowAt(e), e.shiftKey || e.ctrlKey || e.metaKey);
     });
     this.node.addEventListener("keydown", (e) => this.key(e));
-    new ResizeObserver(() => this.resized()).observe(this.node);
+    whenResized(this.node, () => this.draw());
   }
 
   update(base: SceneBase, home: Box, box: Box|null) {
@@ -97,23 +98,12 @@ export class RooflineChart {
     this.events.moved({x0: b.x0 + w, x1: b.x1 + w, y0: b.y0 + h, y1: b.y1 + h});
   }
 
-  private resized() {
-    if (this.base) this.draw();
-  }
-
   private draw() {
     const width = this.node.clientWidth, height = this.node.clientHeight;
     if (!this.base || width < 50 || height < 50) return;
-    for (const canvas of [this.lower, this.upper]) {
-      const ratio = window.devicePixelRatio || 1;
-      if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-        canvas.width = Math.round(width * ratio);
-        canvas.height = Math.round(height * ratio);
-      }
-      canvas.getContext("2d")!.setTransform(ratio, 0, 0, ratio, 0, 0);
-    }
+    fitted(this.upper, width, height);
     this.scene = {...this.base, width, height, plot: frameOf(width, height), box: this.box ?? this.home};
-    drawRoofline(new CanvasSurface(this.lower.getContext("2d")!), this.scene);
+    drawRoofline(new CanvasSurface(fitted(this.lower, width, height)), this.scene);
     this.tree = null;
     this.syncZoom();
     this.drawUpper();

@@ -26,12 +26,12 @@ export function replace(node: Element, ...children: Child[]): void {
   node.replaceChildren(...(children.filter((c) => c) as (Node | string)[]));
 }
 
-// A name from outside keeps its own direction and cannot turn that of the text around it.
 // What changes at every frame is written only where it differs: an equal text would still be laid out again.
 export function say(node: HTMLElement, text: string) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// A name from outside keeps its own direction and cannot turn that of the text around it.
 export function nameOf(text: string): HTMLElement { return el("bdi", {}, text); }
 
 export function download(name: string, blob: Blob): void {

@@ -1,6 +1,7 @@
 // The first tab of a page with several results: a card for each view that says what it is and comes to, and leads
 // there.
 import type {BoundColors} from "./bounds";
+import {fitted} from "./canvas";
 import {nounOf, type PageData, type Palette, type Row, type View} from "./data";
 import {boundTitle} from "./details";
 import {el, nameOf} from "./dom";
@@ -57,11 +58,9 @@ function mini(view: View, rows: Row[], palette: Palette): HTMLCanvasElement|null
   if (!chart) return null;
   const canvas = el("canvas", {class: "mini", "aria-hidden": "true"});
   requestAnimationFrame(() => {
-    const width = canvas.clientWidth, height = canvas.clientHeight, ratio = window.devicePixelRatio || 1;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
     if (width < 100) return;
-    (canvas.width = width * ratio), (canvas.height = height * ratio);
-    const context = canvas.getContext("2d")!;
-    context.scale(ratio, ratio);
+    const context = fitted(canvas, width, height);
     const here = rows.filter((r) => r.machine === chart.machine);
     drawRoofline(new CanvasSurface(context), {
       chart,

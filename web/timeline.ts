@@ -3,6 +3,7 @@
 import {event as zoomEvent, select} from "d3-selection";
 import {zoom as zoomBehaviour, zoomIdentity} from "d3-zoom";
 import type {BoundColors} from "./bounds";
+import {fitted, whenResized} from "./canvas";
 import type {PageData, Palette, Row, View} from "./data";
 import {announce, el, replace} from "./dom";
 import {percent, plural} from "./format";
@@ -105,7 +106,7 @@ export class TimelineChart {
     });
     this.box.addEventListener("keydown", (e) => this.key(e));
     this.box.addEventListener("blur", () => this.point(null, 0, 0));
-    new ResizeObserver(() => this.draw()).observe(this.box);
+    whenResized(this.box, () => this.draw());
   }
 
   private timeline(): Timeline {
@@ -144,13 +145,8 @@ export class TimelineChart {
     const width = this.box.clientWidth;
     if (!this.now?.view.timeline || width < 50) return;
     const t = this.timeline(), height = heightOf(t.lanes.length);
-    for (const canvas of [this.lower, this.upper]) {
-      const ratio = window.devicePixelRatio || 1;
-      if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio))
-        (canvas.width = Math.round(width * ratio)), (canvas.height = Math.round(height * ratio));
-      canvas.getContext("2d")!.setTransform(ratio, 0, 0, ratio, 0, 0);
-    }
-    const g = new CanvasSurface(this.lower.getContext("2d")!);
+    fitted(this.upper, width, height);
+    const g = new CanvasSurface(fitted(this.lower, width, height));
     const widest = Math.max(...t.columns.lanes.map(([name]) => g.width(name, 11)));
     const [from, to] = this.window ?? [0, Math.max(1, t.columns.wall)];
     this.scene = {

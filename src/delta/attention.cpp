@@ -191,7 +191,7 @@ double read_again(const Kernel& k, Bytes keys) {
 // Kernels as the simulator has them (docs/simulator.md, "Attention"): O and dO are multiplied first; CTAs that hold
 // keys visit tiles of Q and dO and add to dQ in FP32, which is cleared before and rounded afterwards; dK and dV of
 // query heads that share keys are added up. What one kernel leaves for the next is written once, and read or changed as
-// far as L2 has not kept it.
+// far as it is no longer in L2.
 void backward_traffic(const Kernel& k, Traffic& traffic) {
     const Attention& a = k.a;
     const double dk = real(a.head_dim), dv = real(a.head_dim_v), rows = real(a.batch) * real(a.q_len) * real(a.heads);

@@ -73,8 +73,10 @@ TEST(LiveModel, gives_to_the_last_bit_what_predict_gives) {
     }
 }
 
-TEST(LiveModel, scales_a_machine_as_an_exploration_does) {
-    const Estimates estimates = estimated(network("resnet50"), "v100");
+// With eight images the last layer's reduction is split by the SMs that the design has.
+void expect_as_explored(std::int64_t batch) {
+    SCOPED_TRACE(batch);
+    const Estimates estimates = estimated(network("resnet50", batch), "v100");
     const Machine& machine = *estimates.options.machine;
     Workload workload;
     workload.add(*estimates.layers);
@@ -93,6 +95,10 @@ TEST(LiveModel, scales_a_machine_as_an_exploration_does) {
         EXPECT_EQ(results[i].dram.value(), expected.layers[i].dram_bytes * runs);
         EXPECT_EQ(results[i].waits_for, expected.layers[i].bound);
     }
+}
+
+TEST(LiveModel, scales_a_machine_as_an_exploration_does) {
+    for (const std::int64_t batch : {0, 8}) expect_as_explored(batch);
 }
 
 TEST(LiveModel, moves_the_roofs_with_the_resources) {

@@ -170,6 +170,18 @@ class Timeline(PageTest):
         finally:
             b.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
+    def test_pictures_stay_sharp_when_only_the_screen_changes(self):
+        b.open("traced.html")
+        sizes = "return [...document.querySelectorAll('#timeline canvas, #chart canvas')].map((c) => c.width / c.clientWidth)"
+        b.wait(lambda: b.js(sizes) == [1, 1, 1, 1])
+        width, height = b.js("return [innerWidth, innerHeight]")
+        b.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": False})
+        try:
+            b.wait(lambda: b.js(sizes) == [2, 2, 2, 2])
+        finally:
+            b.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        b.wait(lambda: b.js(sizes) == [1, 1, 1, 1])
+
     def test_it_is_saved_as_svg_and_csv(self):
         b.open("traced.html")
         b.js("document.getElementById('timeline-csv').click()")

@@ -13,6 +13,13 @@ namespace gambrel {
 
 inline const Machine& v100() { return *find_in_catalogue("v100-sxm2-16gb"); }
 
+// 3x3, padded by one, stride one.
+inline Convolution three_by_three(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, std::int64_t k) {
+    Convolution v{.n = n, .c = c, .h = h, .w = w, .k = k, .r = 3, .s = 3};
+    v.pad_top = v.pad_bottom = v.pad_left = v.pad_right = 1;
+    return v;
+}
+
 inline Layer layer(const Convolution& v, Pass pass = Pass::fwd, Precision precision = Precision::fp32) {
     Layer l;
     l.name = "test";
@@ -41,8 +48,8 @@ inline Mapping tile(std::int32_t m, std::int32_t n, std::int32_t k) {
     return mapping;
 }
 
-// Sectors by tensor over all CTAs of a layer, every request counted.
-inline std::map<Tensor, std::uint64_t> requested(const Layer& l, const Mapping& mapping) {
+// What all CTAs of a layer ask for, one after the other.
+inline std::vector<Access> accesses(const Layer& l, const Mapping& mapping) {
     const auto stream = make_stream(l, mapping);
     std::vector<Access> out;
     CtaState state;
@@ -51,8 +58,14 @@ inline std::map<Tensor, std::uint64_t> requested(const Layer& l, const Mapping& 
         for (std::int64_t step = 0; step < stream->steps(cta); ++step) stream->step(state, step, out);
         stream->close(state, out);
     }
+    return out;
+}
+
+// Sectors by tensor, every request counted.
+inline std::map<Tensor, std::uint64_t> requested(const Layer& l, const Mapping& mapping) {
     std::map<Tensor, std::uint64_t> sectors;
-    for (const Access access : out) sectors[static_cast<Tensor>(tensor_of(access.line()))] += access.count();
+    for (const Access access : accesses(l, mapping))
+        sectors[static_cast<Tensor>(tensor_of(access.line()))] += access.count();
     return sectors;
 }
 

@@ -21,17 +21,7 @@ Device small_device(std::uint64_t l2_lines) {
 }
 
 std::vector<Layer> layers_to_sample() {
-    const Convolution three{.n = 5,
-                            .c = 32,
-                            .h = 56,
-                            .w = 56,
-                            .k = 192,
-                            .r = 3,
-                            .s = 3,
-                            .pad_top = 1,
-                            .pad_bottom = 1,
-                            .pad_left = 1,
-                            .pad_right = 1};
+    const Convolution three = three_by_three(5, 32, 56, 56, 192);
     Convolution strided = three, dilated = three, seven = three;
     strided.stride_h = strided.stride_w = 2;
     strided.n = 16;

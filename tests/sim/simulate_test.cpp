@@ -13,17 +13,7 @@ namespace {
 using namespace sim_detail;
 
 TEST(Simulate, layer_that_fits_in_l2_moves_its_compulsory_bytes_only) {
-    const Convolution v{.n = 2,
-                        .c = 64,
-                        .h = 28,
-                        .w = 32,
-                        .k = 64,
-                        .r = 3,
-                        .s = 3,
-                        .pad_top = 1,
-                        .pad_bottom = 1,
-                        .pad_left = 1,
-                        .pad_right = 1};
+    const Convolution v = three_by_three(2, 64, 28, 32, 64);
     for (const Pass pass : {Pass::fwd, Pass::dgrad}) {
         const Layer l = layer(v, pass);
         const Simulation s = simulated(l);

@@ -202,16 +202,8 @@ TEST(Stream, touches_what_the_definition_of_convolution_does) {
         }
         const Touched expected = touched(v, static_cast<std::int64_t>(element_size(precision).value()), layout);
         for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
-            const auto stream = make_stream(layer(v, pass, precision), mapping);
-            std::vector<Access> out;
-            CtaState state;
-            for (std::int64_t cta = 0; cta < stream->ctas(); ++cta) {
-                stream->open(cta, state);
-                for (std::int64_t step = 0; step < stream->steps(cta); ++step) stream->step(state, step, out);
-                stream->close(state, out);
-            }
             std::map<unsigned, std::set<std::uint64_t>> sectors;
-            for (const Access access : out)
+            for (const Access access : accesses(layer(v, pass, precision), mapping))
                 for (unsigned s = 0; s < kSectorsPerLine; ++s)
                     if ((access.sectors() >> s & 1U) != 0)
                         sectors[tensor_of(access.line())].insert(access.line() * kSectorsPerLine + s);
