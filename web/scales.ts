@@ -28,7 +28,9 @@ export function scale(values: number[], axis: Axis, from: number, to: number, ro
   if (!values.length) (low = 0), (high = 1);
   // A front from cost 1 to 2 wants all the room; bars bring their zero with them.
   if (!axis.log && low > 0 && low < 0.2 * high) low = 0;
-  const pad = high > low ? 0.05 * (high - low) : 0.5;
+  let pad = high > low ? 0.05 * (high - low) : 0.5;
+  // Designs that differ by a thousandth are equal to the eye, and to a tick of three digits.
+  if (!axis.log && high > low) pad = Math.max(pad, 0.5 * (0.1 * Math.abs(high) - (high - low)));
   (low = low === 0 && !axis.log ? 0 : low - pad), (high += pad);
   const length = Math.abs(to - from), at = (v: number) => from + ((f(v) - low) / (high - low)) * (to - from);
   if (axis.log && axis.binary) return {at, ticks: binaryTicks(low, high, at, axis, length / room)};

@@ -103,7 +103,9 @@ Scale scale_of(const std::vector<double>& values, const ChartAxis& axis, double 
     }
     // A front from cost 1 to 2 needs all the room; bars bring their zero with them.
     if (!axis.log && s.low > 0 && s.low < 0.2 * s.high) s.low = 0;
-    const double pad = s.high > s.low ? 0.05 * (s.high - s.low) : 0.5;
+    double pad = s.high > s.low ? 0.05 * (s.high - s.low) : 0.5;
+    // Designs that differ by a thousandth are equal to the eye, and to a tick of three digits.
+    if (!axis.log && any && s.high > s.low) pad = std::max(pad, 0.5 * (0.1 * std::fabs(s.high) - (s.high - s.low)));
     if (axis.log || s.low != 0) s.low -= pad;
     s.high += pad;
     return s;

@@ -27,7 +27,8 @@ struct Scale {
     // As many as fit if each needs `room`.
     [[nodiscard]] std::vector<Tick> ticks(double room) const;
 };
-// From just below the least usable value to just above the largest; from zero if they start near it.
+// From just below the least usable value to just above the largest; from zero if they start near it, and over a tenth
+// of the largest at least.
 Scale scale_of(const std::vector<double>& values, const ChartAxis& axis, double from, double to);
 
 // The values that the axes of a chart must show. An interval far from its median does not count: a point that was

@@ -36,6 +36,16 @@ std::uint64_t lines_in(const LockedFile& file, std::uint64_t bytes) {
     return lines;
 }
 
+// Both files are locked, read again and continued, which a pipe or a device cannot be.
+Result<void> can_be_continued(const std::string& path) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (!fs::exists(status) || fs::is_regular_file(status)) return {};
+    return failure(path,
+                   "is not a regular file; expected one, or a new name, because a search that is resumed continues "
+                   "this file. --csv writes to a pipe");
+}
+
 }  // namespace
 
 Recorder::Recorder(const Exploration& exploration, const ExploreRequest& request)
@@ -57,6 +67,7 @@ Result<void> Recorder::open() {
 Result<void> Recorder::open_checkpoint() {
     const std::string& path = request_.resume;
     if (path.empty()) return {};
+    if (const auto file = can_be_continued(path); !file) return file;
     if (const auto allowed = guard_.check_target(path); !allowed) return allowed;
     if (const auto locked = lock_.open(path + ".lock", path); !locked) return locked;
     lock_.remove_on_close();
@@ -88,6 +99,7 @@ Result<void> Recorder::open_checkpoint() {
 Result<void> Recorder::open_designs() {
     const std::string& path = request_.designs;
     if (path.empty()) return {};
+    if (const auto file = can_be_continued(path); !file) return file;
     const std::string heading = design_heading(exploration_.space());
     if (const auto allowed = guard_.check(path, heading); !allowed) return allowed;
     if (const auto locked = designs_.open(path, path); !locked) return locked;

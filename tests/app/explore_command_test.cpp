@@ -199,6 +199,15 @@ TEST_F(ExploreCommand, files_of_others_and_inputs_are_kept) {
     EXPECT_EQ(text_of(path("mine.csv")), "name,price\nx,1\n");
 }
 
+TEST_F(ExploreCommand, a_pipe_or_a_device_cannot_be_continued_and_is_refused_at_once) {
+    const std::string request = "timeout 20 " + binary() + "explore alexnet --gpu v100 --vary sms=1:2 ";
+    for (const char* flag : {"--designs fifo", "--resume fifo", "--designs /dev/null"}) {
+        const Outcome o = shell("[ -p fifo ] || mkfifo fifo; " + request + flag);
+        EXPECT_EQ(o.status, 2) << flag;
+        EXPECT_THAT(o.err, HasSubstr("is not a regular file; expected one, or a new name")) << flag;
+    }
+}
+
 TEST_F(ExploreCommand, a_machine_without_numbers_is_refused) {
     std::ofstream(path("tiny.json"))
         << R"({"schema": 1, "id": "tiny", "name": "Tiny", "compute_capability": "7.0", "memory": {"levels": []}})";

@@ -1,4 +1,6 @@
 // Does each renderer draw each kind of chart as recorded, with its values, units and origin?
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -98,6 +100,17 @@ TEST(Scale, spells_numbers_with_prefix_and_unit) {
     EXPECT_EQ(value_text(0.25, plain), "0.25");
     EXPECT_EQ(value_text(-0.125, plain), "-0.125");
     EXPECT_EQ(value_text(std::numeric_limits<double>::infinity(), plain), "");
+}
+
+TEST(Scale, no_two_ticks_of_a_narrow_axis_are_spelled_alike) {
+    const ChartAxis plain{"speed-up", "", false, false};
+    for (const double high : {1.0001, 1.004, 1.05, 1.3, 9.999})
+        for (const double room : {26.0, 44.0}) {
+            std::vector<std::string> texts;
+            for (const Tick& t : scale_of({1, high}, plain, 0, 340).ticks(room)) texts.push_back(t.text);
+            ASSERT_GE(texts.size(), 2u);
+            EXPECT_EQ(std::adjacent_find(texts.begin(), texts.end()), texts.end()) << high << " " << room;
+        }
 }
 
 TEST(TerminalText, never_exceeds_its_width) {
