@@ -1,7 +1,7 @@
 #include <gambrel/compare.hpp>
 
 #include <fmt/format.h>
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/analysis_flags.hpp"
 #include "app/command.hpp"

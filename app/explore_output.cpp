@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 #include <gambrel/explore.hpp>
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/command.hpp"
 

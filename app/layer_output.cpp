@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/command.hpp"
 #include "app/interrupt.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "app/command.hpp"
 #include "app/layer_output.hpp"

@@ -16,13 +16,11 @@ ROOMS = ["base", "units", "machine", "kernel", "network", "mapping", "ingest", "
 OPEN_ROOMS = {"base"}
 # The drawing tools of `chart` (canvas, SVG writer, palette) are open to `report`, whose Roofline is its own drawing.
 OPEN_TOOLBOXES = {("report", "chart")}
-# A second public header of a room, for a noun of its own: `layer.hpp` has what network.hpp's readers give, `architecture.hpp` what
-# all machines of one generation share, `pages.hpp` one page of one result, `advice.hpp` what follows from verdicts.
+# A second public header of a room, for a noun of its own: `layer.hpp` has what network.hpp's readers give, `architecture.hpp`
+# what all machines of one generation share.
 EXTRA_HEADERS = {
-    "advice.hpp": "roofline",
     "architecture.hpp": "machine",
     "layer.hpp": "network",
-    "pages.hpp": "report",
     "version.hpp": "base",
 }
 # Private doors that still stand open.

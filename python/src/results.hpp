@@ -18,7 +18,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <gambrel/load.hpp>
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "arrow.hpp"
 #include "watch.hpp"

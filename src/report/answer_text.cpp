@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <gambrel/advice.hpp>
+#include <gambrel/roofline.hpp>
 
 #include "report/numbers.hpp"
 

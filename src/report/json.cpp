@@ -1,7 +1,7 @@
 #include <cctype>
 
-#include <gambrel/advice.hpp>
 #include <gambrel/report.hpp>
+#include <gambrel/roofline.hpp>
 #include <gambrel/version.hpp>
 
 #include "report/json_values.hpp"

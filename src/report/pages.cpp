@@ -1,4 +1,4 @@
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include <fmt/format.h>
 

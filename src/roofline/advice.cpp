@@ -1,4 +1,4 @@
-#include <gambrel/advice.hpp>
+#include <gambrel/roofline.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The rules of data/advice/rules.json, read and checked.
 #pragma once
 
-#include <gambrel/advice.hpp>
+#include <gambrel/roofline.hpp>
 
 #include "roofline/expression.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "page/whatif_pages.hpp"
 #include "report/timeline_sample.hpp"

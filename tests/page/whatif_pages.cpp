@@ -4,7 +4,7 @@
 #include <functional>
 
 #include <fmt/format.h>
-#include <gambrel/pages.hpp>
+#include <gambrel/report.hpp>
 
 #include "explore/evaluator.hpp"
 

@@ -1,5 +1,5 @@
 // Each rule of data/advice fires where it should and keeps silent where it should not.
-#include <gambrel/advice.hpp>
+#include <gambrel/roofline.hpp>
 
 #include <algorithm>
 #include <set>
