@@ -194,11 +194,11 @@ private:
         MeasuredStep& before = taken_[i];
         const auto probe = session_.device().prepare(before.step.probe, before.step.working_set);
         if (!probe || !probe->probe) return;
-        Repeated now =
-            repeated(*probe->probe, before.step.probe, before.step.working_set, until, session_, &before.samples);
+        // By itself, because samples that agree with each other would end this visit with its first one.
+        const Repeated now = repeated(*probe->probe, before.step.probe, before.step.working_set, until, session_);
         if (now.fault) return;
         if (now.clock) c.clock = now.clock;
-        before.samples = std::move(now.samples);
+        before.samples.add(now.samples);
         before.samples.mark_narrow([&](int unit) { return session_.device().least_width(unit); });
         set_estimate(c, before.samples, before.notes);
     }

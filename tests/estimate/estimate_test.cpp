@@ -58,6 +58,22 @@ TEST(Estimator, takes_the_rows_gpu_and_clock_before_its_own) {
     EXPECT_NEAR(compute(*half) / compute(*own), 2, 1e-9);
 }
 
+// A profiler that counts holds the base clock, unless the row or the command has another.
+TEST(Estimator, takes_the_base_clock_for_a_row_with_counters) {
+    const std::string heads = "N,C,H,W,K,R,S,gpu", row = "1,32,14,14,32,3,3,v100-sxm2-16gb";
+    const auto clock = [](const std::string& text, std::optional<Frequency> given = {}) {
+        EstimatorOptions options = options_for(Method::model);
+        options.clock = given;
+        const auto e = Estimator(options)(table(text)->table->rows[0].layers[0]);
+        EXPECT_TRUE(e);
+        return e ? e->on->inputs.clock : Frequency{};
+    };
+    EXPECT_EQ(clock(heads + "\n" + row + "\n"), v100().clocks.boost->value);
+    EXPECT_EQ(clock(heads + ",dram_bytes\n" + row + ",1e6\n"), v100().clocks.base->value);
+    EXPECT_EQ(clock(heads + ",dram_bytes,sm_clock_mhz\n" + row + ",1e6,1400\n"), Frequency{1.4e9});
+    EXPECT_EQ(clock(heads + ",dram_bytes\n" + row + ",1e6\n", Frequency{1.2e9}), Frequency{1.2e9});
+}
+
 // What an estimate points to must live as long as it does: title and figures of --explain came from freed memory.
 TEST(Estimator, estimates_outlive_the_estimator_that_made_them) {
     const Layer layer = small_layer();
