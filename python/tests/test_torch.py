@@ -1,6 +1,7 @@
 """Modules of PyTorch on GPUs that are not here: FLOP against torch's own counter, paths against named_modules."""
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
@@ -119,6 +120,35 @@ def test_what_has_no_model_is_listed_with_its_reason():
             def forward(self, x):
                 return x[: int(x.sum())] if x.sum() > 3 else x
         gambrel.network(Wild(), torch.ones(8))
+
+
+# What a rule of data/operators calls an argument, and what PyTorch calls it.
+MEANINGS = {"a": {"self", "mat1", "batch1", "input", "mat"}, "b": {"mat2", "batch2", "other", "weight", "vec", "tensor"},
+            "addend": {"self", "bias"}, "offsets": {"offs", "offsets"}, "input": {"input", "self"}, "output": {"grad_output"},
+            "mask": {"bias", "attn_bias", "output_mask"}, "mask_type": {"custom_mask_type"}, "causal": {"is_causal", "dropout_p"},
+            "cumulative": {"cum_seq_q", "cu_seqlens_q"}, "kernel": {"kernel_size"}, "size": {"output_size", "input_size"},
+            "table": {"weight", "self"}, "index": {"indices", "index"}, "dilation": {"dilation", "ceil_mode"}}
+
+
+def test_positions_of_arguments_are_those_of_this_version():
+    rules = json.loads((Path(__file__).parents[2] / "data/operators/torch.json").read_text())["operators"]
+    checked = 0
+    for rule in rules:
+        for name in (n for n in rule["names"] if n.startswith("aten::")):
+            # The overload that the profiler records: of tensors, without a type or a result of its own.
+            schemas = [s for s in torch._C._jit_get_schemas_for_operator(name) if s.overload_name in ("", "Tensor")]
+            for schema in schemas[:1]:
+                names = [a.name for a in schema.arguments]
+                for meaning, position in rule.get("arguments", {}).items():
+                    assert names[position] in MEANINGS.get(meaning, {meaning}), (name, meaning, names)
+                    checked += 1
+                reads = rule.get("read", [])
+                for position in reads if isinstance(reads, list) else []:
+                    if isinstance(position, int) and name not in ("aten::lift_fresh", "aten::where"):
+                        kind = str(schema.arguments[position].type)
+                        assert "Tensor" in kind or "number" in kind, (name, position, names)
+                        checked += 1
+    assert checked > 200
 
 
 def test_a_trace_without_a_gpu_says_so():

@@ -1,5 +1,7 @@
 // A rank's result as one line of JSON. Both ends are the same program, but a launcher may start two versions of it, so
 // what arrives is checked like any other input.
+#include <limits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -36,18 +38,25 @@ json ceiling_of(const MeasuredCeiling& c) {
     return j;
 }
 
+// A fraction, or a number that an int cannot hold, would be converted to any other.
+int whole(const json& j, const char* key, std::int64_t most = std::numeric_limits<int>::max()) {
+    const json& value = j.at(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+        throw json::other_error::create(501, fmt::format("{}: expected a whole number up to {}", key, most), &j);
+    return value.get<int>();
+}
+
 MeasuredCeiling ceiling_from(const json& j) {
     MeasuredCeiling c;
-    const int kind = j.at("kind").get<int>();
-    if (kind < 0 || kind > static_cast<int>(CeilingKind::link)) throw json::other_error::create(501, "kind", &j);
-    c.kind = static_cast<CeilingKind>(kind);
+    c.kind = static_cast<CeilingKind>(whole(j, "kind", static_cast<int>(CeilingKind::link)));
     c.title = j.at("title").get<std::string>();
     const auto action = probe_action_from(j.at("action").get<std::string>());
     if (!action) throw json::other_error::create(501, "action", &j);
     c.action = *action;
-    c.units = j.at("units").get<int>();
-    c.value = {j.at("median").get<double>(),  j.at("low").get<double>(),     j.at("high").get<double>(),
-               j.at("minimum").get<double>(), j.at("maximum").get<double>(), j.at("count").get<std::size_t>()};
+    c.units = whole(j, "units");
+    c.value = {j.at("median").get<double>(),  j.at("low").get<double>(),
+               j.at("high").get<double>(),    j.at("minimum").get<double>(),
+               j.at("maximum").get<double>(), static_cast<std::size_t>(whole(j, "count"))};
     c.samples = c.value;
     c.disturbed = j.at("disturbed").get<bool>();
     c.primary = j.at("primary").get<bool>();
@@ -84,9 +93,9 @@ Result<RankResult> from_wire(std::string_view text) {
     const json& j = *parsed;
     RankResult r;
     try {
-        r.rank = j.at("rank").get<int>();
+        r.rank = whole(j, "rank");
         const std::string where = fmt::format("rank {}", r.rank);
-        if (const int schema = j.at("schema").get<int>(); schema != kSchema)
+        if (const int schema = whole(j, "schema"); schema != kSchema)
             return failure(where,
                            fmt::format("sends schema {}, expected {}: another version of gambrel", schema, kSchema));
         r.error = j.at("error").get<std::string>();
@@ -96,7 +105,7 @@ Result<RankResult> from_wire(std::string_view text) {
         if (!kind) return failure(where, fmt::format("sends a device of kind {}", d["kind"].dump()));
         info.kind = *kind, info.name = d.at("name").get<std::string>();
         info.id = d.at("id").get<std::string>(), info.detail = d.at("detail").get<std::string>();
-        info.units = d.at("units").get<int>();
+        info.units = whole(d, "units");
         if (d.contains("machine")) {
             auto machine = parse_machine(d["machine"].get<std::string>(), where);
             if (!machine) return tl::unexpected(machine.error());

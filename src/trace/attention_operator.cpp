@@ -70,6 +70,16 @@ std::optional<bool> is_causal(std::string_view kernel) {
     return std::nullopt;
 }
 
+// As a flag, or as the type of a mask: 0 none, 1 and 2 causal. PyTorch 2.4 put an argument before the type, so that
+// where newer versions have it older ones have a flag of something else.
+std::optional<bool> recorded_causal(const Launch& l) {
+    const std::string& type = value_of(l, "mask_type");
+    const bool is_type = type == "0" || type == "1" || type == "2";
+    const std::string& text = is_type ? type : value_of(l, "causal");
+    if (text.empty()) return std::nullopt;
+    return text == "True" || text == "1" || text == "2";
+}
+
 double pairs_of(const Attention& a, double q, double kv) {
     Attention one = a;
     one.q_len = std::max<std::int64_t>(1, std::llround(q)), one.kv_len = std::max<std::int64_t>(1, std::llround(kv));
@@ -173,9 +183,7 @@ Problem read_problem(const Launch& l) {
     s.batch = packed ? 1 : a[0];
     s.heads = at(a, heads_first ? 1 : 2), s.q_len = at(a, heads_first ? 2 : 1), s.head_dim = at(a, 3);
     s.kv_heads = at(b, heads_first ? 1 : 2), s.kv_len = at(b, heads_first ? 2 : 1), s.head_dim_v = at(c, 3);
-    const std::string& causal = value_of(l, "causal");
-    s.causal =
-        causal.empty() ? is_causal(l.kernel()).value_or(serving) : causal == "True" || causal == "1" || causal == "2";
+    s.causal = recorded_causal(l).value_or(is_causal(l.kernel()).value_or(serving));
     const Dims window = numbers_in(value_of(l, "window"));
     if (s.causal && !window.empty() && window[0] > 0) s.window = window[0] + 1;
     p.tokens = double(s.batch) * double(s.q_len);

@@ -1,4 +1,5 @@
 // Who is an outlier, who is not, and does a rank's result survive its journey?
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gambrel/measure.hpp>
@@ -64,6 +65,11 @@ TEST(Cluster, a_result_survives_its_journey_and_junk_does_not) {
     EXPECT_FALSE(from_wire("{"));
     EXPECT_FALSE(from_wire("{}"));
     EXPECT_FALSE(from_wire(R"({"schema":9,"rank":1})"));
+    for (const char* rank : {"118446744073709551616", "4294967297", "1.5", "-1"}) {
+        const auto refused = from_wire(fmt::format(R"({{"schema":2,"rank":{}}})", rank));
+        ASSERT_FALSE(refused) << rank;
+        EXPECT_THAT(to_text(refused.error()), testing::HasSubstr("rank: expected a whole number up to 2147483647"));
+    }
 }
 
 }  // namespace

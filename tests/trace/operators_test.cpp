@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,6 +103,45 @@ TEST(Operators, causal_attention_does_half_the_work) {
     EXPECT_DOUBLE_EQ(whole, 4.0 * 2 * 8 * 512 * 512 * 64);
     EXPECT_NEAR(half / whole, 0.5, 0.002);
     EXPECT_DOUBLE_EQ(dram(attention("False").at(0)), 4.0 * 2 * 2 * 512 * 8 * 64);
+}
+
+// The memory-efficient kernels have the type of their mask where the version of PyTorch has put it.
+double work_of_efficient_attention(const std::string& op, std::size_t first, std::size_t count,
+                                   const std::map<std::size_t, std::string>& values) {
+    std::string dims, types, concrete;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string comma = i == 0 ? "" : ",";
+        const bool tensor = i >= first && i < first + 3;
+        dims += comma + (tensor ? "[2,512,8,64]" : "[]");
+        types += comma + (tensor ? R"("c10::Half")" : R"("Scalar")");
+        concrete += comma + '"' + (values.contains(i) ? values.at(i) : "") + '"';
+    }
+    return work(kernels_of(trace_of(op,
+                                    R"("Input Dims":[)" + dims + R"(],"Input type":[)" + types +
+                                        R"(],"Concrete Inputs":[)" + concrete + "]",
+                                    {"fmha_cutlassF_f16_aligned_64x64_rf_sm80"}))
+                    .at(0));
+}
+
+TEST(Operators, the_mask_of_efficient_attention_is_found_in_every_version) {
+    const auto work_with = [](const std::string& op, std::size_t first, std::size_t count,
+                              const std::map<std::size_t, std::string>& values) {
+        return work_of_efficient_attention("aten::" + op, first, count, values);
+    };
+    const std::string forward = "_efficient_attention_forward", backward = "_efficient_attention_backward",
+                      outer = "_scaled_dot_product_efficient_attention_backward";
+    const double whole = 4.0 * 2 * 8 * 512 * 512 * 64;
+    EXPECT_DOUBLE_EQ(work_with(forward, 0, 13, {{8, "0."}, {9, "0"}, {10, "True"}}), whole) << "2.4 and later";
+    EXPECT_NEAR(work_with(forward, 0, 13, {{8, "0."}, {9, "1"}, {10, "True"}}) / whole, 0.5, 0.002);
+    EXPECT_DOUBLE_EQ(work_with(forward, 0, 12, {{7, "0."}, {8, "0"}, {9, "True"}}), whole) << "2.1 to 2.3";
+    EXPECT_NEAR(work_with(forward, 0, 12, {{7, "0."}, {8, "1"}, {9, "True"}}) / whole, 0.5, 0.002);
+    EXPECT_NEAR(
+        work_with(backward, 1, 18, {{14, "1"}, {15, "True"}}) / work_with(backward, 1, 18, {{14, "0"}, {15, "True"}}),
+        0.5, 0.002);
+    EXPECT_NEAR(work_with(outer, 1, 13, {{10, "[True, True, True, False]"}, {11, "True"}}) /
+                    work_with(outer, 1, 13, {{10, "[True, True, True, False]"}, {11, "False"}}),
+                9.0 / 16, 0.002)
+        << "heads before tokens: of eight tokens";
 }
 
 // Packed sequences: 1024 tokens of two sequences, the longest of which is given.
