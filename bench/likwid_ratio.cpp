@@ -29,6 +29,8 @@ namespace {
 using namespace gambrel;
 using namespace gambrel::measure_detail;
 
+constexpr double kFewest = 10;  // passes of a run, of both sides: in the first one the caches hold something else
+
 struct Case {
     std::string title;
     Probe probe;
@@ -109,7 +111,7 @@ std::vector<Contender> contenders(const Case& c, int cores) {
     constexpr double kSlowest = 5e9;  // bytes per second and core: fewer iterations than any kernel needs for kTry
     std::vector<Contender> all;
     for (const std::string& kernel : c.likwid) {
-        double iterations = std::max(10.0, kTry * kSlowest / c.set_per_core);
+        double iterations = std::max(kFewest, kTry * kSlowest / c.set_per_core);
         LikwidRun run = likwid(kernel, c, cores, iterations);
         while (run.rate > 0 && run.time < kTry / 2 && iterations < 1e9) run = likwid(kernel, c, cores, iterations *= 8);
         if (run.rate > 0) all.push_back({kernel, iterations / run.time, run.rate});
@@ -119,7 +121,7 @@ std::vector<Contender> contenders(const Case& c, int cores) {
     if (best != all.end()) std::erase_if(all, [least = best->rate / 2](auto& k) { return k.rate < least; });
     for (int i = 0; i < kTries; ++i)
         for (Contender& k : all) {
-            const LikwidRun run = likwid(k.kernel, c, cores, std::max(10.0, kTry * k.per_second));
+            const LikwidRun run = likwid(k.kernel, c, cores, std::max(kFewest, kTry * k.per_second));
             if (run.rate > k.rate) k = {k.kernel, k.per_second * run.rate / k.rate, run.rate};
         }
     std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.rate > b.rate; });
@@ -209,12 +211,12 @@ int main(int argc, char** argv) {
         for (const int count : busy) {
             const BusyProcesses beside(count);
             for (const Length& length : lengths) {
-                const auto repetitions = std::max<std::int64_t>(1, static_cast<std::int64_t>(length.seconds / each));
+                const auto repetitions = static_cast<std::int64_t>(std::max(kFewest, length.seconds / each));
                 Side ours;
                 std::vector<Side> theirs(rivals.size());
                 for (int i = 0; i < rounds * length.runs_per_round; ++i) {
                     for (std::size_t r = 0; r < rivals.size(); ++r) {
-                        const double iterations = std::max(10.0, length.seconds * rivals[r].per_second);
+                        const double iterations = std::max(kFewest, length.seconds * rivals[r].per_second);
                         theirs[r].add(likwid(rivals[r].kernel, c, cores, iterations).rate);
                     }
                     // With what disturbed it, as likwid's.
