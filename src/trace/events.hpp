@@ -82,7 +82,10 @@ struct Events {
     Errors notes;
 };
 
-Result<Events> read_kineto(std::string_view padded, const std::string& source);  // with FileBytes::kPadding behind it
+// With FileBytes::kPadding behind the text, which is parsed in pieces of about a window; half of the second cache of
+// most processors is the fastest.
+inline constexpr std::size_t kEventWindow = std::size_t{256} << 10;
+Result<Events> read_kineto(std::string_view padded, const std::string& source, std::size_t window = kEventWindow);
 Result<Events> read_nsys(const std::string& path);
 Result<Events> read_nsys(std::string_view bytes, const std::string& source);
 

@@ -1,10 +1,12 @@
 // The PyTorch profiler's JSON (Kineto), in one pass. Only the bytes of the values that are wanted are looked at.
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <simdjson.h>
 
 #include "base/file_bytes.hpp"
+#include "trace/event_windows.hpp"
 #include "trace/events.hpp"
 #include "trace/json_token.hpp"
 #include "trace/kineto_event.hpp"
@@ -56,21 +58,83 @@ simdjson::error_code read_document(od::document& document, EventReader& reader) 
     return simdjson::SUCCESS;
 }
 
-simdjson::error_code parse(std::string_view padded, Events& out) {
-    od::parser parser;
+simdjson::error_code parse(std::string_view padded, od::parser& parser, EventReader& reader) {
     od::document document;
     const simdjson::padded_string_view view(padded.data(), padded.size(), padded.size() + FileBytes::kPadding);
     if (const auto fault = parser.iterate(view).get(document); fault != simdjson::SUCCESS) return fault;
-    EventReader reader(out);
-    const auto fault = read_document(document, reader);
-    reader.finish();
-    return fault;
+    return read_document(document, reader);
 }
 
-simdjson::error_code parse_fresh(std::string_view padded, const std::string& source, Events& out) {
-    out = Events{};
-    out.source = source;
-    return parse(padded, out);
+// Parses a long list of events in pieces, which takes less time and half of the memory: the parser notes the place of
+// every comma and bracket, about as many bytes as the text has.
+class Pieces {
+public:
+    Pieces(std::string_view text, EventReader& reader) : text_(text), reader_(reader) {}
+
+    // False if any piece is not what it seemed, or anything in the text is damaged. What was read is then worth
+    // nothing.
+    bool parse(std::size_t window) {
+        const auto list = event_list(text_);
+        if (!list) return false;
+        std::size_t at = list->begin;
+        while (text_.size() - at > kLast * window) {
+            auto end = end_of_event(text_, at + window, *list);
+            if (!end) break;
+            auto fault = piece(at, *end);
+            for (int tries = 0; fault == simdjson::UNCLOSED_STRING && tries < kTries && end; ++tries)
+                if ((end = end_of_event(text_, *end, *list))) fault = piece(at, *end);
+            if (fault != simdjson::SUCCESS) return false;
+            at = next_event(text_, *end);
+        }
+        // All that is not a piece, with the last events: a document like any other, but short.
+        std::string rest(text_.substr(0, list->begin));
+        rest.append(text_.substr(at));
+        rest.reserve(rest.size() + FileBytes::kPadding);
+        return trace_detail::parse(rest, parser_, reader_) == simdjson::SUCCESS && reader_.broken() == 0;
+    }
+
+private:
+    static constexpr std::size_t kLast = 4;  // windows that are not worth a cut
+    static constexpr int kTries = 16;
+
+    simdjson::error_code piece(std::size_t begin, std::size_t end) {
+        buffer_.assign(1, '[');
+        buffer_.append(text_.substr(begin, end - begin));
+        buffer_ += ']';
+        buffer_.reserve(buffer_.size() + FileBytes::kPadding);
+        od::document document;
+        const simdjson::padded_string_view view(buffer_.data(), buffer_.size(), buffer_.capacity());
+        if (const auto fault = parser_.iterate(view).get(document); fault != simdjson::SUCCESS) return fault;
+        od::array list;
+        if (const auto fault = document.get_array().get(list); fault != simdjson::SUCCESS) return fault;
+        if (const auto fault = read_events(list, reader_); fault != simdjson::SUCCESS) return fault;
+        // A piece that ends inside an event, or behind the list, is closed by another bracket than its own.
+        const bool whole = reader_.broken() == 0 && document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+        return whole ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+    }
+
+    std::string_view text_;
+    EventReader& reader_;
+    od::parser parser_;
+    std::string buffer_;
+};
+
+simdjson::error_code parse_fresh(std::string_view padded, const std::string& source, std::size_t window, Events& out) {
+    const auto empty = [&] {
+        out = Events{};
+        out.source = source;
+    };
+    if (padded.size() > window) {
+        empty();
+        EventReader reader(out);
+        if (Pieces(padded, reader).parse(window)) return reader.finish(), simdjson::SUCCESS;
+    }
+    empty();
+    EventReader reader(out);
+    od::parser parser;
+    const auto fault = parse(padded, parser, reader);
+    reader.finish();
+    return fault;
 }
 
 // Editors of Windows put a mark before UTF-8.
@@ -113,25 +177,25 @@ bool is_kineto(std::string_view bytes) {
     return is_trace_head(head) && ::memmem(bytes.data(), bytes.size(), kEvents.data(), kEvents.size()) != nullptr;
 }
 
-Result<Events> read_kineto(std::string_view padded, const std::string& source) {
+Result<Events> read_kineto(std::string_view padded, const std::string& source, std::size_t window) {
     padded = without_mark(padded);
     Events out;
     std::string repaired;
     std::vector<std::string> repairs;
-    auto fault = parse_fresh(padded, source, out);
+    auto fault = parse_fresh(padded, source, window, out);
     if (fault == simdjson::UTF8_ERROR || fault == simdjson::UNESCAPED_CHARS) {
         repaired = as_plain(padded);
         padded = with_padding(repaired);
         repairs.emplace_back(
             "holds bytes that are not UTF-8, or control characters: they stand as ? or space in names");
-        fault = parse_fresh(padded, source, out);
+        fault = parse_fresh(padded, source, window, out);
     }
     const auto first_fault = fault;
     if (fault != simdjson::SUCCESS && is_empty(out)) {
         std::string closed = closed_after_last_event(padded);
         repaired = {};
         if (!closed.empty()) {
-            fault = parse_fresh(with_padding(closed), source, out);
+            fault = parse_fresh(with_padding(closed), source, window, out);
             if (fault == simdjson::SUCCESS) fault = first_fault;
         }
         if (is_empty(out))

@@ -16,8 +16,6 @@ namespace od = simdjson::ondemand;
 
 constexpr std::int32_t kNoDevice = -1, kMostDevices = 1024;
 
-std::string_view token(od::value& value) { return bare(value.raw_json_token()); }
-
 std::array<std::uint32_t, 3> triple(od::value& value) {
     std::array<std::uint32_t, 3> out{};
     od::array list;
@@ -103,7 +101,12 @@ void EventReader::begin(const Fields& f) {
     if (f.category == Category::other) remember_category(f.cat);
     auto& open = open_[thread(f)];
     constexpr std::size_t kDeepestNest = 4096;
-    if (open.size() < kDeepestNest) open.push_back(f);
+    if (open.size() >= kDeepestNest) return;
+    open.push_back(f);
+    // The text may be gone when the end comes.
+    Fields& kept = open.back();
+    for (std::string_view* text : {&kept.ph, &kept.cat, &kept.name, &kept.pid, &kept.tid, &kept.ts, &kept.dur})
+        *text = out_.strings.text(out_.strings.id(*text));
 }
 
 // An end is that of the last event that began on its thread; its own name and category may be missing.
@@ -116,50 +119,6 @@ void EventReader::end(const Fields& f) {
     const auto start = nanoseconds(whole.ts), stop = nanoseconds(f.ts);
     if (!start || !stop || *stop < *start) return void(++broken_);
     store(whole, *start, *stop - *start);
-}
-
-void EventReader::devices(od::value& value) {
-    od::array list;
-    if (value.get_array().get(list) != simdjson::SUCCESS) return;
-    for (auto item : list) {
-        od::object object;
-        if (item.get_object().get(object) != simdjson::SUCCESS) return;
-        Timeline::Device device;
-        std::int32_t id = 0;
-        ComputeCapability cc;
-        for (auto field : object) {
-            od::field entry;
-            if (std::move(field).get(entry) != simdjson::SUCCESS) return;
-            const char* key = entry.key().raw();
-            od::value v = entry.value();
-            const auto number = [&] { return integer(token(v)).value_or(0); };
-            if (is_key(key, "id"))
-                id = static_cast<std::int32_t>(number());
-            else if (is_key(key, "name"))
-                device.name = unescaped(token(v), room_);
-            else if (is_key(key, "totalGlobalMem"))
-                device.memory = Bytes{static_cast<double>(number())};
-            else if (is_key(key, "computeMajor"))
-                cc.major = static_cast<int>(number());
-            else if (is_key(key, "computeMinor"))
-                cc.minor = static_cast<int>(number());
-            else if (is_key(key, "numSms"))
-                device.sms = static_cast<double>(number());
-        }
-        if (cc.major > 0) device.compute_capability = cc;
-        out_.devices[id] = std::move(device);
-    }
-}
-
-void EventReader::distributed(od::value& value) {
-    od::object object;
-    if (value.get_object().get(object) != simdjson::SUCCESS) return;
-    for (auto field : object) {
-        od::field entry;
-        if (std::move(field).get(entry) != simdjson::SUCCESS) return;
-        od::value v = entry.value();
-        if (is_key(entry.key().raw(), "rank")) out_.rank = integer(token(v));
-    }
 }
 
 void EventReader::remember_category(std::string_view cat) {

@@ -11,6 +11,7 @@
 #include <simdjson.h>
 
 #include "trace/events.hpp"
+#include "trace/json_token.hpp"
 
 namespace gambrel::trace_detail {
 
@@ -19,6 +20,8 @@ template <std::size_t N>
 bool is_key(const char* key, const char (&text)[N]) {
     return std::memcmp(key, text, N - 1) == 0 && key[N - 1] == '"';
 }
+
+inline std::string_view token(simdjson::ondemand::value& value) { return bare(value.raw_json_token()); }
 
 enum class Category : std::uint8_t { other, kernel, copy, memset, op, call, annotation, python, counters };
 Category category_of(std::string_view cat);
@@ -31,6 +34,7 @@ public:
     void devices(simdjson::ondemand::value& value);
     void distributed(simdjson::ondemand::value& value);
     void finish();  // notes on what was left out
+    [[nodiscard]] std::uint64_t broken() const { return broken_; }
 
 private:
     struct Fields {
