@@ -23,6 +23,10 @@ struct Chip {
     double products;  // 16-bit multiply-adds of an SM a cycle, about as the real one has
     bool always;
 };
+// As ctest lists the tests.
+void PrintTo(const Chip& chip, std::ostream* out) {
+    *out << "compute capability " << chip.cc / 10 << '.' << chip.cc % 10;
+}
 constexpr Chip kChips[] = {{70, 128, 512, true},   {75, 96, 512, false},  {80, 192, 1024, false},
                            {89, 128, 1024, false}, {90, 256, 2048, true}, {100, 256, 4096, false},
                            {120, 128, 1024, false}};
