@@ -41,7 +41,9 @@ AddressedOperand workspace_of(const Operands& o) {
 TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
+        // The mapping's loads are those of the layer's own A and B.
         std::swap(operands_.a, operands_.b);
+        std::swap(mapping_.a, mapping_.b);
         std::swap(operands_.view.m, operands_.view.n);
         std::swap(operands_.c.side, operands_.c.depth);
         for (AddressedOperand& zeros : operands_.zeros) std::swap(zeros.side, zeros.depth);
@@ -52,10 +54,10 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     splits_ = std::max(1, mapping.split_k);
     // Splits that would have no k are not launched.
     while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
-    load_a_ = request_shape(mapping.a);
-    load_b_ = request_shape(mapping.b);
-    action_a_ = load_action(mapping.a);
-    action_b_ = load_action(mapping.b);
+    load_a_ = request_shape(mapping_.a);
+    load_b_ = request_shape(mapping_.b);
+    action_a_ = load_action(mapping_.a);
+    action_b_ = load_action(mapping_.b);
     workspace_ = workspace_of(operands_);
     if (splits_ > 1 && !in_workspace(mapping)) operands_.c.element = workspace_.element;
     store_ = store_shape(operands_.c, mapping.store_run);
