@@ -37,8 +37,8 @@ function(bundle_model out)
             -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_BINARY_DIR}/include)
   set(embedded ${PROJECT_BINARY_DIR}/embedded/model.cpp ${PROJECT_BINARY_DIR}/embedded/architectures.cpp)
   set(parts_base base/error.cpp base/symbol.cpp base/json_fields.cpp base/json_text.cpp base/printable.cpp units/units.cpp)
-  set(parts_machine machine/architecture.cpp machine/assumptions.cpp machine/machine.cpp machine/vocabulary.cpp
-                    machine/json_fields.cpp)
+  set(parts_machine machine/architecture.cpp machine/assumptions.cpp machine/builtin_architectures.cpp machine/covered.cpp
+                    machine/json_fields.cpp machine/machine.cpp machine/vocabulary.cpp)
   set(parts_network network/layer.cpp network/attention.cpp network/experts.cpp network/streaming.cpp network/names.cpp
                     network/faults.cpp network/network.cpp network/recipe.cpp network/builder.cpp network/builtin.cpp
                     network/builtin_bert.cpp network/builtin_classic.cpp network/builtin_residual.cpp

@@ -192,11 +192,39 @@ std::optional<Timing> timing_of(const Hints& hints);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 // The time of that prediction alone, for searches over many designs: equal to the last bit, and cheaper.
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+// What the time of a tiled launch is computed from and no clock, rate, bandwidth or latency changes. Where a mechanism
+// is not at work its count is 0 and its factor 1.
+struct LaunchCounts {
+    // Of one CTA.
+    Pipe pipe = Pipe::fp32;
+    bool tensor = false;
+    Flops multiplied, scalar_loads, engine_loads, transformed;  // in FLOP of the pipe
+    double tap_offsets = 1, sliced = 1, reach = 1;              // factors of what it multiplies
+    double warps = 0, issued = 0, issue_slots = 1;              // issued: instructions of all warps
+    Cycles in_turn;                                             // of a warp's instructions, were it alone
+    std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
+    double engine_slots = 0, engine_steps = 0;
+    Cycles barriers;
+    Bytes shared;
+    // Of all CTAs.
+    double ctas = 0, per_sm = 1, full_waves = 0, gathered = 0, rounds = 0, k_steps = 1;
+    Bytes l1, l2, read, dram, stored;  // read, stored: from and to DRAM; dram: both, as its time counts them
+    double parts = 0, together = 0, sum_rounds = 1, sum_share = 1;  // of a split that adds up in order
+    // Of the call.
+    bool gemm = false, asynchronous = false, alone = false;
+    double launches = 1, groups = 1;
+    Seconds cold_start, call;
+    Cycles borders;
+    Bytes beside_dram, beside_l2;  // moved by the kernels beside the main one
+    double beside_reach = 1, beside_rows = 0;
+};
 // What of a tiled layer's time depends on the number of SMs, on what an SM holds and on the capacity of L2, but on no
 // clock, rate or bandwidth: designs that differ in these alone share it.
 struct Placement {
-    Traffic traffic;
     double ctas_in_turn = 0;  // CTAs of the busiest SM
+    Bytes l2, dram;           // that it takes time to move
+    // What the time is computed from: traffic where it is that of Architecture::matrix_gemm.
+    std::variant<LaunchCounts, Traffic> basis;
 };
 Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,

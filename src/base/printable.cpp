@@ -77,7 +77,11 @@ std::string encode_utf8(std::u32string_view text) {
 }
 
 bool is_binary(std::string_view text) {
-    const std::u32string head = decode_utf8(text.substr(0, 4096));
+    text = text.substr(0, 4096);
+    // Most files are plain ASCII, of which nothing needs to be decoded.
+    const auto plain = [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t' || c == '\r'; };
+    if (std::all_of(text.begin(), text.end(), plain)) return false;
+    const std::u32string head = decode_utf8(text);
     const auto strange = [](char32_t c) {
         const bool usual = c == U'\t' || c == U'\n' || c == U'\r' || c == 0x1B || c == 0xFEFF;
         return c == kReplacement || (is_unsafe(c) && !usual);

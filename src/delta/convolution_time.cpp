@@ -3,43 +3,37 @@
 #include "delta/levels.hpp"
 
 namespace gambrel::delta_detail {
-namespace {
-
-FlopPerCycle rate_of(const TiledLaunch& c) { return std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[c.mapping.pipe]); }
-
-}  // namespace
-
-void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w) {
+void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
     const double own = c.gpu.architecture->engines.load_slots;
     const double slots = steps * loaded * (own > 0 ? own : c.gpu.calibration->engine_load_slots);
-    w.compute += Flops{2 * slots} / rate_of(c);
-    w.issue += Cycles{slots / 32 / c.gpu.schedulers};
+    n.engine_loads = Flops{2 * slots};
+    n.engine_slots = slots / 32;
+    n.engine_steps = steps;  // a single stage: every step waits for memory
 }
 
 // Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,
 // and the transformed filters, four at a time.
-void add_transform_work(const TiledLaunch& c, double steps, CtaWork& w) {
+void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     if (m.transform != Transform::winograd_fused) return;
     const double tiles = m.cta.m / 16.0, slots = c.gpu.calibration->scalar_load_slots;
     const double of_channel = 32 * tiles + slots * (10 * 18 + 16.0 * m.cta.n / 4);
-    w.compute += Flops{2 * steps * m.cta.k * of_channel} / rate_of(c);
+    n.transformed = Flops{2 * steps * m.cta.k * of_channel};
 }
 
-Seconds transform_time(const TiledLaunch& c) {
+void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const TransformTraffic& more = c.geometry.transforms;
     const bool fourier = c.mapping.transform == Transform::fft || c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
-    const double reach = fourier ? fit.fft_reach : rearranges ? fit.transpose_reach : 1;
-    const Seconds moved =
-        std::max(more.dram.total() / (reach * c.gpu.dram_bandwidth), more.l2.total() / c.gpu.l2_bandwidth);
+    n.beside_dram = more.dram.total();
+    n.beside_l2 = more.l2.total();
+    n.beside_reach = fourier ? fit.fft_reach : rearranges ? fit.transpose_reach : 1;
     // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each.
     constexpr double kRows = 256;
-    const double rows = c.mapping.writes_matrix ? std::min(c.geometry.k / c.geometry.taps, kRows) : 0;
-    return moved + rows * c.gpu.dram_latency / c.gpu.clock;
+    n.beside_rows = c.mapping.writes_matrix ? std::min(c.geometry.k / c.geometry.taps, kRows) : 0;
 }
 
 }  // namespace gambrel::delta_detail

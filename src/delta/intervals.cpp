@@ -18,7 +18,7 @@ TimeInterval interval(const json& row) { return {row.at("low").get<double>(), ro
 
 struct Intervals {
     IntervalTable of_all;
-    std::map<std::string, IntervalTable, std::less<>> by_architecture;  // by Architecture::id
+    std::map<std::string, IntervalTable, std::less<>> by_architecture;  // by Architecture::id, if it has its own
 
     Intervals() {
         const auto files = embedded("model");
@@ -27,13 +27,11 @@ struct Intervals {
         const json all = json::parse(file->text).at("intervals");
         for (std::size_t i = 0; i < kRegimes; ++i)
             of_all[i] = interval(all.at(std::string(name(static_cast<Regime>(i)))));
-        for (const Architecture& a : architectures()) {
-            IntervalTable& table = by_architecture[a.id] = of_all;
-            for (std::size_t i = 0; i < kRegimes; ++i) {
-                const json& row = all.at(std::string(name(static_cast<Regime>(i))));
-                const auto own = row.find("by_architecture");
-                if (own != row.end() && own->contains(a.id)) table[i] = interval(own->at(a.id));
-            }
+        for (std::size_t i = 0; i < kRegimes; ++i) {
+            const json& row = all.at(std::string(name(static_cast<Regime>(i))));
+            if (const auto own = row.find("by_architecture"); own != row.end())
+                for (const auto& [id, values] : own->items())
+                    by_architecture.try_emplace(id, of_all).first->second[i] = interval(values);
         }
     }
 };

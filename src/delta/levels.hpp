@@ -43,12 +43,14 @@ struct CtaWork {
     }
 };
 CtaWork work_of(const TiledLaunch& c);
+// All counts of a launch with that traffic.
+LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 // What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,
-// Winograd's algorithm transforms its tiles.
-void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w);
-void add_transform_work(const TiledLaunch& c, double steps, CtaWork& w);
-// The kernels of a call beside the main one, which run before or after it.
-Seconds transform_time(const TiledLaunch& c);
+// Winograd's algorithm transforms its tiles, and there may be kernels beside the main one, before or after it.
+void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
+void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
+void count_beside(const TiledLaunch& c, LaunchCounts& n);
+Seconds transform_time(const TiledLaunch& c);  // of the kernels beside the main one
 // CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
 // fit, so a last wave costs more than an even share of it.
 struct Waves {
@@ -73,6 +75,7 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Secon
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to
 // read.
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
+Seconds time_of(const LaunchCounts& n, const ModelInputs& h);  // the time alone
 // The same for products on Tensor Cores of architectures whose libraries' times are known (Architecture::matrix_gemm).
 // Busy time is named after what fills nine tenths of it; latency only where nothing does.
 inline constexpr double kFilled = 0.9;

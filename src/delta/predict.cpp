@@ -137,22 +137,29 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
 
 Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
     const TiledLaunch c(layer, occupancy, inputs);
-    Placement p;
-    p.traffic.shared = layer.shared;
-    p.traffic.l1 = layer.l1;
-    p.traffic.l2 = l2_traffic(c);
-    dram_traffic(c, p.traffic);
+    Traffic traffic;
+    traffic.shared = layer.shared;
+    traffic.l1 = layer.l1;
+    traffic.l2 = l2_traffic(c);
+    dram_traffic(c, traffic);
     const Waves waves = waves_of(c);
+    Placement p;
     p.ctas_in_turn = waves.full * waves.per_sm + waves.gathered;
+    p.l2 = traffic.l2.total();
+    p.dram = traffic.dram.total() - traffic.dram_uneven.total();
+    if (by_matrix_units(c))
+        p.basis = traffic;
+    else
+        p.basis = launch_counts(c, traffic);
     return p;
 }
 
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
                        const Placement& placement) {
-    const TiledLaunch c(layer, occupancy, inputs);
-    Traffic traffic = placement.traffic;
+    if (const auto* counts = std::get_if<LaunchCounts>(&placement.basis)) return time_of(*counts, inputs);
+    Traffic traffic = std::get<Traffic>(placement.basis);
     TimeTerms terms;
-    return by_matrix_units(c) ? matrix_time_of(c, traffic, terms) : time_of(c, traffic, terms);
+    return matrix_time_of(TiledLaunch(layer, occupancy, inputs), traffic, terms);
 }
 
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {

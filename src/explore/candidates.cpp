@@ -38,20 +38,26 @@ bool sums_fit(const Mapping& m, const Machine& machine) {
 // From the terms of one SM that runs the CTAs one after the other at a clock that does not fall: no wave is rounded up
 // there, so they are the work itself.
 void add_work(Candidate& c, ModelInputs h) {
-    const Tile& tile = c.layer.mapping.cta;
-    c.multiplied =
+    const Mapping& mapping = c.layer.mapping;
+    const Tile& tile = mapping.cta;
+    LeastWork& least = c.least;
+    least.pipe = mapping.pipe;
+    least.l1 = c.layer.l1.total();
+    least.bounds = mapping.family == KernelFamily::tiled && !(c.layer.gemm && mapping.a.asynchronous);
+    if (mapping.family != KernelFamily::tiled) return;
+    least.multiplied =
         Flops{2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.layer.grid.ctas() * c.layer.grid.k_steps)};
-    if (!c.bounded()) return;
+    if (!least.bounds) return;
     h.sms = 1;
     h.clock_long = Frequency{};
     Occupancy alone;
     alone.ctas_per_sm = 1;
     const TimeTerms terms = predict(c.layer, alone, h).terms;
-    constexpr double kRounding = Candidate::kRounding;
-    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[c.layer.mapping.pipe]);
-    c.multiplied = kRounding * (terms[Term::compute] * h.clock) * rate;
-    c.issued = kRounding * (terms[Term::issue] * h.clock).value() * h.schedulers;
-    c.shared = kRounding * (terms[Term::shared] * h.clock) * h.shared_width;
+    constexpr double kRounding = LeastWork::kRounding;
+    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[mapping.pipe]);
+    least.multiplied = kRounding * (terms[Term::compute] * h.clock) * rate;
+    least.issued = kRounding * (terms[Term::issue] * h.clock).value() * h.schedulers;
+    least.shared = kRounding * (terms[Term::shared] * h.clock) * h.shared_width;
 }
 
 }  // namespace
@@ -62,8 +68,8 @@ CandidatePool::CandidatePool(const Machine& machine, const ModelInputs& hardware
 const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapping) {
     for (const Candidate& known : pool_[index])
         if (known.layer.mapping == mapping) return &known;
-    Candidate c{gambrel::prepare(workload_.items[index].layer, mapping), {}, 0, {}};
-    if (mapping.family == KernelFamily::tiled) add_work(c, hardware_);
+    Candidate c{gambrel::prepare(workload_.items[index].layer, mapping), {}};
+    add_work(c, hardware_);
     return &pool_[index].emplace_back(c);
 }
 
@@ -95,7 +101,8 @@ std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
                 seen.push_back(footprint);
                 made->footprints.push_back(m);
             }
-            choices.push_back({candidate(i, m), number, made->count++});
+            const Candidate* const known = candidate(i, m);
+            choices.push_back({known, number, made->count++, known->least});
         }
     }
     return made;

@@ -110,16 +110,16 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
         double best = kNever;
         s.chosen[i] = nullptr;
         for (const Choice& choice : s.prepared->choices[i]) {
-            const Candidate& candidate = *choice.candidate;
-            const bool bounded = candidate.bounded() && candidate.layer.mapping.family == KernelFamily::tiled;
+            const LeastWork& work = choice.least;
+            const bool bounded = work.bounds;
             double t = bound;
             if (&choice != likely || !bounded) {
                 const Occupancy& o = s.occupancies[choice.footprint];
                 if (o.ctas_per_sm == 0) continue;
-                const Cycles busy = candidate.busy(s.inputs);
+                const Cycles busy = work.busy(s.inputs);
                 const Placements::Kept* kept = bounded ? s.placements->find(choice) : nullptr;
                 const auto hopeless = [&](double least) { return least >= best || (bounded && least > bound); };
-                if (kept == nullptr && hopeless(candidate.least_time(s.inputs, busy))) continue;
+                if (kept == nullptr && hopeless(work.least_time(s.inputs, busy))) continue;
                 if (bounded && kept == nullptr) kept = &s.placements->of(choice, o, s.inputs);
                 if (bounded && hopeless(kept->least_time(s.inputs, busy))) continue;
                 if (&choice != likely) t = time_of(choice);

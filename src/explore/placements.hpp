@@ -44,7 +44,7 @@ public:
         double busiest = 0;
         Bytes l2, dram;
         Placement placement;
-        // No model of it can be faster. Only where Candidate::bounded().
+        // No model of it can be faster. Only where LeastWork::bounds.
         [[nodiscard]] double least_time(const ModelInputs& h, Cycles busy) const {
             return std::max(std::max(busiest * busy / h.clock, l2 / h.l2_bandwidth), dram / h.dram_bandwidth).value();
         }
@@ -62,11 +62,10 @@ public:
         Kept& kept = kept_[choice.number * slots_ + f.slot];
         kept.round = f.rounds[f.slot];
         kept.placement = placed(layer, o, inputs);
-        const Traffic& t = kept.placement.traffic;
-        const double groups = Candidate::kRounding * layer.groups;
-        kept.busiest = Candidate::kRounding * kept.placement.ctas_in_turn / static_cast<double>(layer.grid.ctas());
-        kept.l2 = groups * t.l2.total();
-        kept.dram = groups * (t.dram.total() - t.dram_uneven.total());
+        const double groups = LeastWork::kRounding * layer.groups;
+        kept.busiest = LeastWork::kRounding * kept.placement.ctas_in_turn / static_cast<double>(layer.grid.ctas());
+        kept.l2 = groups * kept.placement.l2;
+        kept.dram = groups * kept.placement.dram;
         return kept;
     }
 

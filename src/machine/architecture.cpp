@@ -1,11 +1,7 @@
-// JSON to Architecture, and which one a machine has.
-#include <array>
-#include <stdexcept>
-
+// JSON to Architecture.
 #include <fmt/format.h>
 #include <gambrel/machine.hpp>
 
-#include "base/embedded.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "machine/architecture_section.hpp"
@@ -128,42 +124,6 @@ std::vector<ComputeCapability> capabilities(Fields& root) {
     return out;
 }
 
-struct Builtin {
-    // Compute capabilities up to 15.15, each with the newest architecture that is not newer: mapping a layer asks for
-    // it.
-    static constexpr int kSide = 16;
-    std::vector<Architecture> all;
-    std::array<const Architecture*, kSide * kSide> by_capability{};
-    [[nodiscard]] const Architecture& nearest(ComputeCapability wanted) const {
-        const Architecture* found = &all.front();
-        ComputeCapability best{0, 0};
-        for (const Architecture& a : all)
-            for (const ComputeCapability& cc : a.covers)
-                if (cc <= wanted && cc >= best) {
-                    best = cc;
-                    found = &a;
-                }
-        return *found;
-    }
-    Builtin() {
-        for (const auto& [name, text] : embedded("architectures")) {
-            auto parsed = parse_architecture(text, fmt::format("data/architectures/{}.json", name));
-            // Data of the build itself, which the tests load: a fault here is an internal error.
-            if (!parsed) throw std::logic_error(to_text(parsed.error()));
-            all.push_back(std::move(*parsed));
-        }
-        std::sort(all.begin(), all.end(),
-                  [](const auto& a, const auto& b) { return a.covers.front() < b.covers.front(); });
-        for (int i = 0; i < kSide * kSide; ++i)
-            by_capability[static_cast<std::size_t>(i)] = &nearest({i / kSide, i % kSide});
-    }
-};
-
-const Builtin& builtin() {
-    static const Builtin instance;
-    return instance;
-}
-
 }  // namespace
 
 Result<Architecture> parse_architecture(std::string_view text, std::string_view source_name) {
@@ -214,18 +174,6 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     root.finish();
     if (!errors.empty()) return tl::unexpected(std::move(errors));
     return a;
-}
-
-std::span<const Architecture> architectures() { return builtin().all; }
-
-const Architecture& architecture_of(const Machine& machine) {
-    if (machine.own_architecture) return *machine.own_architecture;
-    const Builtin& known = builtin();
-    if (!machine.compute_capability) return known.all.back();
-    const auto [major, minor] = *machine.compute_capability;
-    if (major < 0 || minor < 0 || major >= Builtin::kSide || minor >= Builtin::kSide)
-        return known.nearest(*machine.compute_capability);
-    return *known.by_capability[static_cast<std::size_t>(major * Builtin::kSide + minor)];
 }
 
 }  // namespace gambrel

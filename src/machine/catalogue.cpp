@@ -70,26 +70,16 @@ bool names_word(const std::string& asked, const std::string& word) {
 struct Catalogue {
     std::vector<EmbeddedText> files;           // by id
     std::vector<MachineNames> names;           // of each file
-    std::vector<Words> words;                  // of all names of a machine
     std::map<std::string, std::size_t> index;  // by the letters of a whole name
-    std::map<std::string, std::size_t> loose;  // by words without brands, only where one machine has them
 
     Catalogue() {
         const auto texts = embedded("machines");
         files.assign(texts.begin(), texts.end());
         std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-        std::set<std::string> ambiguous;
         for (std::size_t i = 0; i < files.size(); ++i) {
             names.push_back(machine_detail::machine_names(files[i].text));
-            words.emplace_back();
-            for (const auto& name : names.back().all()) {
-                index.emplace(letters_of(name), i);
-                words.back().merge(words_of(name));
-                const auto [it, fresh] = loose.emplace(key_of(without_brands(words_of(name))), i);
-                if (!fresh && it->second != i) ambiguous.insert(it->first);
-            }
+            for (const auto& name : names.back().all()) index.emplace(letters_of(name), i);
         }
-        for (const auto& key : ambiguous) loose.erase(key);
         machines_.resize(files.size());
         read_ = std::make_unique<std::once_flag[]>(files.size());
     }
@@ -110,13 +100,35 @@ struct Catalogue {
         return machines_;
     }
 
+    // Names by their words, for those that are not spelled as in a file and for questions about a family of boards.
+    struct ByWords {
+        std::vector<Words> words;                  // of all names of a machine
+        std::map<std::string, std::size_t> loose;  // by words without brands, only where one machine has them
+    };
+    const ByWords& by_words() const {
+        std::call_once(words_read_, [&] {
+            std::set<std::string> ambiguous;
+            for (std::size_t i = 0; i < files.size(); ++i) {
+                Words& words = by_words_.words.emplace_back();
+                for (const auto& name : names[i].all()) {
+                    const Words of_name = words_of(name);
+                    words.insert(of_name.begin(), of_name.end());
+                    const auto [it, fresh] = by_words_.loose.emplace(key_of(without_brands(of_name)), i);
+                    if (!fresh && it->second != i) ambiguous.insert(it->first);
+                }
+            }
+            for (const auto& key : ambiguous) by_words_.loose.erase(key);
+        });
+        return by_words_;
+    }
+
     // How many of the words name this machine. A word without a digit ("pcie", "ti") or a capacity ("16gb") does not
     // make a family.
     [[nodiscard]] std::size_t matches(std::size_t machine, const Words& asked) const {
+        const Words& words = by_words().words[machine];
         std::size_t count = 0, telling = 0;
         for (const auto& word : asked)
-            if (std::any_of(words[machine].begin(), words[machine].end(),
-                            [&](const auto& w) { return names_word(word, w); })) {
+            if (std::any_of(words.begin(), words.end(), [&](const auto& w) { return names_word(word, w); })) {
                 ++count;
                 telling += !word.ends_with("gb") &&
                            std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); });
@@ -126,6 +138,7 @@ struct Catalogue {
 
     [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const {
         if (const auto it = index.find(letters_of(name)); it != index.end()) return it->second;
+        const auto& loose = by_words().loose;
         const auto it = loose.find(key_of(without_brands(words_of(name))));
         return it == loose.end() || it->first.empty() ? std::nullopt : std::optional(it->second);
     }
@@ -161,6 +174,8 @@ struct Catalogue {
 private:
     mutable std::vector<Machine> machines_;  // empty until read_
     std::unique_ptr<std::once_flag[]> read_;
+    mutable ByWords by_words_;  // empty until words_read_
+    mutable std::once_flag words_read_;
 };
 
 const Catalogue& the_catalogue() {

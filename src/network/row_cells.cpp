@@ -17,7 +17,7 @@ std::optional<double> number_from(std::string_view text) {
 }
 
 // Tables written by way of floating point have "128.0".
-std::int64_t RowCells::integer(Column column, std::optional<std::int64_t> if_empty) {
+std::int64_t RowCells::read_integer(Column column, std::optional<std::int64_t> if_empty) {
     const std::string_view cell = text(column);
     if (cell.empty()) {
         if (!if_empty) fault(fmt::format("{} is empty, expected a whole number", name(column)));
@@ -35,7 +35,7 @@ std::int64_t RowCells::integer(Column column, std::optional<std::int64_t> if_emp
 }
 
 bool RowCells::flag(Column column) {
-    if (text(column).empty()) return false;
+    if (!has(column)) return false;
     const std::string cell = lower(text(column));
     if (cell.empty() || cell == "0" || cell == "no" || cell == "false") return false;
     if (cell != "1" && cell != "yes" && cell != "true")

@@ -19,10 +19,15 @@ class RowCells {
 public:
     RowCells(std::span<const std::string_view> cells, const LayerColumns& columns) : cells_(cells), columns_(columns) {}
 
-    [[nodiscard]] std::string_view text(Column column) const { return columns_.cell(cells_, column); }
+    // Most columns are in few tables: those that a table lacks cost no call.
+    [[nodiscard]] std::string_view text(Column column) const {
+        return columns_.has(column) ? columns_.cell(cells_, column) : std::string_view();
+    }
     [[nodiscard]] bool has(Column column) const { return !text(column).empty(); }
     // A fault where the cell is not a whole number, or where it is empty and nothing stands in for it.
-    std::int64_t integer(Column column, std::optional<std::int64_t> if_empty);
+    std::int64_t integer(Column column, std::optional<std::int64_t> if_empty) {
+        return if_empty && !columns_.has(column) ? *if_empty : read_integer(column, if_empty);
+    }
     bool flag(Column column);
     void fault(std::string what) { faults_.push_back(std::move(what)); }
 
@@ -30,6 +35,8 @@ public:
     std::vector<std::string>& faults() { return faults_; }
 
 private:
+    std::int64_t read_integer(Column column, std::optional<std::int64_t> if_empty);
+
     std::span<const std::string_view> cells_;
     const LayerColumns& columns_;
     std::vector<std::string> faults_;

@@ -24,36 +24,43 @@ std::string csv_field(std::string_view text) {
     return out + '"';
 }
 
-// The high bit of every byte that is no printable ASCII or a quote; eight at a time, as this sees every byte of a
-// table.
-std::uint64_t unprintable_or_quote(std::uint64_t bytes) {
+// Whether a text is all printable ASCII, and has quotes; eight bytes at a time, as this sees every byte of a table. May
+// take what is printable for odd: the slow way gives the same.
+struct Characters {
+    bool odd = false, quotes = false;
+};
+Characters characters_of(std::string_view text) {
     constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
-    const std::uint64_t below = bytes - 0x20 * kOnes;  // below 0x20; a borrow marks the next byte too
-    const std::uint64_t above = bytes + kOnes;         // 0x7F
-    const std::uint64_t quote = (bytes ^ 0x22 * kOnes) - kOnes;
-    return (below | above | quote | bytes) & kHighs;
+    std::uint64_t odd = 0, quotes = 0;
+    for (bool last = false; !last;) {
+        std::uint64_t bytes = 0x6161616161616161u;
+        last = text.size() < 8;
+        if (!last)
+            std::memcpy(&bytes, text.data(), 8);
+        else if (!text.empty())
+            std::memcpy(&bytes, text.data(), text.size());
+        const std::uint64_t below = bytes - 0x20 * kOnes;  // below 0x20; a borrow marks the next byte too
+        const std::uint64_t above = bytes + kOnes;         // 0x7F
+        odd |= below | above | bytes;
+        quotes |= (bytes ^ 0x22 * kOnes) - kOnes;
+        if (!last) text.remove_prefix(8);
+    }
+    return {(odd & kHighs) != 0, (quotes & kHighs) != 0};
 }
 
-// Printable ASCII without quotes. May refuse what is: the slow way gives the same.
-bool is_simple(std::string_view text) {
-    std::uint64_t odd = 0, bytes = 0;
-    while (text.size() >= 8) {
-        std::memcpy(&bytes, text.data(), 8);
-        odd |= unprintable_or_quote(bytes);
-        text.remove_prefix(8);
+// Of printable ASCII nothing has to be decoded; the names of most kernels have commas.
+void add_quoted(std::string& line, std::string_view text) {
+    line += '"';
+    for (std::size_t quote = text.find('"'); quote != std::string_view::npos; quote = text.find('"')) {
+        line += text.substr(0, quote + 1);
+        line += '"';
+        text.remove_prefix(quote + 1);
     }
-    bytes = 0x6161616161616161u;
-    if (!text.empty()) std::memcpy(&bytes, text.data(), text.size());
-    return (odd | unprintable_or_quote(bytes)) == 0;
+    line += text;
+    line += '"';
 }
 
 bool may_begin_a_formula(char c) { return c == '=' || c == '+' || c == '-' || c == '@' || c == '\''; }
-
-// Needs neither quotes nor a guard, as nearly every cell of a long table.
-bool is_plain(std::string_view text) {
-    if (text.empty()) return true;
-    return !may_begin_a_formula(text.front()) && text.find(',') == std::string_view::npos && is_simple(text);
-}
 
 // Whether the cells lie in memory as they were read, with a comma between each and the next.
 bool lie_side_by_side(std::span<const std::string_view> cells) {
@@ -67,10 +74,14 @@ bool lie_side_by_side(std::span<const std::string_view> cells) {
 }  // namespace
 
 void add_csv_cell(std::string& line, std::string_view text) {
-    if (is_plain(text))
-        line += text;
-    else
+    if (text.empty()) return;
+    const Characters has = characters_of(text);
+    if (has.odd || may_begin_a_formula(text.front()))
         line += csv_field(text);
+    else if (has.quotes || text.find(',') != std::string_view::npos)
+        add_quoted(line, text);
+    else
+        line += text;
 }
 
 void add_csv_cells(std::string& line, std::span<const std::string_view> cells, std::size_t columns) {
@@ -79,7 +90,8 @@ void add_csv_cells(std::string& line, std::span<const std::string_view> cells, s
             cells.front().data(),
             static_cast<std::size_t>(cells.back().data() - cells.front().data()) + cells.back().size());
         const auto guarded = [](std::string_view cell) { return !cell.empty() && may_begin_a_formula(cell.front()); };
-        if (is_simple(all) && std::none_of(cells.begin(), cells.end(), guarded)) {
+        const Characters has = characters_of(all);
+        if (!has.odd && !has.quotes && std::none_of(cells.begin(), cells.end(), guarded)) {
             line += all;
             return;
         }

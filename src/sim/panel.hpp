@@ -1,5 +1,6 @@
-// The requests for B of the CTAs of one column, step by step, made once because the CTAs of all rows make the same
-// ones. Invariant: unless it is empty it has all of B. It knows no tile; the caller knows whose requests these are.
+// The requests for one operand, tile by tile and step by step, made once because many CTAs make the same ones: for B
+// those of all rows, for A those of all columns. Invariant: unless it is empty it has all of the operand. It knows no
+// tile; the caller knows whose requests these are.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,9 @@ public:
         for (std::int64_t i = 0; i < count; ++i) {
             make(i, accesses_);
             ends_.push_back(accesses_.size());
-            if (accesses_.size() <= kMost) continue;
+            // The others are about as many as the first ones: what will be far too many is not made at all.
+            const bool hopeless = i == 0 && accesses_.size() > 2 * kMost / static_cast<std::size_t>(count);
+            if (accesses_.size() <= kMost && !hopeless) continue;
             *this = {};
             return;
         }

@@ -10,7 +10,7 @@ namespace gambrel::sim_detail {
 namespace {
 
 // Events of one batch: enough for threads to share, little enough for the misses to stay in the host's caches.
-constexpr std::size_t kBatch = 8192;
+constexpr std::size_t kBatch = 2048;
 
 class Runner {
 public:

@@ -20,7 +20,7 @@ struct CtaState {
     std::int64_t cta = 0;
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
     std::size_t part = 0;
-    std::int64_t panel = 0;
+    std::int64_t panel_a = 0, panel_b = 0;
     Stretch rows, columns, depth;
 };
 

@@ -41,7 +41,9 @@ AddressedOperand workspace_of(const Operands& o) {
 TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
+        // The mapping's loads are those of the layer's own A and B.
         std::swap(operands_.a, operands_.b);
+        std::swap(mapping_.a, mapping_.b);
         std::swap(operands_.view.m, operands_.view.n);
         std::swap(operands_.c.side, operands_.c.depth);
         for (AddressedOperand& zeros : operands_.zeros) std::swap(zeros.side, zeros.depth);
@@ -52,10 +54,10 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     splits_ = std::max(1, mapping.split_k);
     // Splits that would have no k are not launched.
     while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
-    load_a_ = request_shape(mapping.a);
-    load_b_ = request_shape(mapping.b);
-    action_a_ = load_action(mapping.a);
-    action_b_ = load_action(mapping.b);
+    load_a_ = request_shape(mapping_.a);
+    load_b_ = request_shape(mapping_.b);
+    action_a_ = load_action(mapping_.a);
+    action_b_ = load_action(mapping_.b);
     workspace_ = workspace_of(operands_);
     if (splits_ > 1 && !in_workspace(mapping)) operands_.c.element = workspace_.element;
     store_ = store_shape(operands_.c, mapping.store_run);
@@ -63,27 +65,34 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
         const Range range = depth_of(split);
         steps_ = std::max(steps_, ceil_div(range.end - range.first, mapping.cta.k));
     }
-    fill_panel();
+    fill_panel({rows_, columns_, &TiledStream::append_a, &CtaState::rows, &operands_.a, mapping.cta.m}, panel_a_);
+    fill_panel({columns_, rows_, &TiledStream::append_b, &CtaState::columns, &operands_.b, mapping.cta.n}, panel_b_);
 }
 
-std::int64_t TiledStream::panel_of(const Place& at, std::int64_t step) const {
-    return ((at.batch * columns_ + at.column) * splits_ + at.split) * steps_ + step;
+std::int64_t TiledStream::panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
+                                   std::int64_t split) const {
+    return ((batch * tiles + tile) * splits_ + split) * steps_;
 }
 
-void TiledStream::fill_panel() {
-    constexpr std::int64_t kWorthIt = 4;  // rows
-    const std::int64_t panels = operands_.view.batch * columns_ * splits_ * steps_;
-    if (rows_ < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
+void TiledStream::fill_panel(const Side& side, Panel& panel) const {
+    constexpr std::int64_t kWorthIt = 4;  // users
+    const std::int64_t panels = operands_.view.batch * side.tiles * splits_ * steps_;
+    if (side.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
     CtaState state;
-    panel_.fill(panels, [&](std::int64_t i, std::vector<Access>& out) {
-        const std::int64_t step = i % steps_, split = i / steps_ % splits_, column = i / steps_ / splits_ % columns_;
+    panel.fill(panels, [&](std::int64_t i, std::vector<Access>& out) {
+        const std::int64_t step = i % steps_, split = i / steps_ % splits_, tile = i / steps_ / splits_ % side.tiles;
         const Range range = depth_of(split);
         const std::int64_t first = range.first + step * mapping_.cta.k;
         if (first >= range.end) return;
-        state.batch = i / steps_ / splits_ / columns_;
-        state.columns.assign(operands_.b.side, column * mapping_.cta.n, mapping_.cta.n);
-        append_b(state, first, std::min<std::int64_t>(mapping_.cta.k, range.end - first), out);
+        state.batch = i / steps_ / splits_ / side.tiles;
+        (state.*side.stretch).assign(side.operand->side, tile * side.size, side.size);
+        (this->*side.append)(state, first, std::min<std::int64_t>(mapping_.cta.k, range.end - first), out);
     });
+}
+
+void TiledStream::append_a(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
+    state.depth.assign(operands_.a.depth, first, count);
+    append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
 }
 
 void TiledStream::append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
@@ -148,24 +157,28 @@ void TiledStream::open(std::int64_t cta, CtaState& state) const {
     state.split = at.split;
     state.first_k = range.first;
     state.end_k = range.end;
-    state.rows.assign(operands_.a.side, at.row * mapping_.cta.m, mapping_.cta.m);
-    if (panel_.empty())
+    if (panel_a_.empty())
+        state.rows.assign(operands_.a.side, at.row * mapping_.cta.m, mapping_.cta.m);
+    else
+        state.panel_a = panel_of(at.batch, rows_, at.row, at.split);
+    if (panel_b_.empty())
         state.columns.assign(operands_.b.side, at.column * mapping_.cta.n, mapping_.cta.n);
     else
-        state.panel = panel_of(at, 0);
+        state.panel_b = panel_of(at.batch, columns_, at.column, at.split);
 }
 
 void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
     const std::int64_t first = state.first_k + step * mapping_.cta.k;
     const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
-    state.depth.assign(operands_.a.depth, first, count);
-    append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
-    if (panel_.empty()) {
+    const auto copy = [&](std::span<const Access> made) { out.insert(out.end(), made.begin(), made.end()); };
+    if (panel_a_.empty())
+        append_a(state, first, count, out);
+    else
+        copy(panel_a_.of(state.panel_a + step));
+    if (panel_b_.empty())
         append_b(state, first, count, out);
-    } else {
-        const std::span<const Access> made = panel_.of(state.panel + step);
-        out.insert(out.end(), made.begin(), made.end());
-    }
+    else
+        copy(panel_b_.of(state.panel_b + step));
 }
 
 void TiledStream::close(CtaState& state, std::vector<Access>& out) const {

@@ -34,8 +34,18 @@ private:
     };
     [[nodiscard]] Place tile_of(std::int64_t tile) const;
     [[nodiscard]] Range depth_of(std::int64_t split) const;
-    [[nodiscard]] std::int64_t panel_of(const Place& at, std::int64_t step) const;
-    void fill_panel();
+    // An operand as CTAs ask for it: the tiles along its side, and the CTAs that share each of them.
+    struct Side {
+        std::int64_t tiles, users;
+        void (TiledStream::*append)(CtaState&, std::int64_t, std::int64_t, std::vector<Access>&) const;
+        Stretch CtaState::*stretch;
+        const AddressedOperand* operand;
+        std::int32_t size;  // of a tile
+    };
+    [[nodiscard]] std::int64_t panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
+                                        std::int64_t split) const;
+    void fill_panel(const Side& side, Panel& panel) const;
+    void append_a(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const;
     void append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const;
     void reduce(CtaState& state, std::vector<Access>& out) const;
     void load_bias(CtaState& state, const Place& at, std::vector<Access>& out) const;
@@ -44,7 +54,7 @@ private:
     Mapping mapping_;
     AddressedOperand workspace_;
     std::int64_t rows_, columns_, splits_, steps_;  // steps: of a CTA, at most
-    Panel panel_;
+    Panel panel_a_, panel_b_;
     RequestShape load_a_, load_b_, store_;
     Action action_a_, action_b_;
 };

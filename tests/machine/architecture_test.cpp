@@ -1,10 +1,13 @@
 // A GPU generation is a file: every built-in one loads, a faulty one is refused with all faults, and a machine may have
 // its own.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gambrel/machine.hpp>
 
 #include "base/embedded.hpp"
+#include "machine/covered.hpp"
 
 namespace gambrel {
 namespace {
@@ -41,6 +44,20 @@ TEST(Architectures, agree_with_the_machines_of_the_catalogue) {
         EXPECT_EQ(a.shared_memory_per_cta, m.sm.shared_memory_per_cta->value) << m.id;
         EXPECT_EQ(a.l1_capacity, m.find(Level::l1)->capacity->value) << m.id;
     }
+}
+
+// They are indexed by a quick reader and read one by one.
+TEST(Architectures, are_indexed_by_what_the_whole_file_covers) {
+    std::vector<std::vector<ComputeCapability>> covered;
+    for (const auto& [name, text] : embedded("architectures")) {
+        covered.push_back(machine_detail::covered_capabilities(text));
+        EXPECT_EQ(parse_architecture(text, name)->covers, covered.back()) << name;
+    }
+    std::sort(covered.begin(), covered.end(), [](const auto& a, const auto& b) { return a.front() < b.front(); });
+    ASSERT_EQ(architectures().size(), covered.size());
+    for (std::size_t i = 0; i < covered.size(); ++i) EXPECT_EQ(architectures()[i].covers, covered[i]);
+    const char* nested = R"({"sm": {"compute_capabilities": ["1.0"]}, "x": ["2.0"], "compute_capabilities": ["8.6"]})";
+    EXPECT_THAT(machine_detail::covered_capabilities(nested), testing::ElementsAre(ComputeCapability{8, 6}));
 }
 
 TEST(Architectures, of_a_newer_compute_capability_are_the_newest_known_and_listed_as_assumed) {

@@ -10,6 +10,7 @@
 #include <gambrel/version.hpp>
 
 #include "base/csv_guard.hpp"
+#include "report/fields.hpp"
 #include "report/golden.hpp"
 #include "report/numbers.hpp"
 #include "report/sample.hpp"
@@ -101,6 +102,23 @@ TEST(Csv, reads_back_names_with_commas_quotes_and_lines) {
     const auto rows = read_csv(csv(with_names(names)));
     ASSERT_EQ(rows.size(), names.size() + 1);
     for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(rows[i + 1][0], names[i]);
+}
+
+// Letters beyond ASCII take a longer way, which decodes the text.
+TEST(Csv, plain_text_is_quoted_as_text_beyond_ascii_is) {
+    std::vector<std::string> texts{"a", "a,b", "\"", "\"\"", "say \"x\"", "=1,2", "'a", "-\"", "f<int, (char)7>(T*)"};
+    const std::string letters = "abcdefghijklmnopqrs";
+    for (std::size_t i = 0; i <= letters.size(); ++i)
+        for (const char* odd : {"\"", ",", "\"\"", ",\"", "\n", "\x7f", "\t,"})
+            texts.push_back(std::string(letters).insert(i, odd));
+    for (const std::string& text : texts) {
+        std::string cell, longer;
+        report_detail::add_csv_cell(cell, text);
+        report_detail::add_csv_cell(longer, text + "\u00e9");
+        const std::size_t at = longer.find("\u00e9");
+        ASSERT_NE(at, std::string::npos);
+        EXPECT_EQ(cell, longer.erase(at, 2));
+    }
 }
 
 TEST(Csv, numbers_read_back_to_the_same_double) {

@@ -74,6 +74,17 @@ TEST(Simulate, bias_is_read_once_from_dram_and_by_every_cta_before) {
     }
 }
 
+// BLAS sees a row-major product transposed, but a warp still loads along what is contiguous in each operand.
+TEST(Simulate, every_cta_loads_each_sector_of_a_row_major_product_once) {
+    Layer l;
+    l.op = Gemm{.m = 512, .n = 256, .k = 128};
+    const Mapping mapping = mapping_for(l, v100());
+    ASSERT_TRUE(mapping.transposed_view);
+    const Tile& tile = mapping.cta;
+    const double a = 512 * 128 * 4.0 * 256 / tile.n, b = 256 * 128 * 4.0 * 512 / tile.m, c = 512 * 256 * 4.0;
+    EXPECT_EQ(simulated(l).total().l1().value(), a + b + c);
+}
+
 TEST(Simulate, bias_of_groups_depthwise_and_transposed_layers_is_read_whole) {
     const Convolution grouped{.n = 2, .c = 64, .h = 16, .w = 16, .k = 128, .groups = 2};
     const Convolution depthwise{.n = 2, .c = 64, .h = 16, .w = 16, .k = 64, .groups = 64};

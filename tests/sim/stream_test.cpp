@@ -92,6 +92,39 @@ TEST(Stream, bands_walk_through_super_columns) {
     EXPECT_EQ(order, expected);
 }
 
+// Requests that several CTAs make are made once and kept; a single column of CTAs shares none.
+TEST(Stream, ctas_of_one_row_ask_for_what_a_single_one_asks_for) {
+    const auto inputs = [](const TiledStream& stream, std::int64_t cta) {
+        std::vector<Access> out;
+        CtaState state;
+        stream.open(cta, state);
+        for (std::int64_t step = 0; step < stream.steps(cta); ++step) stream.step(state, step, out);
+        std::erase_if(out, [](Access a) { return static_cast<Tensor>(tensor_of(a.line())) != Tensor::input; });
+        return out;
+    };
+    // Neither rows nor steps are all of one size: 126 pixels, 54 deep, in two groups and two splits.
+    Convolution v = three_by_three(2, 12, 9, 7, 10);
+    v.groups = 2;
+    Mapping mapping = tile(32, 1, 8);
+    mapping.split_k = 2;
+    const TiledStream wide(operands(v, Pass::fwd, Precision::fp32, Layout::nchw), mapping);
+    v.k = 2;
+    const TiledStream narrow(operands(v, Pass::fwd, Precision::fp32, Layout::nchw), mapping);
+    ASSERT_EQ(wide.columns(), 5);
+    ASSERT_EQ(narrow.columns(), 1);
+    std::map<std::array<std::int64_t, 3>, std::vector<Access>> alone;
+    for (std::int64_t cta = 0; cta < narrow.ctas(); ++cta) {
+        const TiledStream::Place at = narrow.place(cta);
+        alone[{at.row, at.batch, at.split}] = inputs(narrow, cta);
+    }
+    for (std::int64_t cta = 0; cta < wide.ctas(); ++cta) {
+        const TiledStream::Place at = wide.place(cta);
+        const std::vector<Access> asked = inputs(wide, cta);
+        EXPECT_FALSE(asked.empty());
+        EXPECT_TRUE((asked == alone[{at.row, at.batch, at.split}])) << cta;
+    }
+}
+
 // What a pass reads and writes, from the definition of convolution, element by element.
 struct Touched {
     std::set<std::uint64_t> input, filter, output;

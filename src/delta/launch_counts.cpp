@@ -1,0 +1,165 @@
+// What a launch does, counted: everything of its time that no clock, rate, bandwidth or latency changes.
+#include <algorithm>
+#include <cmath>
+
+#include "delta/levels.hpp"
+
+namespace gambrel::delta_detail {
+namespace {
+
+double slices_of(const Mapping& m) { return m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1; }
+
+// Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
+// stores of the next tile, and the loop.
+double instructions_of_step(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    const double slices = slices_of(m);
+    const double outputs = static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads;
+    const double k = m.cta.k / slices, side = std::sqrt(outputs);
+    const double loads = 2.0 * (m.cta.m + m.cta.n) * m.cta.k / (m.threads * std::max(1, std::min(m.a.vector, 4)));
+    return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step;
+}
+
+// Whether the rows of both operands of a product begin at 16 bytes.
+bool aligned(const TiledLaunch& c) {
+    const Geometry& g = c.geometry;
+    const auto vectors = [&](double pitch) { return std::fmod(pitch * g.element.value(), 16) == 0; };
+    return vectors(c.mapping.a.k_major ? g.k : g.m) && vectors(c.mapping.b.k_major ? g.k : g.n);
+}
+
+// cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
+bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
+double instructions_of_direct(const TiledLaunch& c, double steps) {
+    const Calibration& fit = *c.gpu.calibration;
+    const double channels = steps / std::max<double>(1, static_cast<double>(c.geometry.taps));
+    return fit.direct_start + fit.direct_channel * channels + fit.direct_tap * steps;
+}
+
+// On CUDA cores: what the schedulers issue, and how long a single CTA takes however free its SM is.
+void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
+    const Mapping& m = c.mapping;
+    const Calibration& fit = *c.gpu.calibration;
+    const double packed = m.pipe == Pipe::fp16 || m.pipe == Pipe::bf16 ? 0.5 : 1;
+    const double outputs = static_cast<double>(m.cta.m) * m.cta.n / m.threads;
+    const double instructions = is_direct(m)
+                                    ? instructions_of_direct(c, steps)
+                                    : steps * instructions_of_step(c) * packed + fit.instructions_outside_loop +
+                                          fit.instructions_per_output * outputs;
+    n.warps = m.threads / 32.0;
+    n.issued = instructions * n.warps;
+    n.issue_slots = c.gpu.architecture->issue_slots;
+    n.in_turn = instructions * fit.issue_interval;
+    if (const Cycles unfilled = c.gpu.architecture->issue_interval; unfilled > Cycles{})
+        n.unfilled = instructions * unfilled;
+}
+
+void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) {
+    const Mapping& m = c.mapping;
+    const Calibration& fit = *c.gpu.calibration;
+    n.multiplied = Flops{steps * 2 * (static_cast<double>(m.cta.m) * m.cta.n * m.cta.k)};
+    if (n.tensor) {
+        if (const auto& matrix = c.gpu.architecture->matrix) n.reach = matrix->reach;
+        // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
+        // load.
+        n.barriers = fit.matrix_barrier * steps;
+        return;
+    }
+    if (c.layer.gemm && (!c.layer.cold || !aligned(c)))
+        n.scalar_loads = Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k};
+    if (c.geometry.taps > 1) n.tap_offsets = fit.tap_offsets;
+    if (slices_of(m) > 1) n.sliced = fit.sliced_step;
+    count_instructions(c, steps, n);
+    if (m.engine) count_engine(c, steps, n);
+    if (m.transform != Transform::none) count_transform(c, steps, n);
+}
+
+void count_cta(const TiledLaunch& c, LaunchCounts& n) {
+    const Mapping& m = c.mapping;
+    auto steps = static_cast<double>(c.grid.k_steps);
+    if (m.padded_k > 0) steps = std::max(steps, static_cast<double>(m.padded_k) / m.split_k / m.cta.k);
+    n.pipe = m.pipe;
+    n.tensor = is_tensor(m.pipe);
+    count_multiplications(c, steps, n);
+    const Bytes of_step = c.geometry.element * m.cta.k;
+    const bool direct =
+        m.a.asynchronous && c.gpu.architecture->matrix && c.gpu.architecture->matrix->operands_from_shared_memory;
+    const double fragments = direct ? 0 : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
+    n.shared = steps * of_step * (m.cta.m + m.cta.n + fragments);
+}
+
+// Parts of a split that add up in order. CTAs that came first run first, so the parts of a tile end in as many rounds
+// as an SM has CTAs.
+void count_ordered_sums(const TiledLaunch& c, LaunchCounts& n) {
+    const double parts = static_cast<double>(c.grid.split_k);
+    if (c.mapping.sums != SplitSums::in_order || parts <= 1) return;
+    const double tiles = n.ctas / parts, sms = c.gpu.sms;
+    n.parts = parts;
+    // Sums of slices have passed through shared memory and are stored by 16 bytes: half of the requests.
+    n.sum_share = slices_of(c.mapping) > 1 ? 0.5 : 1;
+    n.sum_rounds = std::max(1.0, n.ctas / sms);
+    n.together = std::min(parts, std::max(1.0, sms / tiles));
+}
+
+// Of kernels that are profiled one by one; a second kernel of a call is a transform or a table.
+void count_cold_start(const TiledLaunch& c, LaunchCounts& n) {
+    if (!c.layer.cold) return;
+    const Calibration& fit = *c.gpu.calibration;
+    const bool is_short = c.mapping.engine || is_direct(c.mapping);
+    n.borders = c.mapping.border_sides * c.geometry.k * c.gpu.architecture->engines.border_step;
+    n.cold_start = (is_short ? fit.cold_start_short : fit.cold_start) + (c.mapping.launches - 1) * fit.cold_start_short;
+}
+
+void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
+    const double pitch = c.geometry.k * c.geometry.element / Bytes{1};
+    const double decline = reads_single_sectors(c) ? std::pow(pitch, c.gpu.architecture->single_sector_decline) : 1;
+    n.l1 = t.l1.total();
+    n.l2 = t.l2.total();
+    n.read = t.dram.a + t.dram.b - t.dram_uneven.total();
+    n.stored = t.dram.c;
+    n.dram = n.read * decline + n.stored;
+}
+
+}  // namespace
+
+LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
+    LaunchCounts n;
+    count_cta(c, n);
+    const Waves w = waves_of(c);
+    n.ctas = static_cast<double>(c.grid.ctas());
+    n.per_sm = w.per_sm;
+    n.full_waves = w.full;
+    n.gathered = w.gathered;
+    n.rounds = std::ceil(n.ctas / (w.per_sm * c.gpu.sms));
+    n.k_steps = static_cast<double>(c.grid.k_steps);
+    count_bytes(c, traffic, n);
+    count_ordered_sums(c, n);
+    n.gemm = c.layer.gemm;
+    n.asynchronous = c.mapping.a.asynchronous;
+    n.alone = kernels_alone(c.layer);
+    n.launches = c.mapping.launches;
+    n.groups = c.layer.groups;
+    count_cold_start(c, n);
+    n.call = call_overhead(c);
+    count_beside(c, n);
+    return n;
+}
+
+Waves waves_of(const TiledLaunch& c) {
+    const double ctas = static_cast<double>(c.grid.ctas()), per_sm = std::max(1, c.occupancy.ctas_per_sm);
+    const double full = std::floor(ctas / (per_sm * c.gpu.sms)), rest = ctas - full * per_sm * c.gpu.sms;
+    const double even = std::ceil(rest / c.gpu.sms);  // if the last wave were balanced
+    const double more = full > 0 && rest > 0 ? c.gpu.calibration->last_wave_gathering * (per_sm - even) : 0;
+    return {per_sm, full, even + more};
+}
+
+bool kernels_alone(const PreparedLayer& layer) {
+    return layer.timing == Timing::kernel || layer.timing == Timing::graph;
+}
+
+Seconds call_overhead(const TiledLaunch& c) {
+    if (!c.layer.timing || kernels_alone(c.layer)) return {};
+    if (*c.layer.timing == Timing::call) return c.gpu.calibration->library_call;
+    return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
+}
+
+}  // namespace gambrel::delta_detail
