@@ -39,14 +39,10 @@ bool sums_fit(const Mapping& m, const Machine& machine) {
 // there, so they are the work itself.
 void add_work(Candidate& c, ModelInputs h) {
     const Mapping& mapping = c.layer.mapping;
-    const Tile& tile = mapping.cta;
     LeastWork& least = c.least;
     least.pipe = mapping.pipe;
     least.l1 = c.layer.l1.total();
     least.bounds = mapping.family == KernelFamily::tiled && !(c.layer.gemm && mapping.a.asynchronous);
-    if (mapping.family != KernelFamily::tiled) return;
-    least.multiplied =
-        Flops{2.0 * tile.m * tile.n * tile.k * static_cast<double>(c.layer.grid.ctas() * c.layer.grid.k_steps)};
     if (!least.bounds) return;
     h.sms = 1;
     h.clock_long = Frequency{};

@@ -111,18 +111,19 @@ double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
         s.chosen[i] = nullptr;
         for (const Choice& choice : s.prepared->choices[i]) {
             const LeastWork& work = choice.least;
-            const bool bounded = work.bounds;
             double t = bound;
-            if (&choice != likely || !bounded) {
+            if (&choice != likely) {
                 const Occupancy& o = s.occupancies[choice.footprint];
                 if (o.ctas_per_sm == 0) continue;
-                const Cycles busy = work.busy(s.inputs);
-                const Placements::Kept* kept = bounded ? s.placements->find(choice) : nullptr;
-                const auto hopeless = [&](double least) { return least >= best || (bounded && least > bound); };
-                if (kept == nullptr && hopeless(work.least_time(s.inputs, busy))) continue;
-                if (bounded && kept == nullptr) kept = &s.placements->of(choice, o, s.inputs);
-                if (bounded && hopeless(kept->least_time(s.inputs, busy))) continue;
-                if (&choice != likely) t = time_of(choice);
+                if (work.bounds) {
+                    const auto hopeless = [&](double least) { return least >= best || least > bound; };
+                    const Cycles busy = work.busy(s.inputs);
+                    const Placements::Kept* kept = s.placements->find(choice);
+                    if (kept == nullptr && hopeless(work.least_time(s.inputs, busy))) continue;
+                    if (kept == nullptr) kept = &s.placements->of(choice, o, s.inputs);
+                    if (hopeless(kept->least_time(s.inputs, busy))) continue;
+                }
+                t = time_of(choice);
             }
             if (t >= best) continue;
             best = t;
