@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "delta/levels.hpp"
 
@@ -7,7 +8,32 @@ namespace {
 
 FlopPerCycle rate_of(const TiledLaunch& c) { return std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[c.mapping.pipe]); }
 
+// A call that is timed again and again finds in L2 what the one before it left there, if that is all it needs.
+Cycles operand_latency(const TiledLaunch& c) {
+    const Geometry& g = c.geometry;
+    const bool repeated = c.layer.timing && !kernels_alone(c.layer) && !c.layer.cold;
+    const Bytes needed = g.a.unique + g.b.unique + g.output * g.output_element;
+    return repeated && needed <= c.gpu.l2_capacity ? c.gpu.l2_latency : c.gpu.dram_latency;
+}
+
 }  // namespace
+
+void add_engine_wait(const TiledLaunch& c, double steps, CtaWork& w) {
+    const Cycles wait = steps * operand_latency(c);
+    // In a profile with empty caches, and on Kepler, whose instructions wait whatever runs beside them, other CTAs were
+    // seen to fill the wait.
+    const bool filled = c.layer.cold || c.gpu.architecture->issue_interval > Cycles{};
+    (filled ? w.latency : w.unfilled) += wait;
+    w.places = std::max(1.0, c.gpu.schedulers / (c.mapping.threads / 32.0));
+}
+
+double engine_fragments(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    constexpr double kWavefront = 128, kVector = 4;  // bytes; elements of a load
+    const double side = std::sqrt(static_cast<double>(m.cta.m) * m.cta.n / m.threads);
+    const double loads = m.threads / 32.0 * 2 * side / kVector;
+    return loads * c.gpu.calibration->engine_fragment_wavefronts * kWavefront / c.geometry.element.value();
+}
 
 void add_engine_work(const TiledLaunch& c, double steps, CtaWork& w) {
     const Mapping& m = c.mapping;
@@ -35,11 +61,15 @@ Seconds transform_time(const TiledLaunch& c) {
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
     const double reach = fourier ? fit.fft_reach : rearranges ? fit.transpose_reach : 1;
     const Seconds moved =
-        std::max(more.dram.total() / (reach * c.gpu.dram_bandwidth), more.l2.total() / c.gpu.l2_bandwidth);
+        std::max(more.dram.total() / (reach * data_bandwidth(c.gpu)), more.l2.total() / c.gpu.l2_bandwidth);
     // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each.
     constexpr double kRows = 256;
     const double rows = c.mapping.writes_matrix ? std::min(c.geometry.k / c.geometry.taps, kRows) : 0;
     return moved + rows * c.gpu.dram_latency / c.gpu.clock;
+}
+
+Seconds offsets_time(const TiledLaunch& c) {
+    return c.mapping.computes_offsets ? c.gpu.calibration->offsets_kernel / c.gpu.clock : Seconds{};
 }
 
 }  // namespace gambrel::delta_detail

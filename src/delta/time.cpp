@@ -91,9 +91,7 @@ Seconds dram_time(const TiledLaunch& c, const Traffic& t) {
     const Bytes read = t.dram.a + t.dram.b - t.dram_uneven.total();
     const double pitch = c.geometry.k * c.geometry.element / Bytes{1};
     const double decline = reads_single_sectors(c) ? std::pow(pitch, c.gpu.architecture->single_sector_decline) : 1;
-    // Check bits that lie in the same memory are read beside the data.
-    const double data = std::max(0.1, 1 - c.gpu.calibration->ecc_refetch * c.gpu.check_bits);
-    return (read * decline + t.dram.c) / (data * c.gpu.dram_bandwidth);
+    return (read * decline + t.dram.c) / data_bandwidth(c.gpu);
 }
 
 // The time of one CTA's SM and of every level, each alone.
@@ -119,7 +117,9 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / h.clock) / w.per_sm;
     t.epilogue = (traffic.dram.c / h.dram_bandwidth + rounds * h.dram_latency / h.clock) / w.per_sm;
     t.waves = ctas / (w.per_sm * h.sms);
-    if (h.clock_long > Frequency{} && (c.layer.gemm || is_tensor(c.mapping.pipe))) slow_down(c, t);
+    const bool limited = h.clock_long > Frequency{};
+    const bool falls = is_tensor(c.mapping.pipe) ? limited || !h.architecture->matrix_gemm : limited && c.layer.gemm;
+    if (falls) slow_down(c, t);
     const Seconds even = work.of(w.per_sm) / w.per_sm * ctas / h.sms / h.clock;
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }
@@ -150,6 +150,10 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
 
 }  // namespace
 
+Bandwidth data_bandwidth(const ModelInputs& gpu) {
+    return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits) * gpu.dram_bandwidth;
+}
+
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
     const Bytes excess = t.dram.total() - kernel * dram;
     const Bytes uneven = t.dram_uneven.total();
@@ -172,12 +176,12 @@ CtaWork work_of(const TiledLaunch& c) {
     if (!tensor) {
         if (c.layer.gemm && (!c.layer.cold || !aligned(c)))
             w.compute += Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k} / rate;
-        if (c.geometry.taps > 1) w.compute *= fit.tap_offsets;
+        if (c.geometry.taps > 1 || (m.computes_offsets && !m.engine)) w.compute *= fit.tap_offsets;
         if (slices_of(m) > 1) w.compute *= fit.sliced_step;
         add_instructions(c, steps, w);
         if (m.engine) add_engine_work(c, steps, w);
         if (m.transform != Transform::none) add_transform_work(c, steps, w);
-        if (m.engine) w.latency += steps * c.gpu.dram_latency;  // a single stage: every step waits for memory
+        if (m.engine) add_engine_wait(c, steps, w);
     } else {
         if (const auto& matrix = c.gpu.architecture->matrix) w.compute = w.compute / matrix->reach;
         // Loads of the next stages are under way while one is multiplied; what remains is a barrier and a fragment
@@ -187,7 +191,9 @@ CtaWork work_of(const TiledLaunch& c) {
     const Bytes of_step = c.geometry.element * m.cta.k;
     const bool direct =
         m.a.asynchronous && c.gpu.architecture->matrix && c.gpu.architecture->matrix->operands_from_shared_memory;
-    const double fragments = direct ? 0 : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
+    const double fragments = direct     ? 0
+                             : m.engine ? engine_fragments(c)
+                                        : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
     w.shared = steps * of_step * (m.cta.m + m.cta.n + fragments) / c.gpu.shared_width;
     return w;
 }
@@ -206,7 +212,7 @@ bool kernels_alone(const PreparedLayer& layer) {
 
 Seconds call_overhead(const TiledLaunch& c) {
     if (!c.layer.timing || kernels_alone(c.layer)) return {};
-    if (*c.layer.timing == Timing::call) return c.gpu.calibration->library_call;
+    if (*c.layer.timing == Timing::call) return c.gpu.architecture->library_call + offsets_time(c);
     return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
 }
 
