@@ -24,8 +24,8 @@ Frequency sustained_clock(const Machine& machine) {
 // Calibration::power_exponent.
 void limit_by_power(const Machine& machine, ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
-    // By times of convolutions on V100, TITAN V and T4: with their Tensor Cores busy they are back at their base clock.
-    if (!gemm && in.architecture->matrix && machine.clocks.base)
+    // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
+    if (!gemm && slot_powered(machine.clocks))
         in.matrix_clock = in.matrix_clock_long = std::min(1.0, machine.clocks.base->value / in.clock);
     if (!gemm || !machine.clocks.boost) return;
     const Frequency boost = machine.clocks.boost->value;

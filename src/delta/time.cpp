@@ -117,9 +117,7 @@ void fill_terms(const TiledLaunch& c, const Traffic& traffic, TimeTerms& t) {
     t.prologue = (first + rounds * (h.dram_latency + h.l2_latency) / h.clock) / w.per_sm;
     t.epilogue = (traffic.dram.c / h.dram_bandwidth + rounds * h.dram_latency / h.clock) / w.per_sm;
     t.waves = ctas / (w.per_sm * h.sms);
-    const bool limited = h.clock_long > Frequency{};
-    const bool falls = is_tensor(c.mapping.pipe) ? limited || !h.architecture->matrix_gemm : limited && c.layer.gemm;
-    if (falls) slow_down(c, t);
+    if (h.clock_long > Frequency{} && (c.layer.gemm || is_tensor(c.mapping.pipe))) slow_down(c, t);
     const Seconds even = work.of(w.per_sm) / w.per_sm * ctas / h.sms / h.clock;
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }
