@@ -198,14 +198,15 @@ struct Architecture {
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.
     Cycles issue_interval;
-    // cuDNN's engines take the narrow tile where the wide one would leave half of the SMs without a CTA.
+    // cuDNN's engines take the narrow tile where the wide one would have fewer than two CTAs for an SM.
     bool engines_fill_sms = false;
     std::vector<Tile> gemm_tiles;  // on CUDA cores
     // Of batched products on CUDA cores. Where the library has one for all shapes, narrow products (the context of
     // attention) fill half of it. Empty: as gemm_tiles.
     std::vector<Tile> batched_gemm_tiles;
     Tile convolution_tile, narrow_convolution_tile, filter_gradient_tile;
-    std::int64_t narrow_up_to_filters = 0;
+    // The narrow tile is taken up to so many filters, where the other one has at least so many CTAs for an SM.
+    std::int64_t narrow_up_to_filters = 0, narrow_from_ctas_per_sm = 0;
     EngineKernels engines;
     // CTAs of an SM that do the same steps on CUDA cores stay near each other; false: the oldest takes what slots it
     // can.
@@ -213,6 +214,7 @@ struct Architecture {
     std::optional<MatrixUnits> matrix;
     std::optional<MatrixGemm> matrix_gemm;  // absent: no times of such products were seen
     Seconds gemm_call, convolution_call;    // host time of a framework's call; fitted
+    Seconds library_call;                   // from one call of a library to the next, beside its kernels; fitted
 };
 
 // docs/formats.md has the fields. All faults are reported at once.

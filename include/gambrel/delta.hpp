@@ -204,6 +204,7 @@ struct LaunchCounts {
     Cycles in_turn;                                             // of a warp's instructions, were it alone
     std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
     double engine_slots = 0, engine_steps = 0;
+    bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
     Cycles barriers;
     Bytes shared;
     // Of all CTAs.
@@ -214,7 +215,7 @@ struct LaunchCounts {
     bool gemm = false, asynchronous = false, alone = false;
     double launches = 1, groups = 1;
     Seconds cold_start, call;
-    Cycles borders;
+    Cycles borders, offsets;       // offsets: of the kernel that computes them
     Bytes beside_dram, beside_l2;  // moved by the kernels beside the main one
     double beside_reach = 1, beside_rows = 0;
 };

@@ -18,15 +18,15 @@ namespace gambrel {
 // stands for and which measured rows it was fitted on. Those of one architecture are in Architecture.
 struct Calibration {
     double dram_reach = 0;
-    Seconds launch, library_call, cold_start, cold_start_short;
+    Seconds launch, cold_start, cold_start_short;
     double slot_powered = 0, sustained_clock = 0, long_clock = 0;
     Seconds power_window;
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
-    Cycles matrix_barrier, ordered_sum;
+    Cycles matrix_barrier, ordered_sum, offsets_kernel;
     double tap_offsets = 0, sliced_step = 0, fft_reach = 0, transpose_reach = 0, scalar_load_slots = 0,
-           engine_load_slots = 0, last_wave_gathering = 0;
+           engine_load_slots = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
@@ -110,6 +110,7 @@ struct Mapping {
     BiasKernel bias_kernel = BiasKernel::none;  // that runs beside a product
     bool engine = false;                        // one of cuDNN's older engines
     bool loads_offsets = false;                 // each request for pixels also loads the offset of its k
+    bool computes_offsets = false;              // a kernel before the main one makes such offsets
     bool explicit_matrix = false;               // the input was written out as a matrix before (im2col)
     bool writes_matrix = false;                 // and the kernel that did so is part of what is looked at
     std::int32_t border_sides = 0;  // sides of the images whose outputs, where padding is met, are computed apart
@@ -121,7 +122,7 @@ struct Mapping {
     Pipe pipe = Pipe::fp32;        // that multiplies
     Layout layout = Layout::nchw;  // that the kernel reads; a layer stored otherwise pays for a transposition
     // Groups are launched one after the other, each as a convolution of its own, as cuDNN 7 does it.
-    bool groups_in_turn = false;
+    bool groups_in_turn = false;  // one after the other, each as one_group has it
     // Kernels that one call launches for each group in turn: cuDNN's precomputed offsets or a split-K reduction are one
     // more each.
     std::int32_t launches = 1;
@@ -199,6 +200,8 @@ Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine);
 
 // What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
 // the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
+// One of the groups of a convolution, as a layer without groups.
+Layer one_group(const Layer& layer);
 Mapping mapping_for(const Layer& layer, const Machine& machine);
 Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits);
 // The same for another tile: threads, registers and shared memory follow. What --best-mapping searches over.

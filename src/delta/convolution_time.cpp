@@ -1,8 +1,29 @@
 #include <algorithm>
+#include <cmath>
 
 #include "delta/levels.hpp"
 
 namespace gambrel::delta_detail {
+namespace {
+
+// A call that is timed again and again finds in L2 what the one before it left there, if that is all it needs.
+bool finds_operands_in_l2(const TiledLaunch& c) {
+    const Geometry& g = c.geometry;
+    const bool repeated = c.layer.timing && !kernels_alone(c.layer) && !c.layer.cold;
+    const Bytes needed = g.a.unique + g.b.unique + g.output * g.output_element;
+    return repeated && needed <= c.gpu.l2_capacity;
+}
+
+}  // namespace
+
+double engine_fragments(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    constexpr double kWavefront = 128, kVector = 4;  // bytes; elements of a load
+    const double side = std::sqrt(static_cast<double>(m.cta.m) * m.cta.n / m.threads);
+    const double loads = m.threads / 32.0 * 2 * side / kVector;
+    return loads * c.gpu.calibration->engine_fragment_wavefronts * kWavefront / c.geometry.element.value();
+}
+
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
@@ -11,6 +32,10 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.engine_loads = Flops{2 * slots};
     n.engine_slots = slots / 32;
     n.engine_steps = steps;  // a single stage: every step waits for memory
+    n.waits_for_l2 = finds_operands_in_l2(c);
+    // In a profile with empty caches, and on Kepler, whose instructions wait whatever runs beside them, other CTAs were
+    // seen to fill the wait.
+    n.wait_is_filled = c.layer.cold || c.gpu.architecture->issue_interval > Cycles{};
 }
 
 // Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,

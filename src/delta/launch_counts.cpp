@@ -66,7 +66,7 @@ void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) 
     }
     if (c.layer.gemm && (!c.layer.cold || !aligned(c)))
         n.scalar_loads = Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k};
-    if (c.geometry.taps > 1) n.tap_offsets = fit.tap_offsets;
+    if (c.geometry.taps > 1 || (m.computes_offsets && !m.engine)) n.tap_offsets = fit.tap_offsets;
     if (slices_of(m) > 1) n.sliced = fit.sliced_step;
     count_instructions(c, steps, n);
     if (m.engine) count_engine(c, steps, n);
@@ -83,7 +83,9 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
     const Bytes of_step = c.geometry.element * m.cta.k;
     const bool direct =
         m.a.asynchronous && c.gpu.architecture->matrix && c.gpu.architecture->matrix->operands_from_shared_memory;
-    const double fragments = direct ? 0 : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
+    const double fragments = direct     ? 0
+                             : m.engine ? engine_fragments(c)
+                                        : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
     n.shared = steps * of_step * (m.cta.m + m.cta.n + fragments);
 }
 
@@ -119,6 +121,18 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     n.dram = n.read * decline + n.stored;
 }
 
+Seconds fixed_overhead(const TiledLaunch& c) {
+    if (!c.layer.timing || kernels_alone(c.layer)) return {};
+    if (*c.layer.timing == Timing::call) return c.gpu.architecture->library_call;
+    return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
+}
+
+// Of a library's call: once for all groups.
+Cycles offsets_kernel(const TiledLaunch& c) {
+    const bool is_call = c.layer.timing == Timing::call;
+    return is_call && c.mapping.computes_offsets ? c.gpu.calibration->offsets_kernel : Cycles{};
+}
+
 }  // namespace
 
 LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
@@ -139,7 +153,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
     count_cold_start(c, n);
-    n.call = call_overhead(c);
+    n.call = fixed_overhead(c);
+    n.offsets = offsets_kernel(c);
     count_beside(c, n);
     return n;
 }
@@ -156,10 +171,6 @@ bool kernels_alone(const PreparedLayer& layer) {
     return layer.timing == Timing::kernel || layer.timing == Timing::graph;
 }
 
-Seconds call_overhead(const TiledLaunch& c) {
-    if (!c.layer.timing || kernels_alone(c.layer)) return {};
-    if (*c.layer.timing == Timing::call) return c.gpu.calibration->library_call;
-    return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
-}
+Seconds call_overhead(const TiledLaunch& c) { return fixed_overhead(c) + offsets_kernel(c) / c.gpu.clock; }
 
 }  // namespace gambrel::delta_detail

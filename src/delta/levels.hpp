@@ -36,10 +36,19 @@ inline double remainder_of(double value, double size) {
 // One CTA from its start to its end, in cycles of its SM.
 struct CtaWork {
     Cycles compute, issue, latency, shared;
-    Cycles unfilled;  // between instructions, whatever else runs
+    Cycles unfilled;    // between instructions, whatever else runs
+    double places = 1;  // a CTA with fewer warps than the SM has schedulers keeps only one in so many of them busy
     // CTAs together on one SM.
     [[nodiscard]] Cycles of(double ctas) const {
-        return ctas > 0 ? std::max({compute * ctas, issue * ctas, shared * ctas, latency}) + unfilled : Cycles{};
+        return ctas > 0 ? std::max({compute * crowded(ctas), issue * ctas, shared * ctas, latency}) + unfilled
+                        : Cycles{};
+    }
+    // As many CTAs, spread over all schedulers, would take as long as the busiest scheduler does. Two that come to an
+    // SM one after the other stand on the same schedulers before the next place is taken.
+    [[nodiscard]] double crowded(double ctas) const {
+        if (places <= 1) return ctas;
+        const double rounds = std::floor(ctas / (2 * places)), rest = std::ceil(ctas - 2 * places * rounds);
+        return places * (2 * rounds + std::min(rest, 2.0));
     }
 };
 CtaWork work_of(const TiledLaunch& c);
@@ -48,9 +57,13 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 // What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,
 // Winograd's algorithm transforms its tiles, and there may be kernels beside the main one, before or after it.
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
+// Elements that the warps of an engine's CTA take from shared memory for one element of k, as wavefronts move them.
+double engine_fragments(const TiledLaunch& c);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
 Seconds transform_time(const TiledLaunch& c);  // of the kernels beside the main one
+// What of the DRAM bandwidth is left to data where check bits that lie in the same memory are read beside them.
+Bandwidth data_bandwidth(const ModelInputs& gpu);
 // CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
 // fit, so a last wave costs more than an even share of it.
 struct Waves {

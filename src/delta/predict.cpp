@@ -8,25 +8,6 @@ namespace gambrel {
 namespace delta_detail {
 namespace {
 
-// Groups that are launched one after another are alike: everything becomes that of one of them.
-void one_group(PreparedLayer& p) {
-    Geometry& g = p.geometry;
-    for (OperandAccess* o : {&g.a, &g.b}) {
-        o->elements /= g.batch;
-        o->unique = o->unique / g.batch;
-    }
-    g.output /= g.batch;
-    for (Bytes* bytes : {&g.rewritten, &g.read_back, &g.read_once, &g.offsets}) *bytes = *bytes / g.batch;
-    TransformTraffic& more = g.transforms;
-    for (OperandTraffic* t : {&more.l1, &more.l2, &more.dram}) *t *= 1 / g.batch;
-    for (Bytes& workspace : more.handed_on) workspace = workspace / g.batch;
-    g.bias = g.bias / g.batch;
-    g.unique_bias = g.unique_bias / g.batch;
-    p.groups = g.batch;
-    g.batch = 1;
-    p.grid.batch = 1;
-}
-
 void all_groups(double groups, Prediction& p) {
     if (groups <= 1) return;
     for (OperandTraffic* t : {&p.traffic.shared, &p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) *t *= groups;
@@ -103,14 +84,21 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     }
     p.gemm = std::holds_alternative<Gemm>(layer.op);
     p.timing = timing_of(layer.hints);
-    p.grid = grid(*kernel_view(layer), mapping);
-    p.geometry = geometry(layer, mapping, p.grid);
+    if (mapping.groups_in_turn) {
+        // Groups that are launched one after another are alike: everything is that of one of them.
+        const Layer one = one_group(layer);
+        p.groups = static_cast<double>(std::get<Convolution>(layer.op).groups);
+        p.grid = grid(*kernel_view(one), mapping);
+        p.geometry = geometry(one, mapping, p.grid);
+    } else {
+        p.grid = grid(*kernel_view(layer), mapping);
+        p.geometry = geometry(layer, mapping, p.grid);
+    }
     if (layer.hints.quantizes_input != InputScales::none) {
         const double rows = p.geometry.m * p.geometry.batch;
         p.quantized = rows * p.geometry.k * (element_size(Precision::bf16) + p.geometry.element);
         if (layer.hints.quantizes_input == InputScales::tensor) p.rows_of_one_scale = rows;
     }
-    if (mapping.groups_in_turn) one_group(p);
     p.shared = shared_traffic(p);
     p.l1 = l1_traffic(p);
     return p;

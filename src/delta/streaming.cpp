@@ -82,6 +82,16 @@ double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h,
     return std::max(0.0, 1 - h.usable_l2() * c.kept / footprint);
 }
 
+// A thread for each output loops over its taps, as cuDNN's direct kernels do.
+Seconds depthwise_issue(const PreparedLayer& layer, const ModelInputs& h) {
+    if (layer.mapping.family != KernelFamily::depthwise) return {};
+    const Calibration& fit = *h.calibration;
+    const double outputs = std::max(1.0, layer.dram.c / element_size(layer.precision));
+    const double taps = layer.flop / Flops{2} / outputs;
+    const double slots = fit.direct_start + fit.direct_channel + fit.direct_tap * taps;
+    return Cycles{outputs / 32 * slots / (h.schedulers * h.sms)} / h.clock;
+}
+
 }  // namespace
 
 Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
@@ -95,7 +105,7 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.dram *= missed(layer.dram.total(), layer, h, c);
     if (s) add_second_reading(*s, layer, h, traffic);
     t[Term::compute] = layer.flop / rate;
-    t[Term::issue] = s ? row_time(*s, layer, h, c) : Seconds{};
+    t[Term::issue] = s ? row_time(*s, layer, h, c) : depthwise_issue(layer, h);
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
     t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);

@@ -31,7 +31,11 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     w.compute += n.engine_loads / rate;
     w.issue += Cycles{n.engine_slots / h.schedulers};
     w.compute += n.transformed / rate;
-    w.latency += n.engine_steps * h.dram_latency;
+    if (n.engine_steps > 0) {
+        const Cycles wait = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
+        (n.wait_is_filled ? w.latency : w.unfilled) += wait;
+        w.places = std::max(1.0, h.schedulers / n.warps);
+    }
     return w;
 }
 
@@ -57,11 +61,7 @@ GAMBREL_INLINED Seconds sums_in_order(const LaunchCounts& n, const ModelInputs& 
     return std::max((n.together - 1) * link, (n.parts - 1) * link - busy * (1 - 1 / n.sum_rounds));
 }
 
-GAMBREL_INLINED Seconds dram_time(const LaunchCounts& n, const ModelInputs& h) {
-    // Check bits that lie in the same memory are read beside the data.
-    const double data = std::max(0.1, 1 - h.calibration->ecc_refetch * h.check_bits);
-    return n.dram / (data * h.dram_bandwidth);
-}
+GAMBREL_INLINED Seconds dram_time(const LaunchCounts& n, const ModelInputs& h) { return n.dram / data_bandwidth(h); }
 
 // The time of one CTA's SM and of every level, each alone.
 GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const ModelInputs& h, TimeTerms& t) {
@@ -99,14 +99,15 @@ GAMBREL_INLINED Seconds kernel_time(const LaunchCounts& n, const ModelInputs& h,
 }
 
 GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h) {
-    const Seconds moved = std::max(n.beside_dram / (n.beside_reach * h.dram_bandwidth), n.beside_l2 / h.l2_bandwidth);
+    const Seconds moved = std::max(n.beside_dram / (n.beside_reach * data_bandwidth(h)), n.beside_l2 / h.l2_bandwidth);
     return moved + n.beside_rows * h.dram_latency / h.clock;
 }
 
 // All kernels, with what lies between them.
 GAMBREL_INLINED Seconds call_time(const LaunchCounts& n, const ModelInputs& h, const TimeTerms& t, Seconds kernel) {
     const Seconds all = kernel + beside_time(n, h);
-    return n.call + (n.groups > 1 ? n.groups * std::max(all, t[Term::launch]) : all + t[Term::launch]);
+    return n.call + n.offsets / h.clock +
+           (n.groups > 1 ? n.groups * std::max(all, t[Term::launch]) : all + t[Term::launch]);
 }
 
 #undef GAMBREL_INLINED
@@ -136,6 +137,10 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
 }
 
 }  // namespace
+
+Bandwidth data_bandwidth(const ModelInputs& gpu) {
+    return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits) * gpu.dram_bandwidth;
+}
 
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
     const Bytes excess = t.dram.total() - kernel * dram;

@@ -138,7 +138,9 @@ std::string not_modelled(const Layer& layer) {
         if (layer.hints.algorithm.find(other) != std::string::npos ||
             layer.hints.kernel.find(other) != std::string::npos) {
             const bool direct = parse_kernel_name(layer.hints.kernel).family == KernelName::Family::direct;
-            if (direct || transform_of(layer) != Transform::none) return {};
+            const auto* v = std::get_if<Convolution>(&layer.op);
+            const bool in_turn = v && v->groups > 1 && layer.hints.kernel.empty();
+            if (direct || transform_of(in_turn ? one_group(layer) : layer) != Transform::none) return {};
             return std::string(other) + " is not modelled: predicted as implicit GEMM";
         }
     if (const auto* a = std::get_if<Attention>(&layer.op); a && a->head_dim > 256 && a->q_len == 1 && !a->latent)
@@ -148,8 +150,10 @@ std::string not_modelled(const Layer& layer) {
 
 Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
-    const bool at_base = layer.hints.base_clock && !clock;
-    std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : at_base ? -1 : 0};
+    // Libraries up to cuDNN 7 were timed at the boards' application clocks: all rows that log one have the base clock.
+    const bool called = std::holds_alternative<Convolution>(layer.op) && timing_of(layer.hints) == Timing::call;
+    const double asked = layer.hints.base_clock ? -1 : called ? -2 : 0;
+    std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : asked};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     const Machine* machine = nullptr;
     if (layer.hints.gpu.empty()) {
@@ -162,8 +166,9 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
                                                    layer.hints.gpu));
     }
     const auto& base = machine->clocks.base;
-    const auto inputs =
-        model_inputs(*machine, at_base && base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
+    const bool old = architecture_of(*machine).matrix && !architecture_of(*machine).matrix_gemm;
+    const bool at_base = !clock && base && (layer.hints.base_clock || (called && old));
+    const auto inputs = model_inputs(*machine, at_base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
     // Where every row has a clock of its own, the machines of rows long past would fill the memory.
     constexpr std::size_t kMostKnown = 256;

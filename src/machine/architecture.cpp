@@ -52,6 +52,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.convolution_tile = s.tile("convolution");
     a.narrow_convolution_tile = s.tile("convolution_narrow");
     a.narrow_up_to_filters = s.count("narrow_up_to_filters", 0, 1 << 20);
+    a.narrow_from_ctas_per_sm = s.count("narrow_from_ctas_per_sm", 1, 1 << 20, false);
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
@@ -169,6 +170,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     section("host", [](Section s, Architecture& to) {
         to.gemm_call = s.quantity<Seconds>("gemm_call");
         to.convolution_call = s.quantity<Seconds>("convolution_call");
+        to.library_call = s.quantity<Seconds>("library_call");
         s.finish();
     });
     root.finish();

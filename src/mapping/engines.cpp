@@ -61,7 +61,7 @@ Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& 
     }
     const std::int64_t ctas = ceil_div(view.m, choice.wide.m) * ceil_div(view.n, choice.wide.n) * view.batch;
     const bool fills = gpu.architecture.engines_fill_sms && layer.precision == Precision::fp32;
-    const bool filled = !fills || 2 * static_cast<double>(ctas) >= gpu.sms;
+    const bool filled = !fills || static_cast<double>(ctas) >= 2 * gpu.sms;
     const bool wide = filled && view.n >= choice.from_filters && view.k >= choice.from_k && ctas >= choice.from_ctas;
     return wide ? choice.wide : choice.narrow;
 }

@@ -43,6 +43,15 @@ Spectra spectra_of(const Convolution& v, Transform transform) {
     return s;
 }
 
+Layer one_group(const Layer& layer) {
+    Layer one = layer;
+    auto& v = std::get<Convolution>(one.op);
+    v.c /= v.groups;
+    v.k /= v.groups;
+    v.groups = 1;
+    return one;
+}
+
 namespace mapping_detail {
 
 Transform fft_of(const Layer& layer) {

@@ -58,11 +58,14 @@ bool computes_in(const Machine& machine, Precision precision) {
 }
 
 // Convolutions on CUDA cores: the width that pads the fewest filters, the wider one where it ties. A width of 128 is
-// taken only where a name says so.
-Tile convolution_tile(std::int64_t filters, const Architecture& architecture) {
-    const Tile &wide = architecture.convolution_tile, &narrow = architecture.narrow_convolution_tile;
-    const auto padded = [&](const Tile& tile) { return ceil_div(filters, tile.n) * tile.n; };
-    return filters <= architecture.narrow_up_to_filters && padded(narrow) < padded(wide) ? narrow : wide;
+// taken only where a name says so. Some libraries leave launches that do not fill the SMs to the wider one.
+Tile convolution_tile(const GemmView& view, const Target& gpu) {
+    const Architecture& a = gpu.architecture;
+    const Tile &wide = a.convolution_tile, &narrow = a.narrow_convolution_tile;
+    const auto padded = [&](const Tile& tile) { return ceil_div(view.n, tile.n) * tile.n; };
+    const auto ctas = static_cast<double>(ceil_div(view.m, wide.m) * ceil_div(view.n, wide.n) * view.batch);
+    const bool filled = ctas >= static_cast<double>(a.narrow_from_ctas_per_sm) * gpu.sms;
+    return filled && view.n <= a.narrow_up_to_filters && padded(narrow) < padded(wide) ? narrow : wide;
 }
 
 // Bytes that L2 gives all SMs in a cycle; 0: not known.
@@ -180,8 +183,7 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
 
 Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
     if (std::holds_alternative<Convolution>(layer.op) && !is_tensor(pipe))
-        return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile
-                                         : convolution_tile(view.n, gpu.architecture);
+        return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile : convolution_tile(view, gpu);
     const auto* gemm = std::get_if<Gemm>(&layer.op);
     const bool product = gemm && is_tensor(pipe) && gpu.architecture.matrix_gemm;
     return product ? fastest_matrix_tile(layer, view, gpu, pipe) : shortest_waves(layer, view, gpu, pipe);

@@ -114,10 +114,32 @@ TEST(Estimator, says_which_algorithms_are_not_modelled) {
     EXPECT_EQ(not_modelled(layer), "");
     layer.hints.algorithm = "WINOGRAD_NONFUSED";
     EXPECT_THAT(not_modelled(layer), HasSubstr("WINOGRAD"));
+    Convolution groups = test::square(8, 64, 28, 64, 3, 1);
+    groups.groups = 4;  // one after the other
+    Layer in_turn = layer;
+    in_turn.op = groups;
+    EXPECT_EQ(not_modelled(in_turn), "");
     Estimator estimator(options_for(Method::model));
     const auto e = estimator(layer);
     ASSERT_TRUE(e);
     ASSERT_EQ(e->kernel.reasons.size(), 1U);
+}
+
+// conv_time_cudnn_fp32 logs 1312 MHz on V100, its half in FP16 logs nothing. A100's rows ran at boost.
+TEST(Estimator, takes_a_call_of_cudnn_7_without_a_clock_for_one_at_the_base_clock) {
+    const auto clock = [](const char* gpu, const char* algorithm, std::optional<Frequency> logged = {}) {
+        Layer layer = small_layer();
+        layer.hints.gpu = gpu;
+        layer.hints.algorithm = algorithm;
+        layer.hints.sm_clock = logged;
+        const auto e = Estimator(options_for(Method::model))(layer);
+        return e ? e->on->inputs.clock.value() / 1e6 : 0;
+    };
+    EXPECT_NEAR(clock("v100-sxm2-16gb", "IMPLICIT_GEMM"), 1312, 1);
+    EXPECT_NEAR(clock("t4", "IMPLICIT_PRECOMP_GEMM"), 585, 1);
+    EXPECT_NEAR(clock("v100-sxm2-16gb", ""), 1530, 1);
+    EXPECT_NEAR(clock("a100-sxm4-80gb", "IMPLICIT_GEMM"), 1410, 1);
+    EXPECT_NEAR(clock("v100-sxm2-16gb", "IMPLICIT_GEMM", Frequency{1e9}), 1000, 1);
 }
 
 TEST(Estimator, every_method_makes_the_same_kernel_but_for_bytes_and_time) {

@@ -64,12 +64,24 @@ TEST_F(Accuracy, of_the_bytes_of_all_fp16_convolutions_on_v100) {
 
 TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 8, 8, 10, 10, 15, 15
     const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"};
-    expect_error(rows, ValidatedQuantity::time, 8.7, 1259, on("v100-sxm2-16gb"));
-    expect_error(rows, ValidatedQuantity::time, 9.9, 552, on("titan-v"));
-    expect_error(rows, ValidatedQuantity::time, 10.7, 933, on("t4"));
-    expect_error(rows, ValidatedQuantity::time, 9.6, 1318, on("m60"));
+    expect_error(rows, ValidatedQuantity::time, 8.2, 1259, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 8.5, 552, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 9.5, 933, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 9.3, 1318, on("m60"));
     expect_error(rows, ValidatedQuantity::time, 13.8, 1299, on("k80"));
     expect_error(rows, ValidatedQuantity::time, 14.8, 1184, on("grid-k520"));
+}
+
+// With DRAM's latency in every step, all schedulers for two warps and 18 us a call: 12.0, 11.8, 26.4 and 22.5 %.
+TEST_F(Accuracy, of_the_time_of_cudnns_implicit_gemm) {
+    const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6};
+    const auto on_gpu = [](const char* gpu) -> Choice {
+        return [gpu](const ValidationRow& row) { return row.algorithm == "IMPLICIT_GEMM" && row.gpu == gpu; };
+    };
+    expect_error(rows, ValidatedQuantity::time, 12.8, 800, on_gpu("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 11.1, 300, on_gpu("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 12.8, 600, on_gpu("t4"));
+    expect_error(rows, ValidatedQuantity::time, 17.0, 400, on_gpu("m60"));
 }
 
 TEST_F(Accuracy, of_the_time_of_convolutions_with_known_tiles) {  // floor 15
@@ -155,18 +167,18 @@ TEST_F(Accuracy, of_short_reductions_is_not_biased) {
 }
 
 // Without zeros in the steps of a tap, channels left to the engines and tiles of 128 x 128 at least: 25 %; T4 at its
-// sustained clock 32 %.
+// sustained clock 32 %, the others at boost 20.8 and 18.1 %.
 TEST_F(Accuracy, of_the_time_of_tensor_core_convolutions_by_cudnn_7) {  // floor 20
     const Rows rows{"conv_time_cudnn_fp16tc.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM", Precision::fp16};
-    expect_error(rows, ValidatedQuantity::time, 18.7, 677, on("v100-sxm2-16gb"));
-    expect_error(rows, ValidatedQuantity::time, 16.1, 786, on("t4"));
-    expect_error(rows, ValidatedQuantity::time, 16.7, 308, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 16.5, 677, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 15.8, 786, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 14.3, 308, on("titan-v"));
 }
 
 // As implicit GEMMs without a matrix to write: 38 %.
 TEST_F(Accuracy, of_the_time_of_calls_by_gemm_of_cudnn_7) {
     const Choice by_gemm = [](const ValidationRow& row) { return row.algorithm == "GEMM"; };
-    expect_error({"conv_time_cudnn_fp32.csv.gz", 100e-6}, ValidatedQuantity::time, 25.6, 3500, by_gemm);
+    expect_error({"conv_time_cudnn_fp32.csv.gz", 100e-6}, ValidatedQuantity::time, 20.2, 3500, by_gemm);
 }
 
 // Without the engines' loads the times of DeepCAM's filter gradients are 27 % off in FP32, those of all rows 13.3 %.

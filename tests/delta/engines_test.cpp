@@ -1,0 +1,117 @@
+// Calls of cuDNN 7 by IMPLICIT_GEMM, whose times against k are straight lines: the cycles of an element of k, and what
+// a call takes beside its kernels, each on numbers of conv_time_cudnn_fp32.
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+Layer called(const Convolution& v, const char* algorithm) {
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = algorithm;
+    return layer;
+}
+struct ClockedBoard {
+    ClockedBoard(const char* id, double mhz) : name(id), clock(mhz * 1e6) {}
+    [[nodiscard]] Prediction predicted(const Layer& layer) const {
+        return predict(layer, machine(name), *model_inputs(machine(name), clock));
+    }
+    // Of 1 x 1 filters on images of 32 pixels, by CTAs of 32 x 32.
+    [[nodiscard]] double cycles_of_element(std::int64_t ctas, std::int64_t channels = 64,
+                                           std::int64_t filters = 128) const {
+        const auto time = [&](std::int64_t c) {
+            Convolution v = square(ctas * 32 / filters, c, 32, filters, 1);
+            v.h = 1;
+            return predicted(called(v, "IMPLICIT_GEMM")).time;
+        };
+        return (time(2 * channels) - time(channels)).value() * clock.value() / static_cast<double>(channels);
+    }
+    const char* name;
+    Frequency clock;
+};
+const ClockedBoard kClockedV100{"v100-sxm2-16gb", 1312}, kClockedTitanV{"titan-v", 1200}, kClockedT4{"t4", 585};
+
+// Measured: 72.9, 71.4 and 68.0 cycles, though their DRAM is 432, 313 and 500 cycles away: L2 is 212, 211 and 188.
+TEST(Engines, wait_for_l2_where_a_call_finds_there_what_the_one_before_it_left) {
+    EXPECT_NEAR(kClockedV100.cycles_of_element(80), 72.9, 3);
+    EXPECT_NEAR(kClockedTitanV.cycles_of_element(80), 71.4, 3);
+    EXPECT_NEAR(kClockedT4.cycles_of_element(40), 68.0, 4);
+    // 20 images of 4,096 channels do not fit.
+    EXPECT_NEAR(kClockedV100.cycles_of_element(80, 4096) - kClockedV100.cycles_of_element(80), (432.5 - 212.1) / 8, 2);
+}
+
+// CTAs of an SM   1   2   3   4   5   6   8
+// measured       73 114 124 128 166 209 240
+TEST(Engines, of_two_warps_stand_two_by_two_on_half_of_the_schedulers) {
+    const auto ctas = [](std::int64_t n) { return kClockedV100.cycles_of_element(80 * n); };
+    const double measured[] = {73, 114, 124, 128, 166, 209, 227, 240};
+    for (std::int64_t n = 1; n <= 8; ++n) EXPECT_NEAR(ctas(n), measured[n - 1], 0.1 * measured[n - 1]) << n;
+    EXPECT_NEAR(ctas(2), ctas(4), 0.02 * ctas(4));
+    EXPECT_GT(ctas(5), 1.2 * ctas(4));
+}
+
+// T4's shared memory gives half as much in a cycle as V100's: where SMs are full of them a CTA takes 34.3 and 26.3
+// cycles.
+TEST(Engines, take_their_fragments_from_shared_memory_by_wavefronts) {
+    const auto further = [](const ClockedBoard& board, std::int64_t sms) {
+        return (board.cycles_of_element(48 * sms, 512, 64) - board.cycles_of_element(16 * sms, 512, 64)) / 32;
+    };
+    EXPECT_NEAR(further(kClockedV100, 80), 26.3, 3);
+    EXPECT_NEAR(further(kClockedT4, 40), 34.3, 5);
+}
+
+// Where times cross k = 0: 11.4 us on V100, 13.4 on T4, of which 4.6 are the launch.
+TEST(Calls, of_a_library_take_little_beside_their_kernels_from_volta_on) {
+    const auto beside = [](const ClockedBoard& board, const char* algorithm) {
+        Layer layer = called(square(1, 512, 7, 128, 1), algorithm);
+        const Seconds call = board.predicted(layer).time;
+        layer.hints.timing = Timing::kernel;
+        return (call - board.predicted(layer).time).value() * 1e6;
+    };
+    EXPECT_NEAR(beside(kClockedV100, "IMPLICIT_PRECOMP_GEMM"), 2 * 4.6 + 5 + 4000 / 1312., 0.01);
+    EXPECT_NEAR(beside(kClockedT4, "IMPLICIT_PRECOMP_GEMM"), 2 * 4.6 + 5 + 4000 / 585., 0.01);
+    EXPECT_NEAR(beside({"k80", 562}, "IMPLICIT_PRECOMP_GEMM"), 2 * 4.6 + 13 + 4000 / 562., 0.01);
+    EXPECT_NEAR(beside(kClockedV100, "WINOGRAD"), 2 * 4.6 + 5, 0.01);
+}
+
+// Each group is run as a layer of 128 channels and filters.
+TEST(Calls, in_groups_transform_each_group_by_itself) {
+    for (const char* algorithm : {"WINOGRAD", "WINOGRAD_NONFUSED", "FFT", "FFT_TILING"}) {
+        Convolution v = square(32, 512, 28, 512, 3, 1);
+        v.groups = 4;
+        const Layer all = called(v, algorithm), one = one_group(all);
+        const Prediction groups = kClockedV100.predicted(all), group = kClockedV100.predicted(one);
+        EXPECT_EQ(groups.mapping.transform, group.mapping.transform) << algorithm;
+        EXPECT_NE(groups.mapping.transform, Transform::none) << algorithm;
+        EXPECT_NEAR(groups.traffic.dram.total() / (4 * group.traffic.dram.total()), 1, 1e-9) << algorithm;
+        const Seconds kernels = group.time - group.terms[Term::launch];
+        EXPECT_NEAR((groups.time - Seconds{5e-6}) / (4 * kernels), 1, 1e-9) << algorithm;
+    }
+}
+
+// Spectra pass through the same memory as everything else.
+TEST(Calls, by_fft_read_check_bits_beside_their_spectra) {
+    const Layer layer = called(square(32, 256, 28, 256, 3, 1), "FFT");
+    ModelInputs with = *model_inputs(machine("t4"), kClockedT4.clock), without = with;
+    ASSERT_GT(with.check_bits, 0);
+    without.check_bits = 0;
+    const auto time = [&](const ModelInputs& inputs) { return predict(layer, machine("t4"), inputs).time; };
+    EXPECT_GT(time(with), 1.1 * time(without));
+}
+
+// 16 x 384 x 28 x 28, 3 x 3, a filter a channel: 0.34 ms on T4, of which its 38 MB of DRAM explain 0.16.
+TEST(Depthwise, layers_take_the_slots_of_a_thread_for_each_output) {
+    Convolution v = square(16, 384, 28, 384, 3, 1);
+    v.groups = 384;
+    const Prediction p = kClockedT4.predicted(called(v, "IMPLICIT_GEMM"));
+    EXPECT_EQ(p.bound, Term::issue);
+    const double warps = 16.0 * 384 * 28 * 28 / 32, slots = 88 + 24 + 9 * 14;
+    EXPECT_NEAR(p.terms[Term::issue].value(), warps * slots / (40 * 4) / 585e6, 1e-9);
+}
+
+}  // namespace
+}  // namespace gambrel
