@@ -150,8 +150,10 @@ std::string not_modelled(const Layer& layer) {
 
 Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
-    // Libraries up to cuDNN 7 were timed at the boards' application clocks: all rows that log one have the base clock.
-    const bool called = std::holds_alternative<Convolution>(layer.op) && timing_of(layer.hints) == Timing::call;
+    // Calls of cuDNN 7 in FP16 ran at the boards' application clocks, as their half in FP32 that logs them; DeepBench's
+    // in FP32 at boost.
+    const bool called = layer.precision == Precision::fp16 && std::holds_alternative<Convolution>(layer.op) &&
+                        timing_of(layer.hints) == Timing::call;
     const double asked = layer.hints.base_clock ? -1 : called ? -2 : 0;
     std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : asked};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
