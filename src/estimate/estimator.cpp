@@ -118,6 +118,17 @@ Errors not_launchable(const Layer& layer, const Mapping& m, const Machine& machi
                          m.cta.m, m.cta.n, m.cta.k, machine.id, m.threads, m.registers, binary_text(m.shared_memory))}};
 }
 
+// Calls of cuDNN 7 in FP16 ran at the boards' application clocks, as their half in FP32 that logs them; DeepBench's in
+// FP32 at boost.
+bool is_fp16_call(const Layer& layer) {
+    return layer.precision == Precision::fp16 && std::holds_alternative<Convolution>(layer.op) &&
+           timing_of(layer.hints) == Timing::call;
+}
+bool has_cudnn_7(const Machine& machine) {
+    const Architecture& a = architecture_of(machine);
+    return a.matrix && !a.matrix_gemm;
+}
+
 }  // namespace
 
 std::string_view name(Method method) {
@@ -150,10 +161,7 @@ std::string not_modelled(const Layer& layer) {
 
 Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
-    // Calls of cuDNN 7 in FP16 ran at the boards' application clocks, as their half in FP32 that logs them; DeepBench's
-    // in FP32 at boost.
-    const bool called = layer.precision == Precision::fp16 && std::holds_alternative<Convolution>(layer.op) &&
-                        timing_of(layer.hints) == Timing::call;
+    const bool called = is_fp16_call(layer);
     const double asked = layer.hints.base_clock ? -1 : called ? -2 : 0;
     std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : asked};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
@@ -168,8 +176,7 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
                                                    layer.hints.gpu));
     }
     const auto& base = machine->clocks.base;
-    const bool old = architecture_of(*machine).matrix && !architecture_of(*machine).matrix_gemm;
-    const bool at_base = !clock && base && (layer.hints.base_clock || (called && old));
+    const bool at_base = !clock && base && (layer.hints.base_clock || (called && has_cudnn_7(*machine)));
     const auto inputs = model_inputs(*machine, at_base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
     // Where every row has a clock of its own, the machines of rows long past would fill the memory.
@@ -186,7 +193,11 @@ Result<Estimator::Target> Estimator::target_of(const Layer& layer) {
     if (Errors wrong = too_large(layer, machine); !wrong.empty()) return tl::unexpected(std::move(wrong));
     auto pipe = pipe_for(layer, machine);
     if (!pipe) return tl::unexpected(std::move(pipe.error()));
-    return Target{std::move(*known), std::move(pipe->note)};
+    std::string note = std::move(pipe->note);
+    if (is_fp16_call(layer) && has_cudnn_7(machine) && machine.clocks.base && !layer.hints.sm_clock && !options_.clock)
+        note += fmt::format("{}at the base clock of {}, as calls of cuDNN 7 in FP16 were timed: --clock gives another",
+                            note.empty() ? "" : "; ", to_text(machine.clocks.base->value));
+    return Target{std::move(*known), std::move(note)};
 }
 
 Mapping Estimator::mapping_of(const Layer& layer, const EstimatedMachine& on) const {

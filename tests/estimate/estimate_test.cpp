@@ -135,6 +135,9 @@ TEST(Estimator, takes_an_fp16_call_of_cudnn_7_without_a_clock_for_one_at_the_bas
         layer.hints.algorithm = algorithm;
         layer.hints.sm_clock = logged;
         const auto e = Estimator(options_for(Method::model))(layer);
+        const bool said = e && !e->kernel.reasons.empty() &&
+                          e->kernel.reasons.back().str().find("at the base clock") != std::string::npos;
+        EXPECT_EQ(said, e && std::abs(e->on->inputs.clock.value() - 1312e6) < 1e6) << gpu << " " << algorithm;
         return e ? e->on->inputs.clock.value() / 1e6 : 0;
     };
     EXPECT_NEAR(clock("v100-sxm2-16gb", "IMPLICIT_GEMM"), 1312, 1);
