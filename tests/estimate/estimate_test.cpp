@@ -6,37 +6,14 @@
 #include <gambrel/estimate.hpp>
 #include <gambrel/roofline.hpp>
 
+#include "estimate/sample.hpp"
 #include "mapping/sample.hpp"
 
 namespace gambrel {
 namespace {
 
 using testing::HasSubstr;
-
-const Machine& v100() { return *find_in_catalogue("v100-sxm2-16gb"); }
-
-EstimatorOptions options_for(Method method) {
-    EstimatorOptions options;
-    options.method = method;
-    options.machine = v100();
-    return options;
-}
-
-Layer small_layer() {
-    Layer layer;
-    layer.name = "small";
-    layer.op = Convolution{.n = 1, .c = 32, .h = 14, .w = 14, .k = 32};
-    return layer;
-}
-
-std::shared_ptr<const LayerSet> table(const std::string& text) {
-    auto read = read_layer_table(text, "t.csv");
-    EXPECT_TRUE(read) << (read ? "" : to_text(read.error()));
-    LayerSet set;
-    set.title = "t.csv";
-    set.table = std::move(*read);
-    return std::make_shared<const LayerSet>(std::move(set));
-}
+using namespace sample;
 
 std::string refusal(const Layer& layer, EstimatorOptions options) {
     Estimator estimator(std::move(options));
@@ -179,140 +156,6 @@ TEST(Estimator, labels_amounts_by_how_they_were_made) {
     // Nobody simulated a cycle: it is the shortest time that the roofs allow.
     EXPECT_EQ(b->kernel.time->origin, Origin::derived);
     EXPECT_GE(b->kernel.time->value, b->kernel.bytes[Level::dram]->value / memory_ceiling(v100(), Level::dram)->value);
-}
-
-TEST(Estimates, a_column_groups_of_1_is_as_none) {
-    const auto with = estimate(table("name,N,C,H,W,K,R,S,pad,groups\nx,8,64,28,28,64,3,3,1,1\n"),
-                               options_for(Method::model)),
-               without = estimate(table("name,N,C,H,W,K,R,S,pad\nx,8,64,28,28,64,3,3,1\n"), options_for(Method::model));
-    ASSERT_TRUE(with && without);
-    const Estimate &x = with->rows.at(0).estimates.at(0), &y = without->rows.at(0).estimates.at(0);
-    EXPECT_EQ(x.kernel.time->value, y.kernel.time->value);
-    EXPECT_EQ(x.mapping, y.mapping);
-    EXPECT_EQ(x.kernel.bytes[Level::dram]->value, y.kernel.bytes[Level::dram]->value);
-}
-
-TEST(Estimates, a_run_holds_the_kernels_of_all_repeats_and_their_machines) {
-    LayerSet set;
-    set.title = "twice";
-    set.network = Network{};
-    set.network->layers = {small_layer(), small_layer()};
-    set.network->layers[0].repeat = 3;
-    set.network->layers[1].hints.gpu = "t4";
-    const auto made = estimate(std::make_shared<const LayerSet>(set), options_for(Method::model));
-    ASSERT_TRUE(made) << to_text(made.error());
-    const gambrel::Run run = to_run(*made);
-    ASSERT_EQ(run.kernels.size(), 2U);
-    EXPECT_EQ(run.origin, Origin::modelled);
-    EXPECT_EQ(run.kernels[0].launches, 3U);
-    EXPECT_EQ(flop(run.kernels[0])->value, 3 * flop(small_layer()));
-    EXPECT_EQ(run.machines.at(run.kernels[0].machine).id, "v100-sxm2-16gb");
-    EXPECT_EQ(run.machines.at(run.kernels[1].machine).id, "t4");
-}
-
-// `predict --roofs measured` was judged by theoretical roofs, so that every streaming layer stood at 92 % of its roof.
-TEST(Estimates, are_judged_by_the_roofs_that_they_were_made_with) {
-    for (const Roofs roofs : {Roofs::theoretical, Roofs::measured}) {
-        EstimatorOptions options = options_for(Method::simulation);
-        options.roofs = roofs;
-        const auto made = estimate(table("name,N,C,H,W,K,R,S\nx,1,32,14,14,32,1,1\n"), options);
-        ASSERT_TRUE(made);
-        gambrel::Run run = to_run(*made);
-        EXPECT_EQ(default_roofs(run), roofs);
-        AnalysisOptions judged;
-        judged.roofline.roofs = default_roofs(run);
-        const Analysis a = analysis(std::move(run), judged);
-        EXPECT_NEAR(*a.rows.at(0).verdict.of_roof, 1, 1e-12);
-        EXPECT_EQ(a.origin, Origin::simulated);
-    }
-}
-
-TEST(Estimates, fail_if_no_row_could_be_estimated_and_note_rows_that_could_not) {
-    const std::string header = "name,gpu,N,C,H,W,K,R,S\n";
-    const auto none = estimate(table(header + "x,,1,32,14,14,32,1,1\n"), {});
-    ASSERT_FALSE(none);
-    EXPECT_THAT(to_text(none.error()), HasSubstr("no GPU is given"));
-    const auto empty = estimate(table(header), options_for(Method::model));
-    ASSERT_FALSE(empty);
-    EXPECT_THAT(to_text(empty.error()), HasSubstr("holds no layer"));
-    const auto some = estimate(table(header + "x,v100,1,32,14,14,32,1,1\ny,v101,1,32,14,14,32,1,1\n"), {});
-    ASSERT_TRUE(some);
-    ASSERT_EQ(some->notes.size(), 1U);
-    EXPECT_THAT(to_text(some->notes[0]), HasSubstr("line 3"));
-    EXPECT_THAT(some->rows[1].reason, HasSubstr("v101"));
-}
-
-TEST(Estimates, that_are_stopped_are_partial) {
-    int asked = 0;
-    const auto made = estimate(table("name,N,C,H,W,K,R,S\nx,1,32,14,14,32,1,1\ny,1,32,14,14,32,1,1\n"),
-                               options_for(Method::model), [&](double, const std::string&) { return ++asked < 2; });
-    ASSERT_TRUE(made);
-    EXPECT_TRUE(made->partial);
-    EXPECT_EQ(made->rows.size(), 1U);
-    EXPECT_TRUE(to_run(*made).partial);
-    EXPECT_THAT(to_text(made->notes), HasSubstr("partial"));
-}
-
-TEST(LayerSet, has_every_layer_as_it_runs_where_order_is_asked_for) {
-    LayerRequest request;
-    request.network = "resnet50";
-    const auto merged = load_layers(request);
-    request.in_order = true;
-    const auto ordered = load_layers(request);
-    ASSERT_TRUE(merged && ordered);
-    EXPECT_LT(merged->layers().size(), ordered->layers().size());
-    double runs = 0;
-    for (const Layer& layer : merged->layers()) runs += layer.repeat;
-    EXPECT_EQ(runs, static_cast<double>(ordered->layers().size()));
-    for (const Layer& layer : ordered->layers()) EXPECT_EQ(layer.repeat, 1) << layer.name;
-}
-
-TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
-    LayerRequest request;
-    request.network = "resnet50";
-    request.batch = 1024;
-    request.training = true;
-    auto layers = load_layers(request);
-    ASSERT_TRUE(layers);
-    const auto made = estimate(std::make_shared<const LayerSet>(std::move(*layers)), options_for(Method::model));
-    ASSERT_TRUE(made);
-    EXPECT_THAT(to_text(made->notes), HasSubstr("it does not fit"));
-    request.batch = 16;
-    layers = load_layers(request);
-    const auto small = estimate(std::make_shared<const LayerSet>(std::move(*layers)), options_for(Method::model));
-    ASSERT_TRUE(small);
-    EXPECT_EQ(to_text(small->notes).find("fit"), std::string::npos);
-}
-
-TEST(GpuRanking, says_which_is_fastest_and_what_the_others_wait_longer_for) {
-    LayerRequest request;
-    request.network = "resnet50", request.batch = 64, request.precision = Precision::fp16;
-    const auto layers = std::make_shared<const LayerSet>(*load_layers(request));
-    std::vector<Estimates> each;
-    Machine slow_memory = v100(), slow_pipes = v100();
-    for (MemoryLevel& level : slow_memory.levels)
-        if (level.level == Level::dram && level.measured)
-            level.measured->ceiling.value = level.measured->ceiling.value / 4;
-    slow_memory.at(Level::dram).bandwidth->value = slow_memory.at(Level::dram).bandwidth->value / 4;
-    slow_pipes.pipes[Pipe::tensor_fp16].dense->value = slow_pipes.pipes[Pipe::tensor_fp16].dense->value / 16;
-    for (const Machine& m : {slow_memory, v100(), slow_pipes}) {
-        EstimatorOptions options;
-        options.machine = m;
-        each.push_back(*estimate(layers, options));
-    }
-    const auto ranking = gpu_ranking(each);
-    ASSERT_TRUE(ranking.has_value());
-    EXPECT_EQ(ranking->fastest, 1U);
-    ASSERT_EQ(ranking->slower.size(), 2U);
-    for (const GpuRanking::Slower& s : ranking->slower) {
-        EXPECT_GT(s.ratio, 1.2);
-        EXPECT_GT(s.longer.value(), 0);
-        EXPECT_EQ(s.because, s.index == 0 ? Term::dram : Term::compute);
-        EXPECT_NEAR(s.best / s.resource, s.index == 0 ? 4 : 16, 1e-9);
-    }
-    each[1].fits = false;
-    EXPECT_NE(gpu_ranking(each)->fastest, 1U) << "one that holds the network comes first";
-    EXPECT_FALSE(gpu_ranking(std::span(each).first(1)).has_value());
 }
 
 }  // namespace
