@@ -44,6 +44,8 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
+    // What was found so far is still to be written: the second half of the same request must not end the program first.
+    if (caught != 0) return;
     for (const int signal : kSignals)
         if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
