@@ -30,12 +30,14 @@ simdjson::error_code read_events(od::array list, EventReader& reader) {
     return simdjson::SUCCESS;
 }
 
-simdjson::error_code read_document(od::document& document, EventReader& reader) {
+// Counts the lists of events that it came to.
+simdjson::error_code read_document(od::document& document, EventReader& reader, int& lists) {
     od::json_type type{};
     if (const auto fault = document.type().get(type); fault != simdjson::SUCCESS) return fault;
     if (type == od::json_type::array) {
         od::array list;
         if (const auto fault = document.get_array().get(list); fault != simdjson::SUCCESS) return fault;
+        ++lists;
         return read_events(list, reader);
     }
     od::object object;
@@ -48,6 +50,7 @@ simdjson::error_code read_document(od::document& document, EventReader& reader) 
         if (is_key(key, "traceEvents")) {
             od::array list;
             if (const auto fault = value.get_array().get(list); fault != simdjson::SUCCESS) return fault;
+            ++lists;
             if (const auto fault = read_events(list, reader); fault != simdjson::SUCCESS) return fault;
         } else if (is_key(key, "deviceProperties")) {
             reader.devices(value);
@@ -58,11 +61,11 @@ simdjson::error_code read_document(od::document& document, EventReader& reader) 
     return simdjson::SUCCESS;
 }
 
-simdjson::error_code parse(std::string_view padded, od::parser& parser, EventReader& reader) {
+simdjson::error_code parse(std::string_view padded, od::parser& parser, EventReader& reader, int& lists) {
     od::document document;
     const simdjson::padded_string_view view(padded.data(), padded.size(), padded.size() + FileBytes::kPadding);
     if (const auto fault = parser.iterate(view).get(document); fault != simdjson::SUCCESS) return fault;
-    return read_document(document, reader);
+    return read_document(document, reader, lists);
 }
 
 // Parses a long list of events in pieces, which takes less time and half of the memory: the parser notes the place of
@@ -90,7 +93,9 @@ public:
         std::string rest(text_.substr(0, list->begin));
         rest.append(text_.substr(at));
         rest.reserve(rest.size() + FileBytes::kPadding);
-        return trace_detail::parse(rest, parser_, reader_) == simdjson::SUCCESS && reader_.broken() == 0;
+        int lists = 0;  // 0: what is damaged before the list hides it
+        const auto fault = trace_detail::parse(rest, parser_, reader_, lists);
+        return fault == simdjson::SUCCESS && lists == 1 && reader_.broken() == 0;
     }
 
 private:
@@ -132,9 +137,11 @@ simdjson::error_code parse_fresh(std::string_view padded, const std::string& sou
     empty();
     EventReader reader(out);
     od::parser parser;
-    const auto fault = parse(padded, parser, reader);
+    int lists = 0;
+    const auto fault = parse(padded, parser, reader, lists);
     reader.finish();
-    return fault;
+    // What is damaged before the list may hide it from a parser that skips what nobody asks for.
+    return fault == simdjson::SUCCESS && lists == 0 ? simdjson::TAPE_ERROR : fault;
 }
 
 // Editors of Windows put a mark before UTF-8.

@@ -206,6 +206,15 @@ TEST(Kineto, a_trace_through_a_pipe_is_recognised_and_a_table_is_left_to_its_rea
     }
 }
 
+// It was read as a trace without events, with the question whether the GPU was profiled.
+TEST(Kineto, a_list_of_events_that_damage_before_it_hides_is_an_error) {
+    std::string text = kTrace;
+    text.replace(text.find("\"NVIDIA H100 80GB HBM3\""), 24, "\"NVIDIA\":1");
+    const auto timeline = read_timeline(text, "t.json");
+    ASSERT_FALSE(timeline);
+    EXPECT_THAT(to_text(timeline.error()), HasSubstr("is not a trace that can be read"));
+}
+
 TEST(Kineto, what_is_not_a_trace_is_an_error) {
     for (const char* text : {"", "{", "[]", "{\"a\":1}", "{\"traceEvents\":3}", "name,phase\n"})
         EXPECT_TRUE(!read_timeline(text, "x") || read_timeline(text, "x")->activities.empty()) << text;
