@@ -147,6 +147,14 @@ TEST(Host, says_what_it_is) {
     EXPECT_FALSE(open_host("1"));
 }
 
+TEST(Host, zen_4_executes_vectors_of_64_bytes_in_two_halves) {
+    EXPECT_EQ(vector_pipe_bytes("AuthenticAMD", "25", 64), 32);
+    EXPECT_EQ(vector_pipe_bytes("AuthenticAMD", "25", 16), 16);
+    EXPECT_EQ(vector_pipe_bytes("AuthenticAMD", "26", 64), 64);  // Zen 5
+    EXPECT_EQ(vector_pipe_bytes("GenuineIntel", "6", 64), 64);
+    EXPECT_EQ(vector_pipe_bytes("", "", 16), 16);
+}
+
 TEST(Host, every_action_proves_itself_and_counts_its_bytes_and_flop) {
     auto host = open_host("");
     ASSERT_TRUE(host);

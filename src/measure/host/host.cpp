@@ -19,23 +19,23 @@ std::string host_name() {
 }
 
 std::string cpu_model(const HostTopology& topology) {
-    const std::string model = topology.cpu_model();
+    const std::string model = topology.cpu_fact("CPUModel");
     return model.empty() ? "CPU of " + host_name() : model;
 }
 
 // What the instruction set promises a core: two pipes for FMA and two for loads on every x86 with AVX2 and on most ARM
 // cores with NEON. Where it is another number the percentages say so; hence "assumed".
-Machine theoretical_machine(const DeviceInfo& info, const HostKernels& kernels, Frequency clock) {
+Machine theoretical_machine(const DeviceInfo& info, const HostKernels& kernels, int pipe_bytes, Frequency clock) {
     Machine m;
     m.id = "host";
     m.name = info.name;
     m.architecture = std::string(kernels.target);
     m.note = "A host: an SM stands for a core.";
-    const std::string pipes = fmt::format("two pipes of {} bytes, {}", kernels.vector_bytes, kernels.target);
+    const std::string pipes = fmt::format("two pipes of {} bytes, {}", pipe_bytes, kernels.target);
     m.clocks.boost = Sourced<Frequency>{clock, Origin::measured, "a chain of dependent additions before the run"};
     m.sm.sms = Sourced<double>{static_cast<double>(info.units), Origin::measured, "hwloc: cores of this process"};
     const double per_cycle = kernels.fused ? 4 : 2;
-    const auto bytes = static_cast<double>(kernels.vector_bytes);
+    const auto bytes = static_cast<double>(pipe_bytes);
     m.pipes[Pipe::fp64].dense = Sourced<FlopPerCycle>{FlopPerCycle{per_cycle * bytes / 8}, Origin::assumed, pipes};
     m.pipes[Pipe::fp32].dense = Sourced<FlopPerCycle>{FlopPerCycle{per_cycle * bytes / 4}, Origin::assumed, pipes};
     for (const DeviceLevel& l : info.levels) {
@@ -49,6 +49,11 @@ Machine theoretical_machine(const DeviceInfo& info, const HostKernels& kernels, 
 }
 
 }  // namespace
+
+int vector_pipe_bytes(std::string_view vendor, std::string_view family, int vector_bytes) {
+    const bool zen4 = vendor == "AuthenticAMD" && family == "25";  // of family 25, Zen 3 has no longer vectors
+    return zen4 ? std::min(vector_bytes, 32) : vector_bytes;
+}
 
 Host::Host(std::unique_ptr<HostTopology> topology)
     : topology_(std::move(topology)), team_(*topology_), arenas_(static_cast<std::size_t>(team_.size())) {
@@ -65,7 +70,9 @@ Host::Host(std::unique_ptr<HostTopology> topology)
     info_.units = team_.size();
     info_.levels = topology_->levels();
     info_.clock = clock;
-    info_.theoretical = theoretical_machine(info_, k, clock);
+    const int pipe_bytes = vector_pipe_bytes(topology_->cpu_fact("CPUVendor"), topology_->cpu_fact("CPUFamilyNumber"),
+                                             static_cast<int>(k.vector_bytes));
+    info_.theoretical = theoretical_machine(info_, k, pipe_bytes, clock);
 }
 
 Result<Preparation> Host::prepare(const Probe& probe, Bytes largest) {

@@ -59,11 +59,11 @@ std::vector<DeviceLevel> HostTopology::levels() const {
     return found;
 }
 
-std::string HostTopology::cpu_model() const {
+std::string HostTopology::cpu_fact(const char* name) const {
     for (const hwloc_obj_type_t type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_MACHINE}) {
         const hwloc_obj_t o = hwloc_get_obj_by_type(impl_->topology, type, 0);
-        const char* model = o ? hwloc_obj_get_info_by_name(o, "CPUModel") : nullptr;
-        if (model) return model;
+        const char* fact = o ? hwloc_obj_get_info_by_name(o, name) : nullptr;
+        if (fact) return fact;
     }
     return {};
 }

@@ -18,7 +18,8 @@ public:
 
     [[nodiscard]] int cores() const;                        // within what taskset, cgroup or mpirun left to us
     [[nodiscard]] std::vector<DeviceLevel> levels() const;  // caches of the first core, then memory
-    [[nodiscard]] std::string cpu_model() const;            // "" if unknown
+    // What hwloc knows under "CPUModel", "CPUVendor", "CPUFamilyNumber"; "" if it does not.
+    [[nodiscard]] std::string cpu_fact(const char* name) const;
     // Binds the calling thread to the first hardware thread of a core; false if the system refuses.
     bool bind_to(int core) const;
 
