@@ -8,6 +8,7 @@
 #include "chart/text.hpp"
 #include "report/compare_words.hpp"
 #include "report/numbers.hpp"
+#include "report/telling_phases.hpp"
 
 namespace gambrel {
 namespace {
@@ -64,18 +65,33 @@ Table table_of(const Comparison& c, const TextStyle& style) {
     for (const Level l : levels) columns.push_back({std::string(name(l)), true, 70});
     for (const Level l : levels) columns.push_back({fmt::format("AI {}", name(l)), true, 20});
     if (timed) columns.push_back({"explained by", false, 85});
+    columns.push_back({"phase", false, 75});
     Table table(columns);
+    std::vector<const Kernel*> kernels;
+    std::vector<std::string_view> names;
     for (std::size_t i = 0; i < std::min(c.pairs.size(), style.max_rows); ++i) {
+        kernels.push_back(&shown_kernel(c.pairs[i], c));
+        names.emplace_back(kernels.back()->name.str());
+    }
+    const std::vector<std::string> phases = phase_cells(kernels);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
         const ComparedPair& p = c.pairs[i];
-        std::string first = short_name(shown_kernel(p, c).name.str(), 48);
-        if (!p.after) first = "only before: " + first;
-        if (!p.before) first = "only after: " + first;
-        if (p.by_base_name) first += " (template)";
-        table.add({cells_of(printable(first, !style.unicode), p, c, shown), p.before && p.after ? "" : "faint", {}});
+        std::vector<TableCell> cells = cells_of(printable(short_name(names[i]), !style.unicode), p, c, shown);
+        if (timed && (!p.before || !p.after)) cells[3] = p.before ? "only before" : "only after";
+        cells.push_back(printable(phases[i], !style.unicode));
+        table.add({std::move(cells), p.before && p.after ? "" : "faint", {}});
     }
     std::vector<TableCell> all = cells_of("all", c.total, c, shown);
     if (times_compare(c)) all.back() = {};  // a sum has no roof that binds
     table.total = std::move(all);
+    const std::vector<std::string> shorts =
+        short_names(names, static_cast<std::size_t>(first_column_width(table, style)));
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const ComparedPair& p = c.pairs[i];
+        std::string first = shorts[i] + (p.by_base_name ? " (template)" : "");
+        if (!timed && !(p.before && p.after)) first = (p.before ? "only before: " : "only after: ") + first;
+        table.rows[i].cells.front() = printable(first, !style.unicode);
+    }
     return table;
 }
 

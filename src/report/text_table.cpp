@@ -12,6 +12,7 @@
 #include "report/json_values.hpp"
 #include "report/numbers.hpp"
 #include "report/reasons.hpp"
+#include "report/telling_phases.hpp"
 #include "report/timeline_text.hpp"
 
 namespace gambrel {
@@ -47,7 +48,8 @@ std::vector<TableColumn> columns(const Units& units, std::string_view what, int 
             {"AI L2", true, 25},
             {"AI DRAM", true, 40},
             {"bound", false, 80},
-            {"% roof", true, 90}};
+            {"% roof", true, 90},
+            {"phase", false, 70}};
 }
 
 std::vector<TableCell> cells(const Kernel& k, const Units& units, std::string name_cell) {
@@ -67,6 +69,7 @@ std::vector<TableCell> cells(const Kernel& k, const Units& units, std::string na
             ai(Level::l2),
             ai(Level::dram),
             "",
+            "",
             ""};
 }
 
@@ -80,6 +83,10 @@ std::string name_cell(const AnalysisRow& row, Grouping grouping, bool ascii, std
 
 void add_rows(Table& table, const Analysis& analysis, const Units& units, std::size_t shown, const TextStyle& style) {
     const bool ascii = !style.unicode;
+    std::vector<const Kernel*> kernels;
+    for (std::size_t i = 0; i < shown; ++i) kernels.push_back(&analysis.rows[i].kernel);
+    const bool by_phase = analysis.grouping == Grouping::phase;  // the first column has it
+    const std::vector<std::string> phases = by_phase ? std::vector<std::string>(shown) : phase_cells(kernels);
     for (std::size_t i = 0; i < shown; ++i) {
         const AnalysisRow& row = analysis.rows[i];
         auto line = cells(row.kernel, units, name_cell(row, analysis.grouping, ascii));
@@ -87,6 +94,7 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
         if (bound_text(row.verdict.bound).empty())
             line[8] = row.kernel.reasons.empty() && row.verdict.findings.empty() ? "" : "?";
         if (row.verdict.of_roof) line[9] = fmt::format("{:.1f}", 100 * *row.verdict.of_roof);
+        line[10] = printable(phases[i], ascii);
         table.add({std::move(line), std::string(bound_color(row.verdict.bound)),
                    style.explain ? explanation(row, style) : std::vector<std::string>{}});
     }
@@ -94,7 +102,7 @@ void add_rows(Table& table, const Analysis& analysis, const Units& units, std::s
     table.total = std::move(sum);
     // Shortened by what matters in a name, now that the room is known, rather than cut at its end.
     const auto width = static_cast<std::size_t>(first_column_width(table, style));
-    if (analysis.grouping == Grouping::phase) return;
+    if (by_phase) return;
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < shown; ++i) names.emplace_back(analysis.rows[i].kernel.name.str());
     const std::vector<std::string> shorts = short_names(names, width);

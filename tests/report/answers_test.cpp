@@ -12,6 +12,7 @@ namespace {
 
 using namespace report_detail;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Sensitivity sensitivity(Resource resource, double half_more) {
     Sensitivity s;
@@ -43,6 +44,25 @@ TEST(EstimateWords, name_operator_and_shape) {
     layer.op = g;
     EXPECT_EQ(operator_text(layer), "gemm");
     EXPECT_EQ(shape_text(layer), "512x1024x768");
+}
+
+// One kernel in two phases is two rows, which name alone does not tell apart.
+TEST(AnswerText, a_kernel_of_two_phases_is_named_with_its_phase) {
+    const auto gemm = [](double time, std::string phase) {
+        return sample::kernel({"gemm_128x128", 1, time, 40e9, 0, 0, 0, 1e9, 1e9, std::move(phase)});
+    };
+    const auto softmax = sample::kernel({"softmax", 1, 0.7, 1e9, 0, 0, 0, 1e9, 1e9, "attention"});
+    const Analysis two =
+        sample::analysis_of({gemm(0.9, "mlp"), gemm(0.8, "attention"), softmax}, sample::toy_machine(), "two phases");
+    EXPECT_THAT(answer_text(two), HasSubstr("gemm_128x128 in mlp (-500 ms"));
+    EXPECT_THAT(answer_text(two), HasSubstr("gemm_128x128 in attention (-400 ms"));
+    EXPECT_THAT(answer_text(two), HasSubstr(" softmax (-"));
+    EXPECT_THAT(text_table(two, {.width = 120}), HasSubstr("% roof  phase"));
+
+    const Analysis one = sample::analysis_of({gemm(0.9, "mlp"), softmax}, sample::toy_machine(), "names tell");
+    EXPECT_THAT(answer_text(one), HasSubstr("First: softmax (-"));
+    EXPECT_THAT(answer_text(one), HasSubstr(", gemm_128x128 (-500 ms"));
+    EXPECT_THAT(text_table(one, {.width = 120}), Not(HasSubstr("% roof  phase")));
 }
 
 TEST(AdviceText, has_evidence_gain_and_whether_it_is_a_bound) {
