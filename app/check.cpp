@@ -76,6 +76,24 @@ Error incomplete(const Analysis& a) {
             "was cut short or damaged, so the check would be incomplete; profile again, or give --allow-partial"};
 }
 
+// A file of --write-baseline, or an earlier run of any kind that FILE may be.
+Result<Baseline> earlier_run(const CheckFlags& flags) {
+    if (!std::filesystem::is_directory(flags.baseline)) {
+        const auto bytes = base_detail::FileBytes::open(flags.baseline);
+        if (!bytes) return tl::unexpected(bytes.error());
+        if (names_baseline(bytes->view())) return parse_baseline(bytes->view(), flags.baseline);
+    }
+    auto run = analysis_of({flags.baseline}, flags.analysis);
+    if (!run) {
+        Errors errors{
+            {flags.baseline, "is not a baseline of `gambrel check --write-baseline`, and cannot be read as a run"}};
+        errors.insert(errors.end(), run.error().begin(), run.error().end());
+        return tl::unexpected(std::move(errors));
+    }
+    if (run->partial && !flags.allow_partial) return tl::unexpected(Errors{incomplete(*run)});
+    return baseline_of(std::span(&*run, 1));
+}
+
 int write_baseline(const CheckFlags& flags, const std::vector<Analysis>& runs) {
     for (const Analysis& run : runs)
         if (run.partial && !flags.allow_partial) return bad_input({incomplete(run)});
@@ -103,11 +121,9 @@ int run_check(const CheckFlags& flags) {
 
     std::optional<Baseline> baseline;
     if (!flags.baseline.empty()) {
-        const auto bytes = base_detail::FileBytes::open(flags.baseline);
-        if (!bytes) return bad_input(bytes.error());
-        auto parsed = parse_baseline(bytes->view(), flags.baseline);
-        if (!parsed) return bad_input(parsed.error());
-        baseline = std::move(*parsed);
+        auto earlier = earlier_run(flags);
+        if (!earlier) return bad_input(earlier.error());
+        baseline = std::move(*earlier);
     }
     const Analysis& analysis = runs->front();
     const auto result = check(analysis, *limits, baseline ? &*baseline : nullptr);

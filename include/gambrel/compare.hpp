@@ -91,6 +91,7 @@ std::string machine_hash(const Machine& machine);
 
 // From one or several runs of the same program on the same machine: medians. Fails if the machines differ.
 Result<Baseline> baseline_of(std::span<const Analysis> runs);
+bool names_baseline(std::string_view bytes);  // whether it begins as to_json writes a baseline
 Result<Baseline> parse_baseline(std::string_view json, std::string_view source_name);
 std::string to_json(const Baseline& baseline);
 

@@ -178,7 +178,7 @@ def check(
     run: Run | Path | Iterable[Path],
     *,
     min_roof: float | None = None,
-    baseline: Baseline | Path | None = None,
+    baseline: Baseline | Run | Path | None = None,
     min_share: float = 0.01,
     max_time: float = 0.05,
     max_bytes: float = 0.02,
@@ -186,13 +186,17 @@ def check(
 ) -> Check:
     """A gate: does every kernel that matters reach its share of the roof, and is none slower than the baseline?
 
-    All limits are shares: 0.6 is 60 %. The result is true if everything passed.
+    The baseline is an earlier run, or a file of one, or of `baseline(...).to_json()`. All limits are shares: 0.6 is 60 %. The result is
+    true if everything passed.
     """
     for name, share in (("min_roof", min_roof), ("min_share", min_share)):
         if share is not None and not 0 <= share <= 1:
             raise Error([(name, f'"{share}" is not a valid share: expected 0 to 1')])
-    if baseline is not None and not isinstance(baseline, Baseline):
-        baseline = _core.load_baseline(os.fspath(baseline))
+    if isinstance(baseline, (str, os.PathLike)):
+        file = os.fspath(baseline)
+        baseline = _core.load_baseline(file) if _core.is_baseline(file) else analyze(file, **reading)
+    if isinstance(baseline, Run):
+        baseline = _core.baseline_of([baseline])
     judged = run if isinstance(run, Run) else analyze(run, **reading)
     return _core.check(judged, min_roof, baseline, min_share, max_time, max_bytes)
 

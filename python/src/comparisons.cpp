@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "base/file_bytes.hpp"
 #include "results.hpp"
 
@@ -130,6 +132,13 @@ void bind_checks(nb::module_& m) {
             return checked(baseline_of(all));
         },
         "runs"_a);
+    m.def(
+        "is_baseline",
+        [](const std::string& path) {
+            return !std::filesystem::is_directory(path) &&
+                   names_baseline(checked(base_detail::FileBytes::open(path)).view());
+        },
+        "path"_a);
     m.def(
         "load_baseline",
         [](const std::string& path) {

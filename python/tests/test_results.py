@@ -127,6 +127,7 @@ def test_two_runs_compare_and_a_gate_judges(examples, tmp_path):
     file.write_text(gambrel.baseline(before).to_json())
     assert gambrel.check(before, baseline=file).failures == 0
     assert "<testsuite" in gambrel.check(after, baseline=file).to_junit()
+    assert gambrel.check(after, baseline=before).failures == gambrel.check(after, baseline=file).failures
 
 
 def test_an_exploration_finds_the_cheapest_design_and_the_front():

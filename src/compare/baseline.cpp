@@ -136,6 +136,10 @@ BaselineKernel kernel_of(const nlohmann::json& item, const std::string& path, Er
 
 }  // namespace
 
+bool names_baseline(std::string_view bytes) {
+    return bytes.substr(0, 256).find("\"gambrel-baseline-") != std::string_view::npos;
+}
+
 Result<Baseline> parse_baseline(std::string_view json, std::string_view source_name) {
     const std::string source(source_name);
     const auto document = base_detail::parse_json(json, source);

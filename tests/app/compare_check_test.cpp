@@ -155,6 +155,21 @@ TEST_F(Results, check_gates_by_baseline_and_refuses_another_device) {
     EXPECT_THAT(other.err, HasSubstr("devices are not mixed"));
 }
 
+TEST_F(Results, an_earlier_run_is_a_baseline_too) {
+    result("a.json", 1e-3, 0.8e9), result("slow.json", 1.2e-3, 0.8e9);
+    EXPECT_EQ(run("check a.json --baseline slow.json").status, 0);
+    EXPECT_EQ(run("check slow.json --baseline a.json").status, 1);
+    std::ofstream(path("notes.txt")) << "no profile\n";
+    const auto neither = run("check a.json --baseline notes.txt");
+    EXPECT_EQ(neither.status, 2);
+    EXPECT_THAT(neither.err, HasSubstr("notes.txt: is not a baseline of `gambrel check --write-baseline`"));
+    auto half = nlohmann::json::parse(text_of(path("slow.json")));
+    half["partial"] = true;
+    std::ofstream(path("half.json")) << half.dump();
+    EXPECT_EQ(run("check a.json --baseline half.json").status, 2);
+    EXPECT_EQ(run("check a.json --baseline half.json --allow-partial").status, 0);
+}
+
 TEST_F(Results, every_result_becomes_the_same_page_twice) {
     result("a.json", 1e-3, 0.8e9);
     ASSERT_EQ(run("analyze a.json -o x.html -q").status, 0);
