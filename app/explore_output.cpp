@@ -67,10 +67,7 @@ int emit(const ExplorationReport& c, const ExploreOutput& flags) {
         ok = (is_folder(file) ? write_all(c, file, flags) : write(c, file, chart, flags)) && ok;
     if (flags.output.shows_text()) {
         const TextStyle style = flags.output.text_style();
-        ok = print_result(explore_text(c, style)) && ok;
-        for (std::size_t i = 0; i < kExploreCharts && !flags.output.no_chart; ++i)
-            if (const std::string text = explore_terminal(c, static_cast<ExploreChart>(i), style); !text.empty())
-                ok = print_result("\n" + text) && ok;
+        ok = print_result(explore_text(c, style, !flags.output.no_chart)) && ok;
     }
     return ok ? kDone : kBadInput;
 }

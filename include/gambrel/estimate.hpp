@@ -160,6 +160,8 @@ struct Estimates {
     Errors notes;
     std::string refused = {};                   // why the machine cannot run the layers, of estimate_each: no rows then
     [[nodiscard]] std::string machine() const;  // its name, or that each row has its own
+    [[nodiscard]] Seconds gpu_time() const;     // of all layers, as often as they run
+    [[nodiscard]] Seconds time() const;         // the host's where that is longer: launches do not wait for kernels
 };
 // Called with the share that is done and the layer at work; returning false stops.
 using EstimateProgress = std::function<bool(double done, const std::string& layer)>;

@@ -125,7 +125,8 @@ enum class ExploreChart : std::uint8_t { designs, sensitivity, map, pareto };
 inline constexpr std::size_t kExploreCharts = 4;
 std::string_view name(ExploreChart chart);
 std::optional<ExploreChart> explore_chart_from(std::string_view name);
-std::string explore_text(const ExplorationReport& report, const TextStyle& style);
+// The answer first and last; between them tables, then the charts if asked for.
+std::string explore_text(const ExplorationReport& report, const TextStyle& style, bool charts = false);
 // "" where the report holds nothing to draw.
 std::string explore_terminal(const ExplorationReport& report, ExploreChart chart, const TextStyle& style);
 std::string explore_svg(const ExplorationReport& report, ExploreChart chart, const ChartStyle& style = {});

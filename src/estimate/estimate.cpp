@@ -73,16 +73,12 @@ void note_memory(Estimates& out) {
                                     to_text(needed, 3), binary_text(dram->capacity->value), machine->name)});
 }
 
-// Launches do not wait for kernels, so the longer of the two chains decides.
 void note_host(Estimates& out) {
     if (out.options.host_gap <= Seconds{} || !out.layers->network) return;
     double operators = 0;
-    Seconds gpu;
     for (const EstimatedRow& row : out.rows)
-        for (const Estimate& e : row.estimates) {
-            operators += e.layer->repeat;
-            if (e.kernel.time) gpu += e.kernel.time->value * e.layer->repeat;
-        }
+        for (const Estimate& e : row.estimates) operators += e.layer->repeat;
+    const Seconds gpu = out.gpu_time();
     out.host = operators * out.options.host_gap;
     const char* verdict =
         out.host > gpu ? "more than the {} of the GPU, so the total is the host's" : "hidden behind the {} of the GPU";
@@ -95,6 +91,16 @@ void note_host(Estimates& out) {
 }  // namespace
 
 std::string Estimates::machine() const { return options.machine ? options.machine->name : "the GPU of each row"; }
+
+Seconds Estimates::gpu_time() const {
+    Seconds sum;
+    for (const EstimatedRow& row : rows)
+        for (const Estimate& e : row.estimates)
+            if (e.kernel.time) sum += e.kernel.time->value * e.layer->repeat;
+    return sum;
+}
+
+Seconds Estimates::time() const { return std::max(gpu_time(), host); }
 
 Bytes least_memory(const Network& network) {
     bool trained = false;

@@ -34,10 +34,7 @@ std::optional<ModelSummary> summary_of(const Estimates& estimates) {
     const ModelRun& run = *network->model;
     ModelSummary s;
     s.phase = run.phase;
-    for (const EstimatedRow& row : estimates.rows)
-        for (const Estimate& e : row.estimates)
-            if (e.kernel.time) s.time += e.kernel.time->value * e.layer->repeat;
-    s.time = std::max(s.time, estimates.host);
+    s.time = estimates.time();
     if (s.time > Seconds{}) s.tokens_per_s = run.tokens / s.time.value();
     if (run.phase == Phase::prefill) s.time_to_first_token = s.time;
     if (run.phase == Phase::decode) s.time_per_output_token = s.time / static_cast<double>(run.sequence);

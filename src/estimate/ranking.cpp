@@ -24,6 +24,7 @@ std::optional<Waits> waits_of(const Estimates& estimates) {
             out.on = e.on.get();
         }
     if (!out.on || out.time <= Seconds{}) return std::nullopt;
+    out.time = std::max(out.time, estimates.host);
     return out;
 }
 
@@ -50,6 +51,8 @@ GpuRanking::Slower compared(std::size_t index, const Waits& slow, const Waits& f
     for (std::size_t i = 0; i < kTerms; ++i)
         if (const Seconds longer = slow.exposed[i] - fast.exposed[i]; longer > out.longer)
             out.longer = longer, out.because = static_cast<Term>(i);
+    out.longer =
+        std::min(out.longer, std::max(Seconds{}, slow.time - fast.time));  // the rest waits for the host anyway
     for (const Pipe pipe : all_pipes())
         if (slow.computing[pipe] > slow.computing[out.pipe]) out.pipe = pipe;
     out.resource = resource_of(out.because, out.pipe, slow.on->inputs);

@@ -114,8 +114,8 @@ std::optional<Interval> total_range(const Estimates& estimates) {
     return all && sum.high > Seconds{} ? std::optional(sum) : std::nullopt;
 }
 
-std::string conditions_text(const Estimates& estimates, Seconds gpu) {
-    const Seconds total = std::max(gpu, estimates.host);
+std::string conditions_text(const Estimates& estimates) {
+    const Seconds gpu = estimates.gpu_time(), total = estimates.time();
     std::vector<std::string> conditions;
     const std::int64_t batch = batch_of(estimates);
     if (batch > 0) conditions.push_back(fmt::format("batch {}", batch));

@@ -18,7 +18,7 @@ const char* sample_noun(const Estimates& estimates);
 // The sums of the ends of the layers' 80 % ranges: all layers are then off the same way. Absent if a layer has none.
 std::optional<Interval> total_range(const Estimates& estimates);
 // "batch 32, fp32, 1530 MHz: 28.3 ms (80 % range 24 to 33 ms), 1,130 images/s"
-std::string conditions_text(const Estimates& estimates, Seconds total);
+std::string conditions_text(const Estimates& estimates);
 // What was not estimated or not modelled, a line each.
 std::string remarks_text(const Estimates& estimates, const TextStyle& style);
 

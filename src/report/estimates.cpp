@@ -136,8 +136,7 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
                    ""};
     std::string text = truncated(printable(heading(estimates), !style.unicode), style.width, !style.unicode) + "\n";
     if (all.time > 0)
-        for (const std::string& line : wrapped(conditions_text(estimates, Seconds{all.time}), style.width, 2))
-            text += line + "\n";
+        for (const std::string& line : wrapped(conditions_text(estimates), style.width, 2)) text += line + "\n";
     text += terminal_text(table, style);
     if (all.layers > style.max_rows)
         text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
@@ -195,7 +194,7 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
     if (const auto batch = batch_of(estimates); batch > 0) {
         out["batch"] = batch;
         if (all.time > 0 && estimates.options.method != Method::simulation)
-            out["total"]["samples_per_s"] = static_cast<double>(batch) / std::max(all.time, estimates.host.value());
+            out["total"]["samples_per_s"] = static_cast<double>(batch) / estimates.time().value();
     }
     if (estimates.layers->network)
         for (const Unmodelled& u : estimates.layers->network->unmodelled)

@@ -139,9 +139,11 @@ void add_front(std::string& out, const ExplorationReport& c, const TextStyle& st
 
 }  // namespace
 
-std::string explore_text(const ExplorationReport& c, const TextStyle& style) {
+std::string explore_text(const ExplorationReport& c, const TextStyle& style, bool charts) {
     std::string out = heading(fmt::format("{} on {}, modelled", c.title, c.machine), style);
     if (const std::string search = search_text(c); !search.empty()) out += heading(search, style);
+    const std::string answer = explore_answer(c);
+    if (!answer.empty()) out += heading(answer, style);
     if (c.partial) out += heading("Partial result: the search was stopped before its end.", style);
     out += "\n";
     add_designs(out, c, style);
@@ -156,7 +158,10 @@ std::string explore_text(const ExplorationReport& c, const TextStyle& style) {
     add_sensitivities(out, c, style);
     add_layers(out, c, style);
     add_front(out, c, style);
-    if (const std::string last = explore_answer(c); !last.empty()) out += "\n" + heading(last, style);
+    for (std::size_t i = 0; i < kExploreCharts && charts; ++i)
+        if (const std::string text = explore_terminal(c, static_cast<ExploreChart>(i), style); !text.empty())
+            out += "\n" + text;
+    if (!answer.empty()) out += "\n" + heading(answer, style);
     return out;
 }
 

@@ -61,8 +61,8 @@ PageView estimated_view(const Estimates& estimates, const Analysis& judged) {
     view.model = page_model(estimates);
     if (estimates.options.method != Method::simulation) {
         // Conditions and rate first: a time alone says nothing of a batch.
-        view.answer = estimates.summary ? summary_sentence(*estimates.summary) + " "
-                                        : conditions_text(estimates, answer(judged).time) + ". ";
+        view.answer =
+            estimates.summary ? summary_sentence(*estimates.summary) + " " : conditions_text(estimates) + ". ";
         view.answer += answer_text(judged);
     }
     return view;

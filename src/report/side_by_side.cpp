@@ -5,6 +5,7 @@
 #include <gambrel/report.hpp>
 
 #include "chart/text.hpp"
+#include "report/estimate_words.hpp"
 #include "report/fields.hpp"
 #include "report/model_summary.hpp"
 #include "report/numbers.hpp"
@@ -15,20 +16,20 @@ using namespace report_detail;
 
 namespace {
 
-double step_time(const Estimates& estimates) {
-    double time = 0;
-    for (const EstimatedRow& row : estimates.rows)
-        for (const Estimate& e : row.estimates)
-            if (e.kernel.time) time += e.kernel.time->value.value() * e.layer->repeat;
-    return time;
+// Of a network that is not a transformer, which counts tokens; absent where the batch is not known.
+std::optional<double> samples_per_s(const Estimates& e) {
+    const std::int64_t batch = batch_of(e);
+    if (e.summary || batch <= 0 || e.time() <= Seconds{}) return std::nullopt;
+    return static_cast<double>(batch) / e.time().value();
 }
 
 // Cells of one GPU, of a transformer or of any other network.
 std::vector<std::string> gpu_cells(const Estimates& e, double fastest) {
     if (!e.refused.empty()) return {e.machine(), "-", "-"};
-    const double time = step_time(e);
+    const double time = e.time().value();
     std::vector<std::string> cells = {e.machine(), to_text(Seconds{time}, 3),
                                       fmt::format("{:.2f}", time > 0 ? fastest / time : 0)};
+    if (const auto samples = samples_per_s(e)) cells.push_back(count_text(static_cast<std::uint64_t>(*samples + 0.5)));
     if (e.summary)
         for (std::string cell :
              {fmt::format("{:.4g}", e.summary->tokens_per_s), memory_text(*e.summary), e.summary->bound})
@@ -39,7 +40,7 @@ std::vector<std::string> gpu_cells(const Estimates& e, double fastest) {
 double fastest_of(std::span<const Estimates> each) {
     double least = 0;
     for (const Estimates& e : each)
-        if (const double time = step_time(e); time > 0 && (least == 0 || time < least)) least = time;
+        if (const double time = e.time().value(); time > 0 && (least == 0 || time < least)) least = time;
     return least;
 }
 
@@ -105,6 +106,9 @@ std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& 
     if (each.empty()) return {};
     std::vector<TableColumn> columns = {{"GPU", false, 100, 12}, {"time", true, 95}, {"of the fastest", true, 60}};
     const auto with_summary = [](const Estimates& e) { return e.summary.has_value(); };
+    const auto with_samples = [](const Estimates& e) { return samples_per_s(e).has_value(); };
+    if (const auto some = std::find_if(each.begin(), each.end(), with_samples); some != each.end())
+        columns.push_back({fmt::format("{}/s", sample_noun(*some)), true, 90});
     if (std::any_of(each.begin(), each.end(), with_summary)) {
         columns.push_back({"tokens/s", true, 90});
         columns.push_back({"memory", false, 80});
@@ -126,13 +130,15 @@ std::string side_by_side_text(std::span<const Estimates> each, const TextStyle& 
 }
 
 std::string side_by_side_csv(std::span<const Estimates> each) {
-    std::string text =
-        csv_line({"gpu", "time_s", "tokens_per_s", "memory_bytes", "fits", "largest_batch", "bound", "reason"});
+    std::string text = csv_line(
+        {"gpu", "time_s", "tokens_per_s", "memory_bytes", "fits", "largest_batch", "bound", "reason", "samples_per_s"});
     for (const Estimates& e : each) {
         const auto& s = e.summary;
-        text += csv_line({e.machine(), e.refused.empty() ? exact(step_time(e)) : "", s ? exact(s->tokens_per_s) : "",
-                          s ? exact(s->memory.value()) : "", s ? (s->fits ? "true" : "false") : "",
-                          s ? std::to_string(s->largest_batch) : "", s ? s->bound : "", e.refused});
+        const auto samples = samples_per_s(e);
+        text += csv_line({e.machine(), e.refused.empty() ? exact(e.time().value()) : "",
+                          s ? exact(s->tokens_per_s) : "", s ? exact(s->memory.value()) : "",
+                          s ? (s->fits ? "true" : "false") : "", s ? std::to_string(s->largest_batch) : "",
+                          s ? s->bound : "", e.refused, samples ? exact(*samples) : ""});
     }
     return text;
 }
@@ -146,9 +152,10 @@ std::string side_by_side_json(std::span<const Estimates> each) {
         Json one;
         one["machine"] = e.machine();
         if (e.refused.empty())
-            one["time_s"] = step_time(e);
+            one["time_s"] = e.time().value();
         else
             one["reason"] = e.refused;
+        if (const auto samples = samples_per_s(e)) one["samples_per_s"] = *samples;
         if (e.summary) one["summary"] = summary_json(*e.summary);
         out["gpus"].push_back(std::move(one));
     }

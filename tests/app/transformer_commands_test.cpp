@@ -41,7 +41,8 @@ TEST_F(TransformerCommands, predict_says_what_does_not_fit_and_what_would) {
 TEST_F(TransformerCommands, predict_puts_several_gpus_side_by_side) {
     const Outcome r = run("predict gpt2 --sequence 512 --gpu v100,a100-sxm4-80gb -q --csv -");
     ASSERT_EQ(r.status, 0) << r.err;
-    EXPECT_THAT(r.out, HasSubstr("gpu,time_s,tokens_per_s,memory_bytes,fits,largest_batch,bound,reason\n"));
+    EXPECT_THAT(r.out,
+                HasSubstr("gpu,time_s,tokens_per_s,memory_bytes,fits,largest_batch,bound,reason,samples_per_s\n"));
     EXPECT_THAT(r.out, HasSubstr("A100"));
     EXPECT_EQ(run("predict gpt2 --gpu v100,nothing").status, 2);
 }

@@ -117,6 +117,27 @@ TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
     EXPECT_EQ(to_text(small->notes).find("fit"), std::string::npos);
 }
 
+// Kernels wait for the host's launches, and the host launches no faster for a faster GPU.
+TEST(GpuRanking, the_host_makes_gpus_equal_where_it_takes_longer_than_each) {
+    LayerRequest request;
+    request.network = "resnet50", request.batch = 1, request.precision = Precision::fp16;
+    const auto layers = std::make_shared<const LayerSet>(*load_layers(request));
+    const auto ranked = [&](Seconds gap) {
+        std::vector<Estimates> each;
+        for (const double pipes : {1.0, 0.1}) {
+            EstimatorOptions options;
+            options.machine = v100(), options.host_gap = gap;
+            auto& dense = options.machine->pipes[Pipe::tensor_fp16].dense->value;
+            dense = dense * pipes;
+            each.push_back(*estimate(layers, options));
+        }
+        return gpu_ranking(each)->slower.at(0);
+    };
+    EXPECT_GT(ranked(Seconds{0}).ratio, 1.2);
+    EXPECT_EQ(ranked(Seconds{1e-3}).ratio, 1);
+    EXPECT_EQ(ranked(Seconds{1e-3}).longer, Seconds{});
+}
+
 TEST(GpuRanking, says_which_is_fastest_and_what_the_others_wait_longer_for) {
     LayerRequest request;
     request.network = "resnet50", request.batch = 64, request.precision = Precision::fp16;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/explore_charts.hpp"
 #include "report/results.hpp"
 #include "report/sample.hpp"
 
@@ -102,7 +103,10 @@ TEST(ExploreViews, draw_the_figures_of_the_report) {
             EXPECT_LE(m.x, r.map->x.values.back() * 1.001);
             EXPECT_GE(m.y, r.map->y.values.front() * 0.999);
         }
-    EXPECT_THAT(explore_text(r, wide()), HasSubstr("alexnet on "));
+    const std::string text = explore_text(r, wide(), true), answer = explore_answer(r);
+    EXPECT_THAT(text, testing::StartsWith("alexnet on "));
+    EXPECT_LT(text.find(answer), text.find("speed-up")) << "the answer stands before the tables";
+    EXPECT_THAT(text, testing::EndsWith(answer + "\n")) << "and after the charts";
     EXPECT_THAT(explore_csv(r), testing::StartsWith("kind,name,cost,speedup,time_s,"));
     const Json json = Json::parse(explore_json(r));
     EXPECT_EQ(json["origin"], "modelled");
