@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from ._core import (
+    Advice,
     Baseline,
     Check,
     CheckItem,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from ._trace import trace as trace
 
 __all__ = [
-    "Baseline", "Check", "CheckItem", "Comparison", "Design", "Error", "Exploration", "Fault", "Kernel", "Layer",
+    "Advice", "Baseline", "Check", "CheckItem", "Comparison", "Design", "Error", "Exploration", "Fault", "Kernel", "Layer",
     "LayerEstimate", "Machine", "Machines", "Measurement", "Network", "Note", "Prediction", "Result", "Run", "Timeline",
     "Unmodelled", "__version__", "analyze", "baseline", "check", "compare", "devices", "explore", "machine", "machines",
     "measure", "network", "networks", "predict", "simulate", "trace",

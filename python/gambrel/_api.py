@@ -92,6 +92,10 @@ def analyze(
     `network` says what ran, for kernels of a trace that have no shapes (CUDA graphs, nsys): whatever `gambrel.network`
     takes, with its arguments in `inputs` and `how`.
     """
+    for name in how:
+        if name not in (load_network.__kwdefaults__ or {}):
+            hint = "; the GPU is gpu=..." if name == "machine" else ""
+            raise TypeError(f"analyze() got an unexpected keyword argument '{name}'{hint}")
     if network is None and (how or inputs is not None):
         given = ", ".join([*(["inputs"] if inputs is not None else []), *how])
         raise Error([("network", f"is missing: {given} describe a network, so expected network=...")])

@@ -90,6 +90,11 @@ struct KernelObject {
     std::shared_ptr<const Machine> machine;  // null: of several
 };
 
+struct AdviceObject {
+    Advice advice;
+    std::vector<KernelObject> kernels;
+};
+
 struct RunObject : Document {
     std::shared_ptr<const Analysis> analysis;
     std::shared_ptr<const Run> run;  // that it was made from

@@ -142,6 +142,20 @@ Table RunObject::table() const {
 
 void bind_runs(nb::module_& m) {
     using Item = std::tuple<KernelObject, double, double>;
+    nb::class_<AdviceObject>(m, "Advice", "What to change, by a rule, with what was seen and what it would save.")
+        .def_prop_ro("rule", [](const AdviceObject& a) { return a.advice.rule; })
+        .def_prop_ro("text", [](const AdviceObject& a) { return a.advice.text; })
+        .def_prop_ro("evidence", [](const AdviceObject& a) { return a.advice.evidence; })
+        .def_prop_ro(
+            "rests_on", [](const AdviceObject& a) { return a.advice.rests_on; }, "Counters and facts.")
+        .def_ro("kernels", &AdviceObject::kernels, "By falling gain; empty where it is about the whole run.")
+        .def_prop_ro(
+            "gain", [](const AdviceObject& a) { return a.advice.gain.value(); }, "s of the whole run")
+        .def_prop_ro("step_speedup", [](const AdviceObject& a) { return a.advice.step_speedup; })
+        .def_prop_ro(
+            "at_most", [](const AdviceObject& a) { return a.advice.at_most; },
+            "Whether the gain is a bound, not an estimate.")
+        .def("__repr__", [](const AdviceObject& a) { return "<Advice " + a.advice.rule + ": " + a.advice.text + ">"; });
     nb::class_<RunObject, Document>(m, "Run",
                                     "Kernels on their machines, each judged: the hierarchical Roofline of a run.")
         .def_prop_ro("title", [](const RunObject& r) { return r.analysis->title; })
@@ -186,6 +200,18 @@ void bind_runs(nb::module_& m) {
                 return items;
             },
             "What to work on first: kernel, its headroom in s, speed-up of the whole were it at its roof.")
+        .def_prop_ro(
+            "advice",
+            [](const RunObject& r) {
+                std::vector<AdviceObject> all;
+                for (Advice& a : advice(*r.analysis)) {
+                    std::vector<KernelObject> kernels;
+                    for (const std::size_t row : a.rows) kernels.push_back(r.kernel(row));
+                    all.push_back({std::move(a), std::move(kernels)});
+                }
+                return all;
+            },
+            "What to change, the largest gain first.")
         .def(
             "grouped",
             [](const RunObject& r, const std::string& by) {

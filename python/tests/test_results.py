@@ -42,6 +42,24 @@ def test_a_report_has_the_figures_of_the_command(examples, binary):
     assert kernel.headroom == headroom and speedup > 1 and kernel.machine.id == "a100-sxm4-40gb"
 
 
+def test_a_report_has_the_advice_of_the_command(examples, binary):
+    run = gambrel.analyze(examples / "step.ncu-rep")
+    shown = json.loads(subprocess.run([binary, "analyze", examples / "step.ncu-rep", "--json", "-"], check=True,
+                                      capture_output=True).stdout)
+    assert [a.text for a in run.advice] == [a["text"] for a in shown["advice"]] != []
+    first = run.advice[0]
+    assert first.evidence and first.rests_on and first.step_speedup > 1
+    assert first.gain == pytest.approx(run.time * (1 - 1 / first.step_speedup))
+    assert [k.name for k in first.kernels] == shown["advice"][0]["names"]
+
+
+def test_a_kernel_has_what_else_its_source_says(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text('"ID","Kernel Name","gpu__time_duration.sum","launch__registers_per_thread"\n'
+                     '"","","nsecond","register/thread"\n"0","triad","1000","32"\n')
+    assert gambrel.analyze(table, gpu="v100").kernels[0].gauges == {"registers_per_thread": 32}
+
+
 def test_a_trace_accounts_for_every_nanosecond_and_groups_by_operator(examples):
     run = gambrel.analyze([examples / "trace.json"])
     assert sum(run.timeline.classes.values()) == run.timeline.gpu_ns > 0
@@ -58,6 +76,8 @@ def test_a_network_gives_kernels_without_shapes_work_and_bytes(examples):
         run = gambrel.analyze(examples / "trace.sqlite", network=network, group="launch")
         assert run.timeline.classes["modelled"] == 603_900 and run.timeline.gpu_ns == 702_300
         assert [k.flop for k in run.kernels if k.flop] == [2 * 8192 * 4096 * 1024] * 2
+    with pytest.raises(TypeError, match="unexpected keyword argument 'machine'; the GPU is gpu="):
+        gambrel.analyze(examples / "step.ncu-rep", machine="v100")
     with pytest.raises(gambrel.Error, match="batch describe a network"):
         gambrel.analyze(examples / "trace.sqlite", batch=8)
 
