@@ -98,6 +98,7 @@ struct Streaming {
     double written = 0;
     double window = 1;  // inputs per output: of a pooling its filter, of an LRN its size, of a sum of n tensors n - 1
     double rows = 0;    // that are reduced or looked up each by itself: norms, softmax, losses, embeddings; 0: none
+    double table_rows = 0;  // of the table that a gather looks its rows up in, each as likely; 0: none is taken twice
     std::optional<Precision> written_as = {};  // where it is not that of what is read: casts, quantization
     // How the kernel goes along its rows, where that is known.
     double read_again = 0;      // elements that the CTA that has read them reads a second time

@@ -76,6 +76,16 @@ void add_second_reading(const Streaming& s, const PreparedLayer& layer, const Mo
     traffic.dram.c += local;
 }
 
+// Of the rows that a gather looks up, the share that comes from DRAM: each row of its table once, and again where L2
+// has lost it meanwhile. What one partition of L2 lacks it finds in the other, so all of it counts.
+double looked_up(const Streaming& s, const PreparedLayer& layer, const ModelInputs& h) {
+    if (s.kind != StreamingKind::gather || s.table_rows <= 0 || s.rows <= 0) return 1;
+    const double distinct = s.table_rows * -std::expm1(-s.rows / s.table_rows);
+    const Bytes touched = distinct * (s.read[0] / s.rows) * element_size(layer.precision);
+    const double lost = 1 - std::min(1.0, h.l2_capacity / touched);
+    return (distinct + (s.rows - distinct) * lost) / s.rows;
+}
+
 // What DRAM must give of a stream whose tensors were used just before: all but what L2 has kept of them.
 double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h, const StreamingCosts& c) {
     if (!kernels_alone(layer) || layer.cold || footprint <= Bytes{}) return 1;
@@ -102,6 +112,7 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.l1.a *= reads;
     traffic.l2.a *= reads;
     traffic.dram.a *= reads;
+    if (s) traffic.dram.a *= looked_up(*s, layer, h);
     traffic.dram *= missed(layer.dram.total(), layer, h, c);
     if (s) add_second_reading(*s, layer, h, traffic);
     t[Term::compute] = layer.flop / rate;

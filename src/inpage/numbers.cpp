@@ -151,7 +151,8 @@ template <class Stream>
 void fields(Stream& s, Streaming& v) {
     word(s, v.kind, kStreamingKinds);
     for (double& read : v.read) fields(s, read);
-    all(s, v.parameters, v.written, v.window, v.rows, v.written_as, v.read_again, v.rows_per_sm, v.threads_per_sm);
+    all(s, v.parameters, v.written, v.window, v.rows, v.table_rows, v.written_as, v.read_again, v.rows_per_sm,
+        v.threads_per_sm);
     all(s, v.spilled);
 }
 template <class Stream>

@@ -76,6 +76,7 @@ void ModelBlocks::vector(const std::string& name, const Vector& v) {
     s.written = v.written * all;
     s.parameters = v.parameters * v.cols;
     s.rows = v.rows;
+    s.table_rows = v.table_rows;
     layer.op = s;
     if (!o_.fused && (v.kind == StreamingKind::layer_norm || v.kind == StreamingKind::softmax))
         layer.hints.algorithm = "statistics first";
@@ -258,7 +259,8 @@ void ModelBlocks::add_all(Network& network) {
     if (c_.patches > 0) {
         linear("patches", tokens_, c_.hidden, c_.patch_elements, 1);
     } else {
-        vector("embedding", {StreamingKind::gather, rows, cols});
+        vector("embedding",
+               {.kind = StreamingKind::gather, .rows = rows, .cols = cols, .table_rows = real(c_.vocabulary)});
         count(real(c_.vocabulary) * cols, c_.tied_embeddings ? share : 1, false);
     }
     if (!c_.rotary) {

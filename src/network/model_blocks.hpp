@@ -23,7 +23,7 @@ private:
     struct Vector {
         StreamingKind kind;
         double rows, cols;
-        double read = 1, written = 1, parameters = 0;
+        double read = 1, written = 1, parameters = 0, table_rows = 0;
     };
     void linear(const std::string& name, std::int64_t rows, std::int64_t outputs, std::int64_t inputs, double share);
     void vector(const std::string& name, const Vector& vector);

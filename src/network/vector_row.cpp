@@ -192,6 +192,8 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
             layer.hints.algorithm = how_it_reads(op->kind, provider_of(library), library);
             layers.push_back(
                 layer_of({op->kind, op->read, op->written, layer.precision, out}, size, op->parameters, layer));
+            if (op->kind == StreamingKind::gather)
+                std::get<Streaming>(layers.back().op).table_rows = table_rows(cells.text(Column::config));
         }
     }
     if (backward && chain) {

@@ -53,6 +53,21 @@ TEST(Streams, find_what_the_kernel_before_wrote_if_it_fits_into_l2) {
     EXPECT_NEAR(read(16384), 1, 1e-9);  // 67 MB
 }
 
+// Rows of 16 KiB: 16,384 look-ups.
+TEST(Streams, that_gather_read_a_row_of_their_table_once_while_l2_holds_it) {
+    const auto share_read = [](double table_rows) {
+        Layer layer = stream(16384, 4096);
+        auto& s = std::get<Streaming>(layer.op);
+        s.kind = StreamingKind::gather, s.table_rows = table_rows;
+        return streamed_on(layer, "a100-sxm4-80gb").traffic.dram.a / (s.read[0] * Bytes{4});
+    };
+    EXPECT_EQ(share_read(0), 1) << "of a table that is not known no row is taken to be read twice";
+    EXPECT_NEAR(share_read(1024), 1.0 / 16, 1e-5) << "17 MB stay in 42 MB of L2";
+    EXPECT_GT(share_read(8192), 0.5) << "of 116 MB most of what is asked for again has left";
+    EXPECT_NEAR(share_read(1e9), 1, 1e-4);
+    for (double rows = 16; rows < 1e6; rows *= 2) EXPECT_LE(share_read(rows), share_read(2 * rows)) << rows;
+}
+
 TEST(Streams, of_reads_alone_have_the_whole_bandwidth) {
     const auto rate = [](double written) {
         const Layer layer = stream(1 << 16, 1 << 14, written);
