@@ -14,8 +14,8 @@ WORK = {
     "fp32_prediction": (1000, 3000),
     "bf16_prediction": (1000, 3000),
     # What designs share has been met by then.
-    "evaluation_of_fastest_tile": (400, 1600),
-    "evaluation_of_one_tile": (400, 1600),
+    "evaluation_of_fastest_tile": (8000, 16000),
+    "evaluation_of_one_tile": (8000, 16000),
     "simulated_sector": (128, 512),
 }
 

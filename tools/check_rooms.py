@@ -17,10 +17,11 @@ OPEN_ROOMS = {"base"}
 # The drawing tools of `chart` (canvas, SVG writer, palette) are open to `report`, whose Roofline is its own drawing.
 OPEN_TOOLBOXES = {("report", "chart")}
 # A second public header of a room, for a noun of its own: `layer.hpp` has what network.hpp's readers give, `architecture.hpp`
-# what all machines of one generation share.
+# what all machines of one generation share, `placement.hpp` what a search over designs shares of the model.
 EXTRA_HEADERS = {
     "architecture.hpp": "machine",
     "layer.hpp": "network",
+    "placement.hpp": "delta",
     "version.hpp": "base",
 }
 # Private doors that still stand open.

@@ -190,46 +190,9 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 // What a measured time of a row is of, where its hints say or imply it.
 std::optional<Timing> timing_of(const Hints& hints);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
-// The time of that prediction alone, for searches over many designs: equal to the last bit, and cheaper.
+// The time of that prediction alone: equal to the last bit, and cheaper. Searches over many designs are in
+// placement.hpp.
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
-// What the time of a tiled launch is computed from and no clock, rate, bandwidth or latency changes. Where a mechanism
-// is not at work its count is 0 and its factor 1.
-struct LaunchCounts {
-    // Of one CTA.
-    Pipe pipe = Pipe::fp32;
-    bool tensor = false;
-    Flops multiplied, scalar_loads, engine_loads, transformed;  // in FLOP of the pipe
-    double tap_offsets = 1, sliced = 1, reach = 1;              // factors of what it multiplies
-    double warps = 0, issued = 0, issue_slots = 1;              // issued: instructions of all warps
-    Cycles in_turn;                                             // of a warp's instructions, were it alone
-    std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
-    double engine_slots = 0, engine_steps = 0;
-    bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
-    Cycles barriers;
-    Bytes shared;
-    // Of all CTAs.
-    double ctas = 0, per_sm = 1, full_waves = 0, gathered = 0, rounds = 0, k_steps = 1;
-    Bytes l1, l2, read, dram, stored;  // read, stored: from and to DRAM; dram: both, as its time counts them
-    double parts = 0, together = 0, sum_rounds = 1, sum_share = 1;  // of a split that adds up in order
-    // Of the call.
-    bool gemm = false, asynchronous = false, alone = false;
-    double launches = 1, groups = 1;
-    Seconds cold_start, call;
-    Cycles borders, offsets;       // offsets: of the kernel that computes them
-    Bytes beside_dram, beside_l2;  // moved by the kernels beside the main one
-    double beside_reach = 1, beside_rows = 0;
-};
-// What of a tiled layer's time depends on the number of SMs, on what an SM holds and on the capacity of L2, but on no
-// clock, rate or bandwidth: designs that differ in these alone share it.
-struct Placement {
-    double ctas_in_turn = 0;  // CTAs of the busiest SM
-    Bytes l2, dram;           // that it takes time to move
-    // What the time is computed from: traffic where it is that of Architecture::matrix_gemm.
-    std::variant<LaunchCounts, Traffic> basis;
-};
-Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
-Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
-                       const Placement& placement);
 
 // Both stages at once, and the only way to the paper's model.
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,

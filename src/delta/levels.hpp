@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include <gambrel/placement.hpp>
+
 #include "delta/geometry.hpp"
 
 namespace gambrel::delta_detail {
@@ -33,6 +35,13 @@ inline double remainder_of(double value, double size) {
     return std::fmod(value, size);
 }
 
+// As std::max, whose comparison of quantities is by a partial ordering, of which compilers make three comparisons and
+// branches.
+template <class Quantity>
+constexpr Quantity larger(Quantity a, Quantity b) {
+    return a.value() < b.value() ? b : a;
+}
+
 // One CTA from its start to its end, in cycles of its SM.
 struct CtaWork {
     Cycles compute, issue, latency, shared;
@@ -40,8 +49,8 @@ struct CtaWork {
     double places = 1;  // a CTA with fewer warps than the SM has schedulers keeps only one in so many of them busy
     // CTAs together on one SM.
     [[nodiscard]] Cycles of(double ctas) const {
-        return ctas > 0 ? std::max({compute * crowded(ctas), issue * ctas, shared * ctas, latency}) + unfilled
-                        : Cycles{};
+        if (ctas <= 0) return {};
+        return larger(larger(compute * crowded(ctas), issue * ctas), larger(shared * ctas, latency)) + unfilled;
     }
     // As many CTAs, spread over all schedulers, would take as long as the busiest scheduler does. Two that come to an
     // SM one after the other stand on the same schedulers before the next place is taken.
@@ -102,6 +111,9 @@ double matrix_waves(const TiledLaunch& c);
 FlopPerCycle matrix_rate(const TiledLaunch& c);
 // What an uneven last wave reads again is bounded by what DRAM has time for.
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& traffic);
+// Bounds of these times from below.
+LeastWork least_work(const LaunchCounts& n, const ModelInputs& h);
+LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic);
 // Fills terms, time, exposed, bound and regime.
 void predict_time(const TiledLaunch& c, Prediction& p);
 

@@ -44,6 +44,9 @@ void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
     t.dram_uneven *= 1 - dropped;
 }
 
+// Operands and outputs, each once.
+Bytes moved_once(const Geometry& g) { return g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element; }
+
 // With one scale for a tensor, a CTA for each row finds the row's largest value and joins it with those of the others
 // by an atomic on one address, one after the other; with shorter rows that takes longer than to read them.
 Seconds quantization_time(const TiledLaunch& c) {
@@ -90,7 +93,7 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     t[Term::compute] = of_one_k * k / held;
     t[Term::latency] = unheld / held;
     t[Term::l2] = (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * library.l2_reuse);
-    const Bytes once = g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element;
+    const Bytes once = moved_once(g);
     t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
     t[Term::launch] = library.start + gaps + quantization_time(c);
@@ -106,6 +109,22 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     traffic.l2.a = std::max(traffic.l2.a, traffic.dram.a);  // what comes from DRAM passes L2
     traffic.l2.b = std::max(traffic.l2.b, traffic.dram.b);
     return call_overhead(c) + t[Term::launch] + kernel;
+}
+
+// A sum of cubes is at least the longer term, and no clock is above that of a short kernel.
+LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
+    const ModelInputs& h = c.gpu;
+    const MatrixGemm& library = *h.architecture->matrix_gemm;
+    const double k = c.geometry.k / static_cast<double>(c.grid.split_k) + h.calibration->tile_overhead;
+    const double fastest = std::max(h.matrix_clock, h.matrix_clock_long);
+    LeastWork w;
+    w.pipe = c.mapping.pipe;
+    w.multiplied = Flops{matrix_waves(c) * 2.0 * c.mapping.cta.m * c.mapping.cta.n * k / fastest};
+    w.l2 = std::max((c.layer.l1.a + c.layer.l1.b) / library.l2_reuse,
+                    (traffic.l2.a + traffic.l2.b) / std::max(1.0, library.l2_reuse) + traffic.l2.c);
+    w.dram = moved_once(c.geometry) * std::max(1.0, 1 / h.gemm_dram);
+    w.alone = library.start;
+    return w;
 }
 
 // In a sum of cubes a term has the share of its cube: were it faster, the time would fall by at most that share (the

@@ -130,29 +130,22 @@ Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const M
     traffic.l1 = layer.l1;
     traffic.l2 = l2_traffic(c);
     dram_traffic(c, traffic);
-    const Waves waves = waves_of(c);
-    Placement p;
-    p.ctas_in_turn = waves.full * waves.per_sm + waves.gathered;
-    p.l2 = traffic.l2.total();
-    p.dram = traffic.dram.total() - traffic.dram_uneven.total();
-    if (by_matrix_units(c))
-        p.basis = traffic;
-    else
-        p.basis = launch_counts(c, traffic);
-    return p;
+    if (by_matrix_units(c)) return {traffic, matrix_least_work(c, traffic)};
+    const LaunchCounts counts = launch_counts(c, traffic);
+    return {counts, least_work(counts, inputs)};
 }
 
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
-                       const Placement& placement) {
-    if (const auto* counts = std::get_if<LaunchCounts>(&placement.basis)) return time_of(*counts, inputs);
-    Traffic traffic = std::get<Traffic>(placement.basis);
+                       const Placement::Basis& basis) {
+    if (const auto* counts = std::get_if<LaunchCounts>(&basis)) return time_of(*counts, inputs);
+    Traffic traffic = std::get<Traffic>(basis);
     TimeTerms terms;
     return matrix_time_of(TiledLaunch(layer, occupancy, inputs), traffic, terms);
 }
 
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
     if (layer.mapping.family == KernelFamily::tiled)
-        return predicted_time(layer, occupancy, inputs, placed(layer, occupancy, inputs));
+        return predicted_time(layer, occupancy, inputs, placed(layer, occupancy, inputs).basis);
     TimeTerms terms;
     Traffic traffic;
     return untiled_time(layer, inputs, terms, traffic);

@@ -9,8 +9,14 @@ namespace {
 // Searches over designs need the time alone. Inlined there, what only a prediction shows is not computed.
 #define GAMBREL_INLINED [[gnu::always_inline]] inline
 
+// Most kinds of work are none in most launches, and a division is dear.
+template <class Work, class Rate>
+GAMBREL_INLINED auto taken(Work work, Rate rate) {
+    return work.value() > 0 ? work / rate : decltype(work / rate){};
+}
+
 GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
-    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[n.pipe]);
+    const FlopPerCycle rate = larger(FlopPerCycle{1}, h.flop_per_cycle[n.pipe]);
     CtaWork w;
     w.compute = n.multiplied / rate;
     w.shared = n.shared / h.shared_width;
@@ -19,7 +25,7 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
         w.latency = w.compute + n.barriers;
         return w;
     }
-    w.compute += n.scalar_loads / rate;
+    w.compute += taken(n.scalar_loads, rate);
     w.compute *= n.tap_offsets;
     w.compute *= n.sliced;
     w.issue = Cycles{n.issued / h.schedulers * n.issue_slots};
@@ -28,9 +34,9 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
         w.latency = w.issue;
         w.unfilled = *n.unfilled;
     }
-    w.compute += n.engine_loads / rate;
-    w.issue += Cycles{n.engine_slots / h.schedulers};
-    w.compute += n.transformed / rate;
+    w.compute += taken(n.engine_loads, rate);
+    w.issue += taken(Cycles{n.engine_slots}, h.schedulers);
+    w.compute += taken(n.transformed, rate);
     if (n.engine_steps > 0) {
         const Cycles wait = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
         (n.wait_is_filled ? w.latency : w.unfilled) += wait;
@@ -58,7 +64,7 @@ GAMBREL_INLINED void slow_down(const LaunchCounts& n, const ModelInputs& h, Time
 GAMBREL_INLINED Seconds sums_in_order(const LaunchCounts& n, const ModelInputs& h, Seconds busy) {
     if (n.parts <= 1) return {};
     const Seconds link = n.sum_share * h.calibration->ordered_sum / h.clock;
-    return std::max((n.together - 1) * link, (n.parts - 1) * link - busy * (1 - 1 / n.sum_rounds));
+    return larger((n.together - 1) * link, (n.parts - 1) * link - busy * (1 - 1 / n.sum_rounds));
 }
 
 GAMBREL_INLINED Seconds dram_time(const LaunchCounts& n, const ModelInputs& h) { return n.dram / data_bandwidth(h); }
@@ -74,7 +80,7 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const ModelInputs& h, Tim
     t[Term::l1] = n.l1 / h.l1_width_of_all() / h.clock;
     t[Term::l2] = n.l2 / h.l2_bandwidth;
     t[Term::dram] = dram_time(n, h);
-    t[Term::launch] = n.alone ? n.cold_start + n.borders / h.clock : h.launch * n.launches;
+    t[Term::launch] = n.alone ? n.cold_start + taken(n.borders, h.clock) : h.launch * n.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
     const Seconds first = n.read / h.dram_bandwidth / n.k_steps;
@@ -91,23 +97,24 @@ GAMBREL_INLINED Seconds kernel_time(const LaunchCounts& n, const ModelInputs& h,
     fill_terms(n, h, t);
     t[Term::latency] += sums_in_order(n, h, t[Term::latency]);
     const Seconds busy = t[Term::latency], around = t.prologue + t.epilogue;
-    const Seconds memory = std::max({t[Term::l1], t[Term::l2], t[Term::dram]});
+    const Seconds memory = larger(larger(t[Term::l1], t[Term::l2]), t[Term::dram]);
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
     // outputs of one CTA pass under the memory's time for the others; else the memory rests meanwhile.
-    return n.asynchronous ? std::max(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
-                          : std::max(busy, memory) + around;
+    return n.asynchronous ? larger(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
+                          : larger(busy, memory) + around;
 }
 
 GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h) {
-    const Seconds moved = std::max(n.beside_dram / (n.beside_reach * data_bandwidth(h)), n.beside_l2 / h.l2_bandwidth);
-    return moved + n.beside_rows * h.dram_latency / h.clock;
+    const Seconds moved =
+        larger(taken(n.beside_dram, n.beside_reach * data_bandwidth(h)), taken(n.beside_l2, h.l2_bandwidth));
+    return moved + taken(n.beside_rows * h.dram_latency, h.clock);
 }
 
 // All kernels, with what lies between them.
 GAMBREL_INLINED Seconds call_time(const LaunchCounts& n, const ModelInputs& h, const TimeTerms& t, Seconds kernel) {
     const Seconds all = kernel + beside_time(n, h);
-    return n.call + n.offsets / h.clock +
-           (n.groups > 1 ? n.groups * std::max(all, t[Term::launch]) : all + t[Term::launch]);
+    return n.call + taken(n.offsets, h.clock) +
+           (n.groups > 1 ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
 }
 
 #undef GAMBREL_INLINED

@@ -36,24 +36,30 @@ bool sums_fit(const Mapping& m, const Machine& machine) {
 }
 
 // From the terms of one SM that runs the CTAs one after the other at a clock that does not fall: no wave is rounded up
-// there, so they are the work itself.
-void add_work(Candidate& c, ModelInputs h) {
-    const Mapping& mapping = c.layer.mapping;
-    LeastWork& least = c.least;
-    least.pipe = mapping.pipe;
-    least.l1 = c.layer.l1.total();
-    least.bounds = mapping.family == KernelFamily::tiled && !(c.layer.gemm && mapping.a.asynchronous);
-    if (!least.bounds) return;
+// there, so they are the work itself. Layers without tiles have no such bound. Products on the matrix units of newer
+// GPUs count the k that there is, not whole tiles of it.
+LeastWork work_of_one_sm(const PreparedLayer& layer, ModelInputs h) {
+    const Mapping& mapping = layer.mapping;
+    if (mapping.family != KernelFamily::tiled || (layer.gemm && mapping.a.asynchronous)) return {};
     h.sms = 1;
     h.clock_long = Frequency{};
     Occupancy alone;
     alone.ctas_per_sm = 1;
-    const TimeTerms terms = predict(c.layer, alone, h).terms;
-    constexpr double kRounding = LeastWork::kRounding;
-    const FlopPerCycle rate = std::max(FlopPerCycle{1}, h.flop_per_cycle[mapping.pipe]);
-    least.multiplied = kRounding * (terms[Term::compute] * h.clock) * rate;
-    least.issued = kRounding * (terms[Term::issue] * h.clock).value() * h.schedulers;
-    least.shared = kRounding * (terms[Term::shared] * h.clock) * h.shared_width;
+    const TimeTerms terms = predict(layer, alone, h).terms;
+    LeastWork least;
+    least.pipe = mapping.pipe;
+    least.multiplied = (terms[Term::compute] * h.clock) * std::max(FlopPerCycle{1}, h.flop_per_cycle[mapping.pipe]);
+    least.issued = (terms[Term::issue] * h.clock).value() * h.schedulers;
+    least.shared = (terms[Term::shared] * h.clock) * h.shared_width;
+    least.l1 = layer.l1.total();
+    return least;
+}
+
+LeastWork shared_out(LeastWork work, int sms) {
+    work.multiplied *= 1.0 / sms;
+    work.issued *= 1.0 / sms;
+    work.shared *= 1.0 / sms;
+    return work;
 }
 
 }  // namespace
@@ -64,9 +70,8 @@ CandidatePool::CandidatePool(const Machine& machine, const ModelInputs& hardware
 const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapping) {
     for (const Candidate& known : pool_[index])
         if (known.layer.mapping == mapping) return &known;
-    Candidate c{gambrel::prepare(workload_.items[index].layer, mapping), {}};
-    add_work(c, hardware_);
-    return &pool_[index].emplace_back(c);
+    const PreparedLayer layer = gambrel::prepare(workload_.items[index].layer, mapping);
+    return &pool_[index].emplace_back(Candidate{layer, work_of_one_sm(layer, hardware_)});
 }
 
 std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
@@ -96,9 +101,10 @@ std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
             if (at == seen.end()) {
                 seen.push_back(footprint);
                 made->footprints.push_back(m);
+                made->sharing.push_back(0);
             }
             const Candidate* const known = candidate(i, m);
-            choices.push_back({known, number, made->count++, known->least});
+            choices.push_back({known, number, made->sharing[number]++, shared_out(known->least, sms)});
         }
     }
     return made;

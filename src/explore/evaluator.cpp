@@ -25,17 +25,32 @@ struct DesignEvaluator::Impl {
           pool(machine, hardware, workload, tiles) {}
 };
 
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 // One design as the layers see it.
 struct DesignEvaluator::Scratch::State {
     SmLimits limits;
     ModelInputs inputs;
+    UnitTimes units;
     std::vector<Occupancy> occupancies;  // by footprint
     std::map<int, Placements> known;     // by number of SMs
     Placements* placements = nullptr;
     const Prepared* prepared = nullptr;
     int sms = -1;
-    std::vector<const Choice*> chosen;  // by layer
-    std::vector<const Choice*> likely;  // by layer: the fastest of the design before, or null
+    std::vector<const Choice*> chosen;  // by layer; null: nothing fits
+    std::vector<double> bounds;         // by choice of the layer at work
+
+    void begin(Impl& impl, const Factors& f);
+    double fastest(std::size_t layer);
+
+private:
+    void begin_sms(CandidatePool& pool);
+    [[nodiscard]] bool fits(const Choice& choice) const { return occupancies[choice.footprint].ctas_per_sm > 0; }
+    double time_of(const Choice& choice);
 };
 
 DesignEvaluator::Scratch::Scratch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -55,83 +70,76 @@ DesignEvaluator::Scratch DesignEvaluator::scratch() const {
     auto state = std::make_unique<Scratch::State>();
     state->limits = impl_->limits;
     state->chosen.resize(impl_->workload.items.size());
-    state->likely.resize(impl_->workload.items.size());
     return Scratch(std::move(state));
 }
 
-namespace {
+void DesignEvaluator::Scratch::State::begin_sms(CandidatePool& pool) {
+    sms = static_cast<int>(inputs.sms);
+    prepared = &pool.prepared(sms);
+    occupancies.resize(prepared->footprints.size());
+    constexpr std::size_t kMostKnown = 8;
+    if (known.size() == kMostKnown && !known.contains(sms)) known.clear();
+    placements = &known.try_emplace(sms, *prepared).first->second;
+}
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
-double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
-    const Impl& impl = *impl_;
-    Scratch::State& s = *scratch.state_;
-    s.inputs = scaled(impl.hardware, f);
-    if (const int sms = static_cast<int>(s.inputs.sms); sms != s.sms) {
-        s.prepared = &impl_->pool.prepared(sms);
-        s.sms = sms;
-        s.occupancies.resize(s.prepared->footprints.size());
-        constexpr std::size_t kMostKnown = 8;
-        if (s.known.size() == kMostKnown && !s.known.contains(sms)) s.known.clear();
-        s.placements = &s.known.try_emplace(sms, *s.prepared).first->second;
-        std::fill(s.likely.begin(), s.likely.end(), nullptr);
-    }
+void DesignEvaluator::Scratch::State::begin(Impl& impl, const Factors& f) {
+    inputs = scaled(impl.hardware, f);
+    units = UnitTimes(inputs);
+    if (static_cast<int>(inputs.sms) != sms) begin_sms(impl.pool);
     const Bytes more_shared = impl.limits.shared_memory * (f[Resource::shared] - 1);
     const bool unified = impl.limits.architecture->l1_holds_shared_memory;
-    s.limits.registers = impl.limits.registers * f[Resource::registers];
-    s.limits.shared_memory = impl.limits.shared_memory + more_shared;
-    s.limits.shared_memory_per_cta = impl.limits.shared_memory_per_cta * f[Resource::shared];
-    s.limits.l1 = unified ? impl.limits.l1 + more_shared : impl.limits.l1;
-    for (std::size_t i = 0; i < s.occupancies.size(); ++i) {
-        Occupancy& o = s.occupancies[i] = occupancy(s.limits, s.prepared->footprints[i]);
+    limits.registers = impl.limits.registers * f[Resource::registers];
+    limits.shared_memory = impl.limits.shared_memory + more_shared;
+    limits.shared_memory_per_cta = impl.limits.shared_memory_per_cta * f[Resource::shared];
+    limits.l1 = unified ? impl.limits.l1 + more_shared : impl.limits.l1;
+    for (std::size_t i = 0; i < occupancies.size(); ++i) {
+        Occupancy& o = occupancies[i] = occupancy(limits, prepared->footprints[i]);
         if (unified && more_shared != Bytes{}) {
             // The steps of the carve-out end at what was built; beyond them L1 has what the CTAs leave.
-            const Bytes used = o.ctas_per_sm * s.prepared->footprints[i].shared_memory;
-            o.l1 = std::clamp(s.limits.l1 - used, Bytes{}, std::min(o.l1, impl.limits.l1));
+            const Bytes used = o.ctas_per_sm * prepared->footprints[i].shared_memory;
+            o.l1 = std::clamp(limits.l1 - used, Bytes{}, std::min(o.l1, impl.limits.l1));
         }
-        s.placements->set(i, o, s.inputs.l2_capacity);
+        placements->set(i, o, inputs.l2_capacity);
     }
+}
+
+double DesignEvaluator::Scratch::State::time_of(const Choice& choice) {
+    const Occupancy& o = occupancies[choice.footprint];
+    const PreparedLayer& layer = choice.candidate->layer;
+    if (layer.mapping.family != KernelFamily::tiled) return predicted_time(layer, o, inputs).value();
+    return predicted_time(layer, o, inputs, placements->basis(choice, o, inputs)).value();
+}
+
+// The choice with the least bound goes first: it is nearly always the fastest, and then no other needs a prediction. Of
+// equals the first in order wins, whatever was evaluated before.
+double DesignEvaluator::Scratch::State::fastest(std::size_t layer) {
+    const std::vector<Choice>& choices = prepared->choices[layer];
+    const Choice* likely = nullptr;
+    if (bounds.size() < choices.size()) bounds.resize(choices.size());
+    double least = kNever;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (!fits(choices[i])) continue;
+        bounds[i] = choices.size() > 1 ? units.least(placements->least(choices[i])).value() : 0;
+        if (bounds[i] < least) least = bounds[i], likely = &choices[i];
+    }
+    chosen[layer] = likely;
+    if (likely == nullptr) return kNever;
+    double best = time_of(*likely);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const Choice* const other = &choices[i];
+        if (other == likely || !fits(*other) || bounds[i] > best) continue;
+        const double t = time_of(*other);
+        if (t < best || (t == best && other < chosen[layer])) best = t, chosen[layer] = other;
+    }
+    return best;
+}
+
+double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
+    Scratch::State& s = *scratch.state_;
+    s.begin(*impl_, f);
     double total = 0;
-    for (std::size_t i = 0; i < impl.workload.items.size(); ++i) {
-        const Workload::Item& item = impl.workload.items[i];
-        const auto time_of = [&](const Choice& choice) {
-            const Occupancy& o = s.occupancies[choice.footprint];
-            if (o.ctas_per_sm == 0) return kNever;
-            const PreparedLayer& layer = choice.candidate->layer;
-            if (layer.mapping.family != KernelFamily::tiled) return predicted_time(layer, o, s.inputs).value();
-            return predicted_time(layer, o, s.inputs, s.placements->of(choice, o, s.inputs).placement).value();
-        };
-        // What was fastest on the design before is likely to be so again, and most others then need no prediction.
-        // They keep their order, so that the first of equals wins whatever was evaluated before.
-        const Choice* const likely = s.likely[i];
-        const double bound = likely ? time_of(*likely) : kNever;
-        double best = kNever;
-        s.chosen[i] = nullptr;
-        for (const Choice& choice : s.prepared->choices[i]) {
-            const LeastWork& work = choice.least;
-            double t = bound;
-            if (&choice != likely) {
-                const Occupancy& o = s.occupancies[choice.footprint];
-                if (o.ctas_per_sm == 0) continue;
-                if (work.bounds) {
-                    const auto hopeless = [&](double least) { return least >= best || least > bound; };
-                    const Cycles busy = work.busy(s.inputs);
-                    const Placements::Kept* kept = s.placements->find(choice);
-                    if (kept == nullptr && hopeless(work.least_time(s.inputs, busy))) continue;
-                    if (kept == nullptr) kept = &s.placements->of(choice, o, s.inputs);
-                    if (hopeless(kept->least_time(s.inputs, busy))) continue;
-                }
-                t = time_of(choice);
-            }
-            if (t >= best) continue;
-            best = t;
-            s.chosen[i] = &choice;
-        }
-        s.likely[i] = s.chosen[i];
-        total += item.weight * best;
-    }
+    for (std::size_t i = 0; i < impl_->workload.items.size(); ++i)
+        total += impl_->workload.items[i].weight * s.fastest(i);
     return total;
 }
 

@@ -30,6 +30,7 @@ struct Axis {
 // progressions have the same length, only it can hide positions of this one.
 std::int64_t positions_read(const Axis& a) {
     if (a.outputs <= 0) return 0;
+    if (a.stride == 1 && a.dilation == 1) return a.size;  // as outputs go on to the last position
     const auto ceil_div = [&](std::int64_t x) { return x <= 0 ? -(-x / a.stride) : (x + a.stride - 1) / a.stride; };
     const std::int64_t back = a.stride / std::gcd(a.stride, a.dilation);
     std::int64_t count = 0;

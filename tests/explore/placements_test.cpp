@@ -31,7 +31,7 @@ protected:
     const ModelInputs inputs_ = *model_inputs(gpu_);
     const Workload work_ = asked_of(GetParam());
     const DesignEvaluator evaluator_{gpu_, inputs_, work_};
-    // More capacities of L2 than placements are kept of, and more numbers of SMs.
+    // More numbers of SMs than placements are kept of.
     const Space space_ = *parse_space(
         "l2.capacity=0.5:8:0.05,sms=0.5:2:0.125,macs=1:4,l1.bandwidth=1:4,l2.bandwidth=1:4,dram.bandwidth=1:4,"
         "registers=0.5:4,shared=0.5:4,clock=0.8:1.5",
@@ -56,6 +56,18 @@ TEST_P(Placements, a_time_does_not_depend_on_the_designs_before) {
         // Long runs with one number of SMs, as a grid has them, and changes between.
         if (i % 30 >= 10) f[Resource::sms] = 1;
         ASSERT_EQ(evaluator_.time(f, used), time_of(evaluator_, f)) << i;
+    }
+}
+
+TEST_P(Placements, what_was_forgotten_is_computed_again) {
+    auto used = evaluator_.scratch();
+    // More capacities than placements are kept of, twice in the same order, so that each is forgotten in between.
+    for (int i = 0; i < 600; ++i) {
+        const Factors f = only(Resource::l2_capacity, 0.25 + (i % 300) * 0.01);
+        const double again = evaluator_.time(f, used);
+        if (i >= 300 && i % 20 == 0) {
+            ASSERT_EQ(again, time_of(evaluator_, f)) << i;
+        }
     }
 }
 

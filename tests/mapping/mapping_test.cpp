@@ -227,6 +227,20 @@ TEST(Mapping, another_tile_brings_its_own_threads_registers_and_shared_memory) {
     }
 }
 
+TEST(Mapping, a_tile_that_does_not_fit_gives_up_stages_before_it_gives_up_k) {
+    const Layer layer = layer_of(Gemm{.m = 4096, .n = 4096, .k = 4096}, Pass::fwd, Precision::fp16);
+    const Machine& h100 = machine("h100-sxm");
+    const Mapping rule = mapping_for(layer, h100);
+    // Of the 227 KiB of a CTA a stage of 256 x 256 x 64 takes 64.
+    const Mapping three = with_tile(rule, layer, h100, {256, 256, 64});
+    EXPECT_EQ(three.stages, 3);
+    EXPECT_EQ(three.cta.k, 64);
+    const Mapping two = with_tile(rule, layer, h100, {256, 256, 256});
+    EXPECT_EQ(two.stages, 2);
+    EXPECT_EQ(two.cta.k, 64);
+    EXPECT_EQ(two.warp.k, 64);
+}
+
 TEST(Mapping, a_long_k_step_by_hand_is_cut_to_what_an_sm_has) {
     const Layer layer = layer_of(Gemm{.m = 4096, .n = 4096, .k = 4096}, Pass::fwd, Precision::fp16);
     for (const char* gpu : {"k80", kV100, "a100-sxm4-80gb", "h100-sxm"}) {
