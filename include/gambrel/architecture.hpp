@@ -191,9 +191,12 @@ struct Architecture {
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
     Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
-    // Operands that are asked for sector by sector, from rows p bytes apart, come at p to the power of minus this of
-    // the DRAM bandwidth; fitted. 0: not seen.
-    double single_sector_decline = 0;
+    // Operands of products on CUDA cores that are asked for sector by sector, from rows p bytes apart, come at
+    // reach x (p / 4096)^-decline of the DRAM bandwidth; fitted. 1: as fast as any others.
+    double single_sector_reach = 1, single_sector_decline = 0;
+    // Where both operands come so and L1 keeps no lines: elements of k, over those that L2 holds of all rows in flight,
+    // at which CTAs have drifted so far apart that they find half of each other's sectors; fitted. 0: not seen.
+    double single_sector_drift = 0;
     double issue_slots = 1;  // of an instruction on the CUDA cores; fitted
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.

@@ -42,7 +42,9 @@ void read_l1(Section s, Architecture& a) {
 }
 
 void read_dram(Section s, Architecture& a) {
+    a.single_sector_reach = s.number("single_sector_reach", 0, 1);
     a.single_sector_decline = s.number("single_sector_decline", 0, 1);
+    a.single_sector_drift = s.number("single_sector_drift", 0, 1e6);
     s.finish();
 }
 
