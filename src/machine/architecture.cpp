@@ -58,6 +58,8 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
+    if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0)
+        a.engines.implicit_half = {s.tile("half_engine"), s.tile("half_engine_wide"), from};
     s.finish();
 }
 
