@@ -132,6 +132,8 @@ struct MatrixUnits {
     std::vector<Tile> convolution_tiles;  // of forward convolutions; empty: `tiles`
     std::int32_t convolution_channels = 0;
     bool steps_end_with_tap = false;
+    // Tables of this generation's library calls in FP16 that log no clock were timed at the boards' base clock.
+    bool calls_at_base_clock = false;
 };
 
 // How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
@@ -158,9 +160,9 @@ struct EngineChoice {
 };
 struct EngineKernels {
     EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 65, 0, 0}, precomputed;
+    EngineChoice implicit_half;  // of FP16 tensors; narrow.m is 0: as `implicit`
     // GEMM, whose input another kernel has written out as a matrix.
     EngineChoice written_out{{32, 32, 8}, {64, 128, 8}, 65, 0, 0};
-    EngineChoice implicit_half;  // of FP16 tensors; narrow.m is 0: as `implicit`
     std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does
     bool filters_through_l1 = false;              // their lines stay in L1 for other CTAs
     // Multiplier slots that an element of a tile costs: it is loaded alone, with its address and bounds; fitted. 0: as
