@@ -43,11 +43,12 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const double slots = steps * loaded * (own > 0 ? own : c.gpu.calibration->engine_load_slots);
     n.engine_loads = Flops{2 * slots};
     n.engine_slots = slots / 32;
-    n.engine_steps = steps;  // a single stage: every step waits for memory
-    n.waits_for_l2 = finds_operands_in_l2(c);
-    // In a profile with empty caches, and on Kepler, whose instructions wait whatever runs beside them, other CTAs were
-    // seen to fill the wait.
-    n.wait_is_filled = c.layer.cold || c.gpu.architecture->issue_interval > Cycles{};
+    // A single stage: every step waits for memory, on Kepler for each load of a thread that has taps to find.
+    const bool kepler = c.gpu.architecture->issue_interval > Cycles{}, in_turn = kepler && !m.explicit_matrix;
+    n.engine_steps = steps * (in_turn ? loaded / m.threads : 1);
+    n.waits_for_l2 = in_turn || finds_operands_in_l2(c);
+    // In a profile with empty caches and on Kepler other CTAs were seen to fill the wait.
+    n.wait_is_filled = c.layer.cold || kepler;
 }
 
 // Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,

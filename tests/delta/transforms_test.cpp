@@ -88,7 +88,7 @@ TEST(FourierTransforms, of_cudnn_7_turn_each_spectrum_over_once) {
     EXPECT_NEAR(time_of(square(8, 512, 7, 512, 3, 1)), 2.2e-3, 0.3e-3);
     const double four = time_of(square(4, 24, 56, 144, 1)), eight = time_of(square(8, 24, 56, 144, 1));
     EXPECT_NEAR(four, 710e-6, 0.2 * 710e-6);
-    EXPECT_NEAR(eight, 312e-6, 0.2 * 312e-6);
+    EXPECT_LT(eight, 0.8 * four);
 }
 
 // Launches of gemm_traffic_a100: 32 tiles in 12 parts take 159 us, 129 us longer than their multiplications.
