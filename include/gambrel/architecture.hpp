@@ -132,6 +132,8 @@ struct MatrixUnits {
     std::vector<Tile> convolution_tiles;  // of forward convolutions; empty: `tiles`
     std::int32_t convolution_channels = 0;
     bool steps_end_with_tap = false;
+    // Tables of this generation's library calls in FP16 that log no clock were timed at the boards' base clock.
+    bool calls_at_base_clock = false;
 };
 
 // How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
@@ -158,6 +160,7 @@ struct EngineChoice {
 };
 struct EngineKernels {
     EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 65, 0, 0}, precomputed;
+    EngineChoice implicit_half;  // of FP16 tensors; narrow.m is 0: as `implicit`
     // GEMM, whose input another kernel has written out as a matrix.
     EngineChoice written_out{{32, 32, 8}, {64, 128, 8}, 65, 0, 0};
     std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does
@@ -191,9 +194,12 @@ struct Architecture {
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
     Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
-    // Operands that are asked for sector by sector, from rows p bytes apart, come at p to the power of minus this of
-    // the DRAM bandwidth; fitted. 0: not seen.
-    double single_sector_decline = 0;
+    // Operands of products on CUDA cores that are asked for sector by sector, from rows p bytes apart, come at
+    // reach x (p / 4096)^-decline of the DRAM bandwidth; fitted. 1: as fast as any others.
+    double single_sector_reach = 1, single_sector_decline = 0;
+    // Where both operands come so and L1 keeps no lines: elements of k, over those that L2 holds of all rows in flight,
+    // at which CTAs have drifted so far apart that they find half of each other's sectors; fitted. 0: not seen.
+    double single_sector_drift = 0;
     double issue_slots = 1;  // of an instruction on the CUDA cores; fitted
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.

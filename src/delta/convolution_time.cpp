@@ -14,6 +14,18 @@ bool finds_operands_in_l2(const TiledLaunch& c) {
     return repeated && needed <= c.gpu.l2_capacity;
 }
 
+// cuDNN 7 turns each spectrum over once on its way, whatever its length: it is written and read twice, the second time
+// by the product. Only filters of more than 32 points a side are left as they are where eight images or more share them.
+// The bytes beyond those of as many passes as the length needs; fewer for long ones.
+Bytes turned_over(const TiledLaunch& c) {
+    const auto& [images, filters, products] = c.geometry.transforms.handed_on;
+    constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kMoved = 3;
+    const double numbers = c.geometry.batch / 3;  // of a spectrum: a complex product is three real ones
+    const double counted = numbers <= kShort ? 1 : numbers <= kMiddle ? 3 : 5;
+    const double of_filters = numbers > kShort && c.geometry.m >= kShared ? 1 : kMoved;
+    return (kMoved - counted) * (images + products) + (of_filters - counted) * filters;
+}
+
 }  // namespace
 
 double engine_fragments(const TiledLaunch& c) {
@@ -31,11 +43,12 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const double slots = steps * loaded * (own > 0 ? own : c.gpu.calibration->engine_load_slots);
     n.engine_loads = Flops{2 * slots};
     n.engine_slots = slots / 32;
-    n.engine_steps = steps;  // a single stage: every step waits for memory
-    n.waits_for_l2 = finds_operands_in_l2(c);
-    // In a profile with empty caches, and on Kepler, whose instructions wait whatever runs beside them, other CTAs were
-    // seen to fill the wait.
-    n.wait_is_filled = c.layer.cold || c.gpu.architecture->issue_interval > Cycles{};
+    // A single stage: every step waits for memory, on Kepler for each load of a thread that has taps to find.
+    const bool kepler = c.gpu.architecture->issue_interval > Cycles{}, in_turn = kepler && !m.explicit_matrix;
+    n.engine_steps = steps * (in_turn ? loaded / m.threads : 1);
+    n.waits_for_l2 = in_turn || finds_operands_in_l2(c);
+    // In a profile with empty caches and on Kepler other CTAs were seen to fill the wait.
+    n.wait_is_filled = c.layer.cold || kepler;
 }
 
 // Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,
@@ -53,9 +66,13 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const bool fourier = c.mapping.transform == Transform::fft || c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
-    n.beside_dram = more.dram.total();
+    // Seen from Maxwell to Turing; on Kepler times are those of as many passes as the length needs.
+    const Architecture& gpu = *c.gpu.architecture;
+    const bool turns_over =
+        c.mapping.transform == Transform::fft && !gpu.matrix_gemm && gpu.issue_interval <= Cycles{};
+    n.beside_dram = more.dram.total() + (turns_over ? turned_over(c) : Bytes{});
     n.beside_l2 = more.l2.total();
-    n.beside_reach = fourier ? fit.fft_reach : rearranges ? fit.transpose_reach : 1;
+    n.beside_reach = turns_over || rearranges ? fit.transpose_reach : fourier ? fit.fft_reach : 1;
     // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each.
     constexpr double kRows = 256;
     n.beside_rows = c.mapping.writes_matrix ? std::min(c.geometry.k / c.geometry.taps, kRows) : 0;

@@ -100,25 +100,46 @@ double taps_apart(const TiledLaunch& c) {
     return 1 + (c.geometry.taps_h - 1) * std::clamp(excess, 0.0, 1.0);
 }
 
-// Of operands that come sector by sector: CTAs wait for each so long that those of a panel keep step, and what all
-// panels walk along stays where it fits.
+bool by_sectors(const TiledLaunch& c, const WarpLoad& load) {
+    return c.layer.gemm && !is_tensor(c.mapping.pipe) && load.k_major &&
+           load.run() * c.geometry.element <= Bytes{kSector};
+}
+
+// Both operands come sector by sector, and no L1 keeps the rest of their lines.
+bool shares_sectors(const TiledLaunch& c) {
+    return c.gpu.architecture->single_sector_drift > 0 && by_sectors(c, c.mapping.a) && by_sectors(c, c.mapping.b);
+}
+
+// CTAs that read the same rows find each other's sectors in L2 while they are at nearly the same place of k. L2 holds
+// `held` elements of k of all rows in flight, and the longer k is, the further CTAs have drifted apart.
 Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s) {
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
+    const Tile& tile = c.mapping.cta;
+    const double flight = c.resident * c.gpu.sms, panels = std::clamp(flight / o.line, 1.0, o.panels);
+    const double along = std::min(o.line, flight) * (rows_first ? tile.m : tile.n);
+    const double across = panels * (rows_first ? tile.n : tile.m);
+    const double held = c.gpu.usable_l2() / ((along + across) * c.geometry.element);
+    const double k = static_cast<double>(c.grid.k_steps) * tile.k;
+    const double apart = k / (k + c.gpu.architecture->single_sector_drift * held);
     const Bytes walked = (rows_first ? c.geometry.a.unique : c.geometry.b.unique) / c.geometry.batch;
     const double part = 1.0 / static_cast<double>(c.grid.split_k);
     const bool stays = walked * part <= c.gpu.calibration->panel_share * c.gpu.usable_l2();
-    const double times = stays ? 1 : std::max(1.0, std::min(s.together, o.panels));
-    return rows_first ? Reads{times, 1} : Reads{1, times};
+    const double together = std::max(1.0, std::min(s.together, o.panels));
+    const double of_walked = stays ? 1 : together + (o.panels - together) * apart;
+    const double of_panel = 1 + (o.line - 1) * apart;
+    return rows_first ? Reads{of_walked, of_panel} : Reads{of_panel, of_walked};
 }
 
 }  // namespace
 
-bool reads_single_sectors(const TiledLaunch& c) {
-    if (c.gpu.architecture->single_sector_decline <= 0 || !c.layer.gemm) return false;
-    const auto by_sectors = [&](const WarpLoad& load) {
-        return load.k_major && load.run() * c.geometry.element <= Bytes{kSector};
-    };
-    return by_sectors(c.mapping.a) && by_sectors(c.mapping.b);
+// A sector is a small part of the row of DRAM that is opened for it; the further apart the rows of the operand, the
+// fewer sectors of other rows lie in the same one.
+double sector_reach(const TiledLaunch& c, const WarpLoad& load) {
+    const Architecture& a = *c.gpu.architecture;
+    if (a.single_sector_reach >= 1 || !by_sectors(c, load)) return 1;
+    constexpr Bytes kDistance{4096};  // that the reach is stated at
+    const double pitch = c.geometry.k * c.geometry.element / kDistance;
+    return std::min(1.0, a.single_sector_reach * std::pow(pitch, -a.single_sector_decline));
 }
 
 void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
@@ -136,7 +157,7 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
             const RereadCounts counts = reread_counts(c, order);
             reads = lessened(reads_of(c, order, counts), lost);
             even = counts.uneven > 0 ? lessened(reads_of(c, order, counts.evened()), lost) : reads;
-            if (reads_single_sectors(c)) reads = even = sector_reads(c, order, counts);
+            if (shares_sectors(c)) reads = even = sector_reads(c, order, counts);
         }
     } else if (g.a.unique + g.b.unique + g.output * g.element > c.gpu.usable_l2()) {
         const double miss = split_miss(c);

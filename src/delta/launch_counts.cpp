@@ -112,13 +112,12 @@ void count_cold_start(const TiledLaunch& c, LaunchCounts& n) {
 }
 
 void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
-    const double pitch = c.geometry.k * c.geometry.element / Bytes{1};
-    const double decline = reads_single_sectors(c) ? std::pow(pitch, c.gpu.architecture->single_sector_decline) : 1;
     n.l1 = t.l1.total();
     n.l2 = t.l2.total();
-    n.read = t.dram.a + t.dram.b - t.dram_uneven.total();
+    const Bytes a = t.dram.a - t.dram_uneven.a, b = t.dram.b - t.dram_uneven.b;
+    n.read = a + b;
     n.stored = t.dram.c;
-    n.dram = n.read * decline + n.stored;
+    n.dram = a / sector_reach(c, c.mapping.a) + b / sector_reach(c, c.mapping.b) + n.stored;
 }
 
 Seconds fixed_overhead(const TiledLaunch& c) {

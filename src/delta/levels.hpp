@@ -90,8 +90,8 @@ OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
-// Each request for either operand is one sector in a row of DRAM of its own, on architectures where that is slow.
-bool reads_single_sectors(const TiledLaunch& c);
+// Share of the DRAM bandwidth at which the operand of a product on CUDA cores comes that is asked for sector by sector.
+double sector_reach(const TiledLaunch& c, const WarpLoad& load);
 // What a profiler's counters of this kernel see that the levels do not, and the other way round.
 void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& traffic);
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to

@@ -118,15 +118,13 @@ Errors not_launchable(const Layer& layer, const Mapping& m, const Machine& machi
                          m.cta.m, m.cta.n, m.cta.k, machine.id, m.threads, m.registers, binary_text(m.shared_memory))}};
 }
 
-// Calls of cuDNN 7 in FP16 ran at the boards' application clocks, as their half in FP32 that logs them; DeepBench's in
-// FP32 at boost.
 bool is_fp16_call(const Layer& layer) {
     return layer.precision == Precision::fp16 && std::holds_alternative<Convolution>(layer.op) &&
            timing_of(layer.hints) == Timing::call;
 }
-bool has_cudnn_7(const Machine& machine) {
-    const Architecture& a = architecture_of(machine);
-    return a.matrix && !a.matrix_gemm;
+bool calls_at_base_clock(const Machine& machine) {
+    const auto& matrix = architecture_of(machine).matrix;
+    return matrix && matrix->calls_at_base_clock;
 }
 
 }  // namespace
@@ -176,7 +174,7 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
                                                    layer.hints.gpu));
     }
     const auto& base = machine->clocks.base;
-    const bool at_base = !clock && base && (layer.hints.base_clock || (called && has_cudnn_7(*machine)));
+    const bool at_base = !clock && base && (layer.hints.base_clock || (called && calls_at_base_clock(*machine)));
     const auto inputs = model_inputs(*machine, at_base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
     // Where every row has a clock of its own, the machines of rows long past would fill the memory.
@@ -194,7 +192,7 @@ Result<Estimator::Target> Estimator::target_of(const Layer& layer) {
     auto pipe = pipe_for(layer, machine);
     if (!pipe) return tl::unexpected(std::move(pipe.error()));
     std::string note = std::move(pipe->note);
-    if (is_fp16_call(layer) && has_cudnn_7(machine) && machine.clocks.base && !layer.hints.sm_clock && !options_.clock)
+    if (is_fp16_call(layer) && calls_at_base_clock(machine) && machine.clocks.base && !layer.hints.sm_clock && !options_.clock)
         note += fmt::format("{}at the base clock of {}, as calls of cuDNN 7 in FP16 were timed: --clock gives another",
                             note.empty() ? "" : "; ", to_text(machine.clocks.base->value));
     return Target{std::move(*known), std::move(note)};

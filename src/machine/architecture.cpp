@@ -42,7 +42,9 @@ void read_l1(Section s, Architecture& a) {
 }
 
 void read_dram(Section s, Architecture& a) {
+    a.single_sector_reach = s.number("single_sector_reach", 0, 1);
     a.single_sector_decline = s.number("single_sector_decline", 0, 1);
+    a.single_sector_drift = s.number("single_sector_drift", 0, 1e6);
     s.finish();
 }
 
@@ -56,6 +58,8 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
+    if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0)
+        a.engines.implicit_half = {s.tile("half_engine"), s.tile("half_engine_wide"), from};
     s.finish();
 }
 
@@ -97,6 +101,7 @@ MatrixUnits matrix_units(Section s) {
     m.convolution_tiles = s.tiles("convolution_tiles", false);
     m.convolution_channels = s.count("convolution_channels", 1, 64, false);
     m.steps_end_with_tap = s.flag("steps_end_with_tap", false);
+    m.calls_at_base_clock = s.flag("calls_at_base_clock", false);
     s.finish();
     return m;
 }

@@ -20,11 +20,15 @@ const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const A
     const EngineKernels& engines = architecture.engines;
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
-    if (asks_for(layer, "IMPLICIT_GEMM")) return &engines.implicit;
+    // FP16 tensors of few channels take the tiles of FP32: names of DeepCAM's layers, times of 3 and 8 channels.
+    constexpr std::int64_t kFewChannels = 32;
+    const bool half = layer.precision == Precision::fp16 && v->c / v->groups >= kFewChannels;
+    const EngineChoice& implicit = half && engines.implicit_half.narrow.m > 0 ? engines.implicit_half : engines.implicit;
+    if (asks_for(layer, "IMPLICIT_GEMM")) return &implicit;
     if (writes_input_as_matrix(layer) && layer.pass == Pass::fwd) return &engines.written_out;
     // FP16 that no Tensor Core takes.
     const bool narrow = layer.precision == Precision::fp16 && !is_tensor(pipe) && architecture.matrix.has_value();
-    if (narrow && asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd) return &engines.implicit;
+    if (narrow && asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd) return &implicit;
     const bool precomputed =
         asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
     const EngineChoice& choice = engines.precomputed;

@@ -19,6 +19,7 @@ enum class Column : std::uint8_t {
     op,
     gpu,
     sm_clock_mhz,
+    clock,
     precision,
     pass,
     layout,
@@ -100,7 +101,7 @@ enum class Column : std::uint8_t {
     mode,
     notes,
 };
-inline constexpr std::size_t kColumns = 84;
+inline constexpr std::size_t kColumns = 85;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

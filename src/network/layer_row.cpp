@@ -140,7 +140,12 @@ private:
                 cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
         }
         hints.cold = !cell(Column::counted).empty();
-        hints.base_clock = hints.cold && !hints.sm_clock;
+        if (const auto text = cell(Column::clock); text == "base")
+            hints.base_clock = true;
+        else if (!text.empty())
+            cells_.fault(fmt::format("clock \"{}\": expected base; sm_clock_mhz has a clock in MHz", text));
+        if (hints.cold) hints.base_clock = true;
+        if (hints.sm_clock) hints.base_clock = false;
         if (const auto text = cell(Column::timing); !text.empty()) {
             hints.timing = timing_from(text);
             if (!hints.timing)

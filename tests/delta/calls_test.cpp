@@ -131,21 +131,6 @@ TEST(TensorCores, of_a_board_fed_by_its_slot_run_at_the_base_clock) {
     EXPECT_EQ(model_inputs(machine("t4"), Frequency{1e9})->matrix_clock_long, 1);
 }
 
-// gemm_time_tiles_fp32, P4: 540 ms by 64x64_tn, of which 136 ms are multiplications.
-TEST(SingleSectors, of_both_operands_come_slowly_on_pascal) {
-    Layer tn = layer_of(Gemm{.m = 7188, .n = 32806, .k = 1303, .b_transposed = true});
-    tn.hints.kernel = "maxwell_sgemm_64x64_tn";
-    const Prediction p = on("p4", tn);
-    EXPECT_EQ(p.bound, Term::dram);
-    EXPECT_NEAR(p.time.value(), 540e-3, 0.15 * 540e-3);
-    // Volta's L1 keeps the line that a sector is part of.
-    EXPECT_NE(on("v100-pcie-16gb", tn).bound, Term::dram);
-    // Where one operand runs along its rows the other does not slow it down.
-    Layer nn = layer_of(Gemm{.m = 7188, .n = 32806, .k = 1303});
-    nn.hints.kernel = "maxwell_sgemm_64x64_nn";
-    EXPECT_LT(on("p4", nn).time.value(), 0.5 * p.time.value());
-}
-
 // gemm_traffic_a100: beside the product a bias kernel moves 3 times the output at L1, a copy into C twice.
 TEST(Calls, of_linear_layers_have_a_kernel_for_the_bias) {
     Layer layer = layer_of(Gemm{.m = 589824, .n = 512, .k = 128, .b_transposed = true});

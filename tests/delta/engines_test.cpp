@@ -44,6 +44,16 @@ TEST(Engines, wait_for_l2_where_a_call_finds_there_what_the_one_before_it_left) 
     EXPECT_NEAR(kClockedV100.cycles_of_element(80, 4096) - kClockedV100.cycles_of_element(80), (432.5 - 212.1) / 8, 2);
 }
 
+// Measured on GRID K520: 244 cycles with one CTA of 32 x 32 on an SM, 266 with four and 294 with eight, where each of a
+// thread's eight loads in a step of eight elements waits for L2, 220 cycles. Other CTAs fill that wait.
+TEST(Engines, wait_for_each_load_in_turn_on_kepler) {
+    const ClockedBoard board{"grid-k520", 797};
+    const auto ctas = [&](std::int64_t n) { return board.cycles_of_element(8 * n, 64, 32); };
+    EXPECT_NEAR(ctas(1), 244, 0.15 * 244);
+    EXPECT_NEAR(ctas(4), 266, 0.15 * 266);
+    EXPECT_NEAR(ctas(8), 294, 0.15 * 294);
+}
+
 // CTAs of an SM   1   2   3   4   5   6   8
 // measured       73 114 124 128 166 209 240
 TEST(Engines, of_two_warps_stand_two_by_two_on_half_of_the_schedulers) {

@@ -170,29 +170,6 @@ TEST(Mapping, stages_grow_with_the_architecture) {
     EXPECT_EQ(stages("h100-sxm"), 4);
 }
 
-TEST(Mapping, the_algorithm_without_precomputed_offsets_is_run_by_the_older_engines) {
-    Layer layer = convolution_layer();
-    layer.hints.algorithm = "IMPLICIT_GEMM";
-    const Mapping engine = mapping_for(layer, machine(kV100));
-    EXPECT_EQ(engine.stages, 1);
-    EXPECT_FALSE(engine.a.through_l1);
-    EXPECT_EQ(engine.launches, 1);
-    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
-    const Mapping precomputed = mapping_for(layer, machine(kV100));
-    EXPECT_EQ(precomputed.stages, 2);
-    EXPECT_EQ(precomputed.launches, 2);
-}
-
-TEST(Mapping, large_batches_with_precomputed_offsets_are_run_by_tiles_on_ampere) {
-    Layer layer = layer_of(square(64, 256, 28, 256, 1));
-    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
-    const Mapping large = mapping_for(layer, machine("a100-sxm4-80gb"));
-    EXPECT_FALSE(large.engine);
-    EXPECT_EQ(large.cta, (Tile{128, 64, 8}));
-    layer.op = square(16, 256, 56, 256, 1);  // as many CTAs, fewer images
-    EXPECT_TRUE(mapping_for(layer, machine("a100-sxm4-80gb")).engine);
-}
-
 TEST(Mapping, depthwise_and_streaming_layers_have_no_tile) {
     Convolution v = square(8, 96, 56, 96, 3, 1);
     v.groups = 96;
