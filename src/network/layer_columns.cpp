@@ -20,7 +20,7 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::op, {"op"}},
     {Column::gpu, {"gpu", "system"}},
     {Column::sm_clock_mhz, {"sm_clock_mhz"}},
-    {Column::clock, {"clock"}},
+    {Column::timed_at, {"timed_at"}},
     {Column::precision, {"precision"}},
     {Column::pass, {"pass"}},
     {Column::layout, {"layout", "layout_label"}},

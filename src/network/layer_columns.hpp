@@ -19,7 +19,7 @@ enum class Column : std::uint8_t {
     op,
     gpu,
     sm_clock_mhz,
-    clock,
+    timed_at,
     precision,
     pass,
     layout,

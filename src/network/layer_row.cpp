@@ -140,10 +140,11 @@ private:
                 cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
         }
         hints.cold = !cell(Column::counted).empty();
-        if (const auto text = cell(Column::clock); text == "base")
+        if (const auto text = cell(Column::timed_at); text == "base clock")
             hints.base_clock = true;
         else if (!text.empty())
-            cells_.fault(fmt::format("clock \"{}\": expected base; sm_clock_mhz has a clock in MHz", text));
+            cells_.fault(
+                fmt::format("timed_at \"{}\": expected \"base clock\"; sm_clock_mhz has a clock in MHz", text));
         if (hints.cold) hints.base_clock = true;
         if (hints.sm_clock) hints.base_clock = false;
         if (const auto text = cell(Column::timing); !text.empty()) {

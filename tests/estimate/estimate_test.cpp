@@ -47,8 +47,8 @@ TEST(Estimator, takes_the_base_clock_for_a_row_with_counters) {
     };
     EXPECT_EQ(clock(heads + "\n" + row + "\n"), v100().clocks.boost->value);
     EXPECT_EQ(clock(heads + ",dram_bytes\n" + row + ",1e6\n"), v100().clocks.base->value);
-    EXPECT_EQ(clock(heads + ",clock\n" + row + ",base\n"), v100().clocks.base->value);
-    EXPECT_EQ(clock(heads + ",clock,sm_clock_mhz\n" + row + ",base,1400\n"), Frequency{1.4e9});
+    EXPECT_EQ(clock(heads + ",timed_at\n" + row + ",base clock\n"), v100().clocks.base->value);
+    EXPECT_EQ(clock(heads + ",timed_at,sm_clock_mhz\n" + row + ",base clock,1400\n"), Frequency{1.4e9});
     EXPECT_EQ(clock(heads + ",dram_bytes,sm_clock_mhz\n" + row + ",1e6,1400\n"), Frequency{1.4e9});
     EXPECT_EQ(clock(heads + ",dram_bytes\n" + row + ",1e6\n", Frequency{1.2e9}), Frequency{1.2e9});
 }
