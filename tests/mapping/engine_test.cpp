@@ -9,17 +9,17 @@ namespace {
 
 using namespace test;
 
-constexpr const char* kV100 = "v100-sxm2-16gb";
+constexpr const char* kVolta = "v100-sxm2-16gb";
 
 TEST(Engines, run_the_algorithm_without_precomputed_offsets) {
     Layer layer = convolution_layer();
     layer.hints.algorithm = "IMPLICIT_GEMM";
-    const Mapping engine = mapping_for(layer, machine(kV100));
+    const Mapping engine = mapping_for(layer, machine(kVolta));
     EXPECT_EQ(engine.stages, 1);
     EXPECT_FALSE(engine.a.through_l1);
     EXPECT_EQ(engine.launches, 1);
     layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
-    const Mapping precomputed = mapping_for(layer, machine(kV100));
+    const Mapping precomputed = mapping_for(layer, machine(kVolta));
     EXPECT_EQ(precomputed.stages, 2);
     EXPECT_EQ(precomputed.launches, 2);
 }
@@ -32,9 +32,9 @@ TEST(Engines, have_wide_tiles_for_fp16_tensors) {
         return mapping_for(layer, machine(gpu)).cta;
     };
     EXPECT_EQ(tile("t4", 64, 64, Precision::fp16), (Tile{64, 256, 8}));
-    EXPECT_EQ(tile(kV100, 64, 64, Precision::fp16), (Tile{64, 128, 8}));
-    EXPECT_EQ(tile(kV100, 64, 256, Precision::fp16), (Tile{64, 256, 8}));
-    EXPECT_EQ(tile(kV100, 8, 64, Precision::fp16), (Tile{32, 32, 8}));
+    EXPECT_EQ(tile(kVolta, 64, 64, Precision::fp16), (Tile{64, 128, 8}));
+    EXPECT_EQ(tile(kVolta, 64, 256, Precision::fp16), (Tile{64, 256, 8}));
+    EXPECT_EQ(tile(kVolta, 8, 64, Precision::fp16), (Tile{32, 32, 8}));
     EXPECT_EQ(tile("t4", 64, 64, Precision::fp32), (Tile{32, 32, 8}));
 }
 
