@@ -15,8 +15,8 @@ bool finds_operands_in_l2(const TiledLaunch& c) {
 }
 
 // cuDNN 7 turns each spectrum over once on its way, whatever its length: it is written and read twice, the second time
-// by the product. Only filters of more than 32 points a side are left as they are where eight images or more share them.
-// The bytes beyond those of as many passes as the length needs; fewer for long ones.
+// by the product. Only filters of more than 32 points a side are left as they are where eight images or more share
+// them. The bytes beyond those of as many passes as the length needs; fewer for long ones.
 Bytes turned_over(const TiledLaunch& c) {
     const auto& [images, filters, products] = c.geometry.transforms.handed_on;
     constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kMoved = 3;
@@ -68,8 +68,7 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
     // Seen from Maxwell to Turing; on Kepler times are those of as many passes as the length needs.
     const Architecture& gpu = *c.gpu.architecture;
-    const bool turns_over =
-        c.mapping.transform == Transform::fft && !gpu.matrix_gemm && gpu.issue_interval <= Cycles{};
+    const bool turns_over = c.mapping.transform == Transform::fft && !gpu.matrix_gemm && gpu.issue_interval <= Cycles{};
     n.beside_dram = more.dram.total() + (turns_over ? turned_over(c) : Bytes{});
     n.beside_l2 = more.l2.total();
     n.beside_reach = turns_over || rearranges ? fit.transpose_reach : fourier ? fit.fft_reach : 1;

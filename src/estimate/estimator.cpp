@@ -192,7 +192,8 @@ Result<Estimator::Target> Estimator::target_of(const Layer& layer) {
     auto pipe = pipe_for(layer, machine);
     if (!pipe) return tl::unexpected(std::move(pipe.error()));
     std::string note = std::move(pipe->note);
-    if (is_fp16_call(layer) && calls_at_base_clock(machine) && machine.clocks.base && !layer.hints.sm_clock && !options_.clock)
+    if (is_fp16_call(layer) && calls_at_base_clock(machine) && machine.clocks.base && !layer.hints.sm_clock &&
+        !options_.clock)
         note += fmt::format("{}at the base clock of {}, as calls of cuDNN 7 in FP16 were timed: --clock gives another",
                             note.empty() ? "" : "; ", to_text(machine.clocks.base->value));
     return Target{std::move(*known), std::move(note)};

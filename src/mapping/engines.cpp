@@ -23,7 +23,8 @@ const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const A
     // FP16 tensors of few channels take the tiles of FP32: names of DeepCAM's layers, times of 3 and 8 channels.
     constexpr std::int64_t kFewChannels = 32;
     const bool half = layer.precision == Precision::fp16 && v->c / v->groups >= kFewChannels;
-    const EngineChoice& implicit = half && engines.implicit_half.narrow.m > 0 ? engines.implicit_half : engines.implicit;
+    const EngineChoice& implicit =
+        half && engines.implicit_half.narrow.m > 0 ? engines.implicit_half : engines.implicit;
     if (asks_for(layer, "IMPLICIT_GEMM")) return &implicit;
     if (writes_input_as_matrix(layer) && layer.pass == Pass::fwd) return &engines.written_out;
     // FP16 that no Tensor Core takes.

@@ -10,7 +10,9 @@ namespace {
 
 using namespace test;
 
-Prediction predicted_on(const char* id, const Layer& layer) { return predict(layer, machine(id), *model_inputs(machine(id))); }
+Prediction predicted_on(const char* id, const Layer& layer) {
+    return predict(layer, machine(id), *model_inputs(machine(id)));
+}
 
 Layer product(const Gemm& gemm, const char* kernel) {
     Layer layer = layer_of(gemm);
@@ -37,7 +39,8 @@ TEST(SingleSectors, of_both_operands_come_slowly_on_pascal) {
 // One column of tiles: the operand along k is read once, and nothing shares its sectors. 24.4 ms on P4, of which 15 ms
 // are multiplications; 2.35 ms on V100, where its 561 MB would take 0.65 ms at full bandwidth.
 TEST(SingleSectors, of_one_operand_take_most_of_a_product_of_few_columns) {
-    const Gemm on_pascal{.m = 879, .n = 125, .k = 652, .batch = 416}, on_volta{.m = 775, .n = 21, .k = 910, .batch = 199};
+    const Gemm on_pascal{.m = 879, .n = 125, .k = 652, .batch = 416},
+        on_volta{.m = 775, .n = 21, .k = 910, .batch = 199};
     const Prediction p4 = predicted_on("p4", product(on_pascal, "maxwell_sgemm_128x64_nn"));
     EXPECT_EQ(p4.bound, Term::dram);
     EXPECT_NEAR(p4.time.value(), 24.4e-3, 0.15 * 24.4e-3);
