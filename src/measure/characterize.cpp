@@ -226,7 +226,15 @@ private:
                                           [&](const Plateau& p) { return p.level == window.level; });
         CeilingStep at{step.probe, {}};
         at.probe.level = window.level;
-        const auto set = plateau == sweep.plateaus.end() ? std::nullopt : best_set(sweep, *plateau, step.least_set);
+        std::optional<Bytes> set;
+        std::vector<std::string> remarks;
+        if (plateau != sweep.plateaus.end()) set = best_set(sweep, *plateau, step.least_set);
+        if (set) {
+            remarks = plateau_remarks(sweep, *plateau, *set, step.least_set);
+        } else if (!shown_by_later(step, window)) {
+            set = set_beyond_caches(sweep, window);
+            remarks = {"the sweep shows no plateau here, so it is measured on the largest working set"};
+        }
         if (!set) {
             out_.skipped.push_back(
                 {fmt::format("{} ({})", title(at.probe), step.title), "the sweep shows no such level", "", ""});
@@ -236,8 +244,16 @@ private:
         // The sweep ran the same probe on the same set: what it saw is evidence too.
         const auto known = run.samples.find(*set);
         measure_ceiling(probe, at, &window, session_.device().now() + time,
-                        known == run.samples.end() ? nullptr : &known->second,
-                        plateau_remarks(sweep, *plateau, *set, step.least_set));
+                        known == run.samples.end() ? nullptr : &known->second, remarks);
+    }
+
+    // Whether a sweep still to come, on as many units, can show the level.
+    [[nodiscard]] bool shown_by_later(const SweepStep& step, const LevelWindow& window) const {
+        return std::any_of(plan_.sweeps.begin(), plan_.sweeps.end(), [&](const SweepStep& other) {
+            return &other > &step && other.probe.units == step.probe.units &&
+                   std::any_of(other.windows.begin(), other.windows.end(),
+                               [&](const LevelWindow& w) { return w.level == window.level && covers(other, w); });
+        });
     }
 
     // The sweep must enter the level far enough to be able to show it.

@@ -46,9 +46,21 @@ std::string rate_text(const MeasuredCeiling& c) {
                                           : to_text(Bandwidth{c.value.median}, 3);
 }
 
-bool can_be_roof(const MeasuredCeiling& c, int units) {
-    if (c.fault || c.units != units) return false;
-    if (c.kind == CeilingKind::bandwidth) return c.action == ProbeAction::load;
+// What passes a cache is judged by its loads. Memory has one bus for both ways, and a few cores that only load wait for
+// their misses, while writes leave without being waited for: a copy can move more. Half of its bytes do not come
+// through the caches, so one that beats a cache is no roof.
+bool is_bandwidth_roof(const MeasuredCeiling& c, const std::vector<MeasuredCeiling>& all) {
+    if (c.action == ProbeAction::load) return true;
+    if (c.level != Level::dram || (c.action != ProbeAction::copy && c.action != ProbeAction::triad)) return false;
+    return std::none_of(all.begin(), all.end(), [&](const MeasuredCeiling& cache) {
+        return is_level_load(cache) && cache.level != Level::dram && cache.units == c.units &&
+               cache.value.median < c.value.median;
+    });
+}
+
+bool can_be_roof(const MeasuredCeiling& c, const Measurement& m) {
+    if (c.fault || c.units != m.device.units) return false;
+    if (c.kind == CeilingKind::bandwidth) return is_bandwidth_roof(c, m.ceilings);
     return c.kind == CeilingKind::compute &&
            (c.action == ProbeAction::fma || c.action == ProbeAction::mma || c.action == ProbeAction::gemm);
 }
@@ -128,10 +140,10 @@ void check_unit_order(std::vector<MeasuredCeiling>& all) {
 
 void choose_roofs(Measurement& m) {
     for (MeasuredCeiling& c : m.ceilings) {
-        if (!can_be_roof(c, m.device.units)) continue;
+        if (!can_be_roof(c, m)) continue;
         c.primary = std::none_of(m.ceilings.begin(), m.ceilings.end(), [&](const auto& other) {
             return &other != &c && other.kind == c.kind && other.pipe == c.pipe && other.level == c.level &&
-                   (other.primary || (can_be_roof(other, m.device.units) && other.value.median > c.value.median));
+                   (other.primary || (can_be_roof(other, m) && other.value.median > c.value.median));
         });
     }
 }

@@ -89,6 +89,13 @@ std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau
     return std::nullopt;
 }
 
+std::optional<Bytes> set_beyond_caches(const MeasuredSweep& sweep, const LevelWindow& window) {
+    if (!std::isinf(window.to) || window.from <= 0 || sweep.points.empty()) return std::nullopt;
+    const Bytes largest = sweep.points.back().working_set;
+    if (largest.value() < inside(window).value()) return std::nullopt;
+    return largest;
+}
+
 std::vector<std::string> plateau_remarks(const MeasuredSweep& sweep, const Plateau& plateau, Bytes set, Bytes least) {
     std::vector<std::string> remarks;
     if (set < least)

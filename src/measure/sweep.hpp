@@ -19,6 +19,10 @@ SweepRun run_sweep(PreparedProbe& prepared, const SweepStep& step, Seconds deadl
 // `least` where there are any; nullopt if the plateau has none.
 std::optional<Bytes> best_set(const MeasuredSweep& sweep, const Plateau& plateau, Bytes least = {});
 
+// Where to measure memory of which the sweep shows no plateau: at its largest set, if that is several times what the
+// caches hold, because what they hold of it then hardly counts. Nullopt for a level that is a cache.
+std::optional<Bytes> set_beyond_caches(const MeasuredSweep& sweep, const LevelWindow& window);
+
 // What a reader should know of a level's plateau: that its ends differ, that SMs shared lines on the set measured.
 std::vector<std::string> plateau_remarks(const MeasuredSweep& sweep, const Plateau& plateau, Bytes set, Bytes least);
 

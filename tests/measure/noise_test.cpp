@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "measure/characterize.hpp"
@@ -29,6 +30,7 @@ public:
     void pass(Seconds time) { time_ += time.value(); }
     double whole_width = 0;  // 0: it does not know its cores
     void add_shared_cache() { info_.levels.insert(info_.levels.begin() + 1, {Level::l3, Bytes{32e6}, 1}); }
+    bool falls_without_end = false;     // the rate of loads, with the square root of the set beyond 1 MB
     bool empties_shared_cache = false;  // before the first visit to what lies in it
     [[nodiscard]] double least_width(int) const override { return 0.9 * whole_width; }
     Result<Preparation> prepare(const Probe& probe, Bytes set) override {
@@ -51,8 +53,11 @@ private:
             const double work = probe_.action == ProbeAction::chase ? n * access_
                                 : set.value() > 0                   ? s.bytes.value() / kRate
                                                                     : s.flop / kRate;
+            const double falls = device_.falls_without_end && probe_.action == ProbeAction::load
+                                     ? std::sqrt(std::max(1.0, set.value() / 1e6))
+                                     : 1;
             const bool busy = device_.busy_(device_.time_);
-            s.time = Seconds{work * (busy ? 1.5 : 1.0)};
+            s.time = Seconds{work * falls * (busy ? 1.5 : 1.0)};
             s.disturbed = busy && device_.told_;
             s.narrowest = {0, busy ? 2.0 : 4.0};
             device_.time_ += s.time.value() + 1e-6;
@@ -120,6 +125,28 @@ TEST(Neighbours, who_emptied_a_cache_that_cores_share_do_not_lengthen_its_latenc
                       [](const MeasuredCeiling& c) { return c.kind == CeilingKind::latency && c.level == Level::l3; }),
         1);
     expect_truth(m);
+}
+
+// Other machines that use the same memory can hide its plateau. Its roof must not be missing for that.
+TEST(Memory, of_which_the_sweep_shows_no_plateau_is_measured_beyond_the_caches_and_the_card_says_so) {
+    Neighboured device([](double) { return false; }, false);
+    device.add_shared_cache();
+    device.falls_without_end = true;
+    MeasureOptions options;
+    options.budget = Seconds{30};
+    const Measurement m = characterize(device, options);
+    const auto dram = std::find_if(m.ceilings.begin(), m.ceilings.end(), [](const MeasuredCeiling& c) {
+        return c.level == Level::dram && c.action == ProbeAction::load;
+    });
+    ASSERT_NE(dram, m.ceilings.end());
+    EXPECT_FALSE(dram->fault);
+    ASSERT_TRUE(dram->working_set);
+    EXPECT_GE(dram->working_set->value(), 4 * 32e6);
+    EXPECT_NEAR(dram->value.median, kRate / std::sqrt(dram->working_set->value() / 1e6), 0.01 * kRate);
+    EXPECT_THAT(dram->notes, testing::Contains(testing::StartsWith("the sweep shows no plateau here")));
+    // A cache that the sweep does not show stays unmeasured: nothing says which working set is its own.
+    EXPECT_TRUE(std::any_of(m.skipped.begin(), m.skipped.end(),
+                            [](const auto& s) { return s.reason == "the sweep shows no such level"; }));
 }
 
 TEST(Neighbours, the_time_for_it_is_within_the_budget) {

@@ -44,6 +44,32 @@ TEST(LevelOrder, an_inner_level_a_little_below_takes_the_rate_that_passed_throug
     EXPECT_THAT(all[0].notes, testing::Contains("the rate of L2 load, whose bytes pass through it"));
 }
 
+MeasuredCeiling copy_of_memory(double rate) {
+    MeasuredCeiling c = load_of(Level::dram, rate);
+    c.action = ProbeAction::copy, c.title = "DRAM copy";
+    return c;
+}
+
+TEST(DramRoof, is_the_copy_where_it_moves_more_than_the_loads) {
+    Measurement m;
+    m.device.units = 2;
+    m.ceilings = {load_of(Level::l3, 200e9), load_of(Level::dram, 36e9), copy_of_memory(53e9)};
+    choose_roofs(m);
+    EXPECT_FALSE(m.ceilings[1].primary);
+    EXPECT_TRUE(m.ceilings[2].primary);
+    ASSERT_TRUE(measured_machine(m).at(Level::dram).measured);
+    EXPECT_EQ(measured_machine(m).at(Level::dram).measured->ceiling.value.value(), 53e9);
+}
+
+TEST(DramRoof, is_not_a_copy_that_beats_a_cache) {
+    Measurement m;
+    m.device.units = 2;
+    m.ceilings = {load_of(Level::l3, 50e9), load_of(Level::dram, 36e9), copy_of_memory(53e9)};
+    choose_roofs(m);
+    EXPECT_TRUE(m.ceilings[1].primary);
+    EXPECT_FALSE(m.ceilings[2].primary);
+}
+
 MeasuredCeiling fma_on(int units, double rate) {
     MeasuredCeiling c;
     c.action = ProbeAction::fma;
