@@ -3,7 +3,6 @@
 // Seconds and cycles meet only through a Frequency. It knows no GPU.
 #pragma once
 
-#include <compare>
 #include <string>
 #include <string_view>
 
@@ -19,7 +18,12 @@ public:
     constexpr explicit Quantity(double base_units) : value_(base_units) {}
 
     [[nodiscard]] constexpr double value() const { return value_; }
-    constexpr auto operator<=>(const Quantity&) const = default;
+    // Written out, because compilers make three comparisons and branches of a partial ordering.
+    friend constexpr bool operator==(Quantity a, Quantity b) { return a.value_ == b.value_; }
+    friend constexpr bool operator<(Quantity a, Quantity b) { return a.value_ < b.value_; }
+    friend constexpr bool operator>(Quantity a, Quantity b) { return a.value_ > b.value_; }
+    friend constexpr bool operator<=(Quantity a, Quantity b) { return a.value_ <= b.value_; }
+    friend constexpr bool operator>=(Quantity a, Quantity b) { return a.value_ >= b.value_; }
 
     constexpr Quantity& operator+=(Quantity b) { return value_ += b.value_, *this; }
     constexpr Quantity& operator-=(Quantity b) { return value_ -= b.value_, *this; }
