@@ -25,6 +25,18 @@ struct Amount {
 template <class Q>
 using Known = std::optional<Amount<Q>>;
 
+// The bare number in base units, of a Quantity, a Known or a Fact: for tables and for changes of unlike quantities.
+template <class T>
+std::optional<double> base_units(const std::optional<T>& known) {
+    if (!known) return std::nullopt;
+    if constexpr (requires { known->value.value(); })
+        return known->value.value();
+    else if constexpr (requires { known->value(); })
+        return known->value();
+    else
+        return known->value;
+}
+
 struct LaunchShape {
     std::array<std::uint32_t, 3> grid{};
     std::array<std::uint32_t, 3> block{};

@@ -44,9 +44,9 @@ void bind_kernels(nb::module_& m) {
     bind_roof<LevelVerdict>(m, "LevelRoof", "A kernel at one memory level; rates in B/s.")
         .def_prop_ro("level", [](const LevelVerdict& v) { return std::string(name(v.level)); })
         .def_prop_ro(
-            "intensity", [](const LevelVerdict& v) { return value(v.intensity); }, "FLOP/B")
+            "intensity", [](const LevelVerdict& v) { return base_units(v.intensity); }, "FLOP/B")
         .def_prop_ro(
-            "roof", [](const LevelVerdict& v) { return value(v.roof); }, "FLOP/s");
+            "roof", [](const LevelVerdict& v) { return base_units(v.roof); }, "FLOP/s");
     bind_roof<PipeVerdict>(m, "PipeRoof", "A kernel at one arithmetic pipe; rates in FLOP/s.")
         .def_prop_ro("pipe", [](const PipeVerdict& v) { return std::string(name(v.pipe)); });
     const auto symbol = [](Symbol Kernel::*field) {
@@ -68,7 +68,7 @@ void bind_kernels(nb::module_& m) {
             [](const KernelObject& o) { return o.machine ? std::optional(MachineObject(o.machine)) : std::nullopt; })
         .def_prop_ro("launches", [](const KernelObject& o) { return o.row->kernel.launches; })
         .def_prop_ro(
-            "time", [](const KernelObject& o) { return value(o.row->kernel.time); }, "s")
+            "time", [](const KernelObject& o) { return base_units(o.row->kernel.time); }, "s")
         .def_prop_ro(
             "origin",
             [](const KernelObject& o) {
@@ -76,18 +76,18 @@ void bind_kernels(nb::module_& m) {
                 return time ? std::optional(std::string(name(time->origin))) : std::nullopt;
             },
             "Of the time: measured, modelled or simulated.")
-        .def_prop_ro("flop", [](const KernelObject& o) { return value(flop(o.row->kernel)); })
-        .def_prop_ro("tensor_flop", [](const KernelObject& o) { return value(tensor_flop(o.row->kernel)); })
+        .def_prop_ro("flop", [](const KernelObject& o) { return base_units(flop(o.row->kernel)); })
+        .def_prop_ro("tensor_flop", [](const KernelObject& o) { return base_units(tensor_flop(o.row->kernel)); })
         .def_prop_ro(
-            "flop_rate", [](const KernelObject& o) { return value(flop_rate(o.row->kernel)); }, "FLOP/s")
+            "flop_rate", [](const KernelObject& o) { return base_units(flop_rate(o.row->kernel)); }, "FLOP/s")
         .def_prop_ro("work", amounts_of([](const Kernel& k, Amounts& all) {
                          for (const Pipe p : all_pipes())
-                             if (const auto work = value(k.work[p])) all[std::string(name(p))] = *work;
+                             if (const auto work = base_units(k.work[p])) all[std::string(name(p))] = *work;
                      }),
                      "FLOP by pipe.")
         .def_prop_ro("bytes", amounts_of([](const Kernel& k, Amounts& all) {
                          for (const Level l : all_levels())
-                             if (const auto bytes = value(k.bytes[l])) all[std::string(name(l))] = *bytes;
+                             if (const auto bytes = base_units(k.bytes[l])) all[std::string(name(l))] = *bytes;
                      }),
                      "Bytes by level.")
         .def_prop_ro("intensity", amounts_of([](const Kernel& k, Amounts& all) {
@@ -96,7 +96,7 @@ void bind_kernels(nb::module_& m) {
                      }),
                      "FLOP/B by level.")
         .def_prop_ro(
-            "clock", [](const KernelObject& o) { return value(o.row->kernel.clock); }, "Hz")
+            "clock", [](const KernelObject& o) { return base_units(o.row->kernel.clock); }, "Hz")
         .def_prop_ro("gauges", amounts_of([](const Kernel& k, Amounts& all) {
                          for (const Kernel::Gauge& g : k.gauges) all[g.name.str()] = g.reading.value;
                      }),
@@ -111,7 +111,7 @@ void bind_kernels(nb::module_& m) {
             "of_roof", [](const KernelObject& o) { return o.row->verdict.of_roof; },
             "Share of the binding roof that it reaches.")
         .def_prop_ro(
-            "headroom", [](const KernelObject& o) { return value(o.row->verdict.headroom); }, "s")
+            "headroom", [](const KernelObject& o) { return base_units(o.row->verdict.headroom); }, "s")
         .def_prop_ro("levels", [](const KernelObject& o) { return o.row->verdict.levels; })
         .def_prop_ro("pipes", [](const KernelObject& o) { return o.row->verdict.pipes; })
         .def_prop_ro("findings", [](const KernelObject& o) { return o.row->verdict.findings; })

@@ -29,8 +29,8 @@ struct MachinesObject : Document {
         t.add("compute_capability", machines, [](const Machine& m) {
             return m.compute_capability ? some(to_text(*m.compute_capability)) : std::nullopt;
         });
-        t.add("sms", machines, [](const Machine& m) { return value(m.sm.sms); });
-        t.add("boost_hz", machines, [](const Machine& m) { return value(m.clocks.boost); });
+        t.add("sms", machines, [](const Machine& m) { return base_units(m.sm.sms); });
+        t.add("boost_hz", machines, [](const Machine& m) { return base_units(m.clocks.boost); });
         for (const Pipe pipe : {Pipe::fp64, Pipe::fp32, Pipe::tensor_fp16})
             t.add(std::string(name(pipe)) + "_flop_per_s", machines, [&](const Machine& m) {
                 const auto ceiling = compute_ceiling(m, pipe);
@@ -44,7 +44,7 @@ struct MachinesObject : Document {
             });
         t.add("dram_capacity_bytes", machines, [](const Machine& m) {
             const MemoryLevel* dram = m.find(Level::dram);
-            return dram ? value(dram->capacity) : std::nullopt;
+            return dram ? base_units(dram->capacity) : std::nullopt;
         });
         return t;
     }
@@ -99,15 +99,15 @@ void bind_machines(nb::module_& m) {
                          const auto& cc = o.machine->compute_capability;
                          return cc ? std::optional(std::pair(cc->major, cc->minor)) : std::nullopt;
                      })
-        .def_prop_ro("sms", [](const MachineObject& o) { return value(o.machine->sm.sms); })
+        .def_prop_ro("sms", [](const MachineObject& o) { return base_units(o.machine->sm.sms); })
         .def_prop_ro(
-            "boost_clock", [](const MachineObject& o) { return value(o.machine->clocks.boost); }, "Hz")
+            "boost_clock", [](const MachineObject& o) { return base_units(o.machine->clocks.boost); }, "Hz")
         .def_prop_ro(
             "capacity",
             [](const MachineObject& o) {
                 Amounts all;
                 for (const MemoryLevel& l : o.machine->levels)
-                    if (const auto bytes = value(l.capacity)) all[std::string(name(l.level))] = *bytes;
+                    if (const auto bytes = base_units(l.capacity)) all[std::string(name(l.level))] = *bytes;
                 return all;
             },
             "Bytes by level, of one SM where the level belongs to it.")

@@ -42,14 +42,14 @@ Table MeasurementObject::table() const {
     t.add("level", rows,
           [](const MeasuredCeiling& c) { return c.level ? some(std::string(name(*c.level))) : std::nullopt; });
     t.add("units", rows, [](const MeasuredCeiling& c) { return c.units; });
-    t.add("working_set_bytes", rows, [](const MeasuredCeiling& c) { return value(c.working_set); });
+    t.add("working_set_bytes", rows, [](const MeasuredCeiling& c) { return base_units(c.working_set); });
     t.add("ceiling", rows, [](const MeasuredCeiling& c) { return std::optional(c.value.median); });
     t.add("low", rows, [](const MeasuredCeiling& c) { return std::optional(c.value.low); });
     t.add("high", rows, [](const MeasuredCeiling& c) { return std::optional(c.value.high); });
     t.add("samples", rows, [](const MeasuredCeiling& c) { return static_cast<std::int64_t>(c.samples.count); });
     t.add("unit", rows, unit_of);
     t.add("theoretical", rows, [](const MeasuredCeiling& c) { return c.theoretical; });
-    t.add("clock_hz", rows, [](const MeasuredCeiling& c) { return value(c.clock); });
+    t.add("clock_hz", rows, [](const MeasuredCeiling& c) { return base_units(c.clock); });
     t.add("roof", rows, [](const MeasuredCeiling& c) { return static_cast<std::int64_t>(c.primary); });
     t.add("fault", rows, [](const MeasuredCeiling& c) { return c.fault; });
     return t;

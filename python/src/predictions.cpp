@@ -90,15 +90,15 @@ Table PredictionObject::table() const {
     add("pass", [](const Estimate& e) { return std::string(name(e.layer->pass)); });
     add("precision", [](const Estimate& e) { return std::string(name(e.layer->precision)); });
     add("repeat", [](const Estimate& e) { return e.layer->repeat; });
-    add("time_s", [](const Estimate& e) { return value(e.kernel.time); });
+    add("time_s", [](const Estimate& e) { return base_units(e.kernel.time); });
     add("time_low_s",
         [](const Estimate& e) { return e.interval ? std::optional(e.interval->low.value()) : std::nullopt; });
     add("time_high_s",
         [](const Estimate& e) { return e.interval ? std::optional(e.interval->high.value()) : std::nullopt; });
     add("flop", [](const Estimate& e) { return flop(*e.layer).value(); });
-    add("l1_bytes", [](const Estimate& e) { return value(e.kernel.bytes[Level::l1]); });
-    add("l2_bytes", [](const Estimate& e) { return value(e.kernel.bytes[Level::l2]); });
-    add("dram_bytes", [](const Estimate& e) { return value(e.kernel.bytes[Level::dram]); });
+    add("l1_bytes", [](const Estimate& e) { return base_units(e.kernel.bytes[Level::l1]); });
+    add("l2_bytes", [](const Estimate& e) { return base_units(e.kernel.bytes[Level::l2]); });
+    add("dram_bytes", [](const Estimate& e) { return base_units(e.kernel.bytes[Level::dram]); });
     add("bound", [](const Estimate& e) { return e.bound; });
     add("waves", [](const Estimate& e) { return e.waves(); });
     add("tile_m", [](const Estimate& e) { return static_cast<double>(e.mapping.cta.m); });
@@ -152,7 +152,7 @@ void bind_layer_estimates(nb::module_& m) {
         .def_prop_ro("module", [](const LayerObject& l) { return l.origin.module; })
         .def_prop_ro("op", [](const LayerObject& l) { return l.origin.op; })
         .def_prop_ro("layer", of_layer([](const Estimate& e) { return *e.layer; }))
-        .def_prop_ro("time", of_layer([](const Estimate& e) { return value(e.kernel.time); }), "s")
+        .def_prop_ro("time", of_layer([](const Estimate& e) { return base_units(e.kernel.time); }), "s")
         .def_prop_ro("interval", of_layer([](const Estimate& e) {
                          return e.interval ? std::optional(std::pair(e.interval->low.value(), e.interval->high.value()))
                                            : std::nullopt;

@@ -30,22 +30,6 @@ using namespace nb::literals;
 
 using Amounts = std::map<std::string, double>;  // by level, pipe or resource; what is unknown is not in it
 
-template <class Q>
-std::optional<double> value(const Known<Q>& known) {
-    return known ? std::optional(known->value.value()) : std::nullopt;
-}
-template <class Q>
-std::optional<double> value(const std::optional<Q>& known) {
-    return known ? std::optional(known->value()) : std::nullopt;
-}
-template <class Q>
-std::optional<double> value(const Fact<Q>& fact) {
-    if (!fact) return std::nullopt;
-    if constexpr (std::is_same_v<Q, double>)
-        return fact->value;
-    else
-        return fact->value.value();
-}
 inline std::optional<std::string> some(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }

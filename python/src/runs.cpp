@@ -107,7 +107,7 @@ Table RunObject::table() const {
         t.add(column, rows, [&](const AnalysisRow& r) { return some((r.kernel.*field).str()); });
     };
     const auto amount = [&](const std::string& column, auto of) {
-        t.add(column, rows, [&](const AnalysisRow& r) { return value(of(r)); });
+        t.add(column, rows, [&](const AnalysisRow& r) { return base_units(of(r)); });
     };
     t.add("name", rows, [](const AnalysisRow& r) { return r.kernel.name.str(); });
     symbol("phase", &Kernel::phase);
@@ -175,8 +175,8 @@ void bind_runs(nb::module_& m) {
                                              nullptr};
                      })
         .def_prop_ro(
-            "time", [](const RunObject& r) { return value(r.analysis->total.time); }, "s of all kernels")
-        .def_prop_ro("flop", [](const RunObject& r) { return value(flop(r.analysis->total)); })
+            "time", [](const RunObject& r) { return base_units(r.analysis->total.time); }, "s of all kernels")
+        .def_prop_ro("flop", [](const RunObject& r) { return base_units(flop(r.analysis->total)); })
         .def_prop_ro("machines",
                      [](const RunObject& r) {
                          std::vector<MachineObject> all;

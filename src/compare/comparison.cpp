@@ -10,18 +10,9 @@ namespace {
 
 using namespace compare_detail;
 
-template <class Q>
-std::optional<double> value(const Known<Q>& known) {
-    return known ? std::optional(known->value.value()) : std::nullopt;
-}
-template <class Q>
-std::optional<double> value(const std::optional<Q>& known) {
-    return known ? std::optional(known->value()) : std::nullopt;
-}
-
 void fill(ComparedPair& pair, const Kernel* before, const Kernel* after) {
     const auto change = [&](auto get) {
-        return Change{before ? value(get(*before)) : std::nullopt, after ? value(get(*after)) : std::nullopt};
+        return Change{before ? base_units(get(*before)) : std::nullopt, after ? base_units(get(*after)) : std::nullopt};
     };
     pair.time = change([](const Kernel& k) { return k.time; });
     pair.flop = change([](const Kernel& k) { return flop(k); });
