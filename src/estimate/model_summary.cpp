@@ -1,6 +1,7 @@
 // What a run of a transformer comes to: time and rate of a step, and its memory against the GPU's.
 #include <algorithm>
-#include <array>
+#include <map>
+#include <string>
 
 #include <gambrel/estimate.hpp>
 
@@ -9,15 +10,21 @@
 namespace gambrel::estimate_detail {
 namespace {
 
-// What most of the time waits for, over all layers.
+// What most of the time waits for, over all layers. A simulated layer has no terms of time but the roof that binds it.
 std::string bound_of(const Estimates& estimates) {
-    PerTerm sum{};
+    std::map<std::string, Seconds, std::less<>> waits;
     for (const EstimatedRow& row : estimates.rows)
-        for (const Estimate& e : row.estimates)
+        for (const Estimate& e : row.estimates) {
+            const double runs = e.layer->repeat;
             if (const auto* p = std::get_if<Prediction>(&e.detail))
-                for (std::size_t i = 0; i < kTerms; ++i) sum[i] += p->exposed[i] * e.layer->repeat;
-    const auto most = std::max_element(sum.begin(), sum.end());
-    return std::string(name(static_cast<Term>(most - sum.begin())));
+                for (std::size_t i = 0; i < kTerms; ++i)
+                    waits[std::string(name(static_cast<Term>(i)))] += p->exposed[i] * runs;
+            else if (e.kernel.time)
+                waits[e.bound] += e.kernel.time->value * runs;
+        }
+    const auto most =
+        std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == waits.end() ? "" : most->first;
 }
 
 std::int64_t largest_batch(const ModelRun& run, Bytes capacity) {

@@ -58,7 +58,7 @@ std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, co
     std::int64_t columns = 1;
     for (Operands& one : classes) {
         const std::int64_t batch = one.view.batch;
-        if (mapping.family == KernelFamily::depthwise) {
+        if (mapping.family != KernelFamily::tiled) {
             columns = batch;
             parts.push_back(std::make_unique<DepthwiseStream>(std::move(one), Pass::dgrad, walked));
         } else {

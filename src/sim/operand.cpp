@@ -19,19 +19,18 @@ public:
         for (; line < last_line; ++line, from = 1) add_line(line, kAllSectors + 1 - from);
         add_line(line, (2U << (last >> kSectorShift) % kSectorsPerLine) - from);
     }
-    void add_progression(std::uint64_t address, std::int64_t count, std::int64_t step, std::int64_t element) {
-        const std::int64_t last = (count - 1) * step;
-        if (std::abs(step) <= std::int64_t{1} << kSectorShift || count == 1) {
+    // Where it begins after `base`, its step and its element, in sixteenths of a byte.
+    void add_progression(std::uint64_t base, std::int64_t begin, std::int64_t count, std::int64_t step,
+                         std::int64_t element) {
+        const auto bytes = [](std::int64_t sixteenths) { return static_cast<std::uint64_t>(sixteenths / kSixteenths); };
+        const std::int64_t last = begin + (count - 1) * step;
+        if (std::abs(step) <= kSixteenths << kSectorShift || count == 1) {
             // No sector between the ends is stepped over.
-            const auto low = address + static_cast<std::uint64_t>(std::min<std::int64_t>(0, last));
-            const auto high = address + static_cast<std::uint64_t>(std::max<std::int64_t>(0, last) + element - 1);
-            add_bytes(low, high);
+            add_bytes(base + bytes(std::min(begin, last)), base + bytes(std::max(begin, last) + element - 1));
             return;
         }
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::uint64_t first = address + static_cast<std::uint64_t>(i * step);
-            add_bytes(first, first + static_cast<std::uint64_t>(element - 1));
-        }
+        for (std::int64_t i = 0; i < count; ++i)
+            add_bytes(base + bytes(begin + i * step), base + bytes(begin + i * step + element - 1));
     }
 
 private:
@@ -101,8 +100,7 @@ void add_piece(const AddressedOperand& operand, std::uint64_t base, const Addres
     }
     if (count == 0) return;
     const std::int64_t offset = piece.offset + point.offset + first * piece.step;
-    request.add_progression(base + static_cast<std::uint64_t>(offset * operand.element), count,
-                            piece.step * operand.element, operand.element);
+    request.add_progression(base, offset * operand.element, count, piece.step * operand.element, operand.element);
 }
 
 }  // namespace
@@ -177,8 +175,8 @@ void append_requests(const AddressedOperand& operand, std::int64_t batch, const 
     const auto outer_size = narrow(static_cast<std::int64_t>(outer.points.size()));
     const std::int32_t inner_step = side_inner ? shape.side : shape.depth;
     const std::int32_t outer_step = side_inner ? shape.depth : shape.side;
-    const std::uint64_t base =
-        base_address(operand.tensor) + static_cast<std::uint64_t>(batch * operand.batch_offset * operand.element);
+    const std::uint64_t base = base_address(operand.tensor) +
+                               static_cast<std::uint64_t>(batch * operand.batch_offset * operand.element / kSixteenths);
     for (std::int32_t i = 0; i < inner_size; i += inner_step) {
         clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
         for (std::int32_t o = 0; o < outer_size; o += outer_step) {

@@ -44,9 +44,12 @@ struct Stretch {
     void assign(const Index& index, std::int64_t first, std::int64_t count);
 };
 
+// Of a byte. Four-bit formats have a byte of scale for 16 elements, so that an element and its share take nine.
+inline constexpr std::int64_t kSixteenths = 16;
+
 struct AddressedOperand {
     Tensor tensor = Tensor::input;
-    std::int64_t element = 4;  // bytes
+    std::int64_t element = 4 * kSixteenths;  // size, in sixteenths of a byte
     Index side, depth;
     std::int64_t batch_offset = 0;  // elements from one GEMM of the batch to the next
     // Coordinates must be in [0, height) x [0, width). Zero height: every point exists.

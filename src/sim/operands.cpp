@@ -1,11 +1,14 @@
 #include "sim/operands.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace gambrel::sim_detail {
 namespace {
+
+std::int64_t sixteenths(Bytes size) { return std::llround(size.value() * kSixteenths); }
 
 struct Strides {
     std::int64_t n, c, h, w;
@@ -61,10 +64,10 @@ bool always_inside(const ClassAxis& axis, std::int64_t outputs) {
 
 class ConvolutionOperands {
 public:
-    ConvolutionOperands(const Convolution& v, Pass pass, std::int64_t element, Layout layout, std::int64_t step)
+    ConvolutionOperands(const Convolution& v, Pass pass, ElementSizes sizes, Layout layout, std::int64_t step)
         : v_(v),
           pass_(pass),
-          element_(element),
+          sizes_(sizes),
           // Of a wgrad, taps and channels are a side and not the reduction: they stand as they lie in memory.
           step_(layout == Layout::nchw ? 0 : (pass == Pass::wgrad ? v.c / v.groups : step)),
           in_(image_strides(v.c, v.h, v.w, layout)),
@@ -115,12 +118,12 @@ public:
 private:
     [[nodiscard]] AddressedOperand image(Tensor tensor, const Index& side, const Index& depth) const {
         const bool input = tensor == Tensor::input;
-        AddressedOperand o{tensor, element_, side, depth};
+        AddressedOperand o{tensor, sizes_.tensors, side, depth};
         o.batch_offset = input ? v_.c / v_.groups * in_.c : v_.k / v_.groups * out_.c;
         return o;
     }
     [[nodiscard]] AddressedOperand filter(const Index& side, const Index& depth) const {
-        AddressedOperand o{Tensor::filter, element_, side, depth};
+        AddressedOperand o{Tensor::filter, sizes_.filter, side, depth};
         o.batch_offset = v_.k / v_.groups * filter_.n;
         return o;
     }
@@ -177,7 +180,7 @@ private:
 
     const Convolution& v_;
     Pass pass_;
-    std::int64_t element_;
+    ElementSizes sizes_;
     std::int64_t step_;  // channels that NHWC takes together; 0: NCHW
     Strides in_, out_, filter_;
 };
@@ -190,14 +193,15 @@ std::int64_t row_stride(std::int64_t rows, std::int64_t columns, bool transposed
 
 }  // namespace
 
-Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step) {
-    const auto element = static_cast<std::int64_t>(element_size(precision).value());
-    return ConvolutionOperands(convolution, pass, element, layout, std::max<std::int64_t>(1, step)).operands();
+ElementSizes::ElementSizes(Precision precision, std::optional<Precision> weights)
+    : tensors(sixteenths(element_size(precision))), filter(sixteenths(element_size(weights.value_or(precision)))) {}
+
+Operands operands(const Convolution& convolution, Pass pass, ElementSizes sizes, Layout layout, std::int64_t step) {
+    return ConvolutionOperands(convolution, pass, sizes, layout, std::max<std::int64_t>(1, step)).operands();
 }
 
-std::vector<Operands> gradient_operands(const Convolution& v, Precision precision, Layout layout, std::int64_t step) {
-    const auto element = static_cast<std::int64_t>(element_size(precision).value());
-    const ConvolutionOperands all(v, Pass::dgrad, element, layout, std::max<std::int64_t>(1, step));
+std::vector<Operands> gradient_operands(const Convolution& v, ElementSizes sizes, Layout layout, std::int64_t step) {
+    const ConvolutionOperands all(v, Pass::dgrad, sizes, layout, std::max<std::int64_t>(1, step));
     std::vector<Operands> reached;
     std::vector<AddressedOperand> zeros;
     for (std::int64_t y = 0; y < std::min(v.h, v.stride_h); ++y) {
@@ -218,8 +222,7 @@ std::vector<Operands> gradient_operands(const Convolution& v, Precision precisio
     return reached;
 }
 
-Operands operands(const Gemm& g, Pass pass, Precision precision) {
-    const auto element = static_cast<std::int64_t>(element_size(precision).value());
+Operands operands(const Gemm& g, Pass pass, ElementSizes sizes) {
     Operands result;
     result.view = gemm_view(g, pass);
     // A batch with one B is one GEMM of more rows: rows then step from matrix to matrix.
@@ -236,7 +239,7 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
     const Index c_m{{Digit{}, Digit{}, Digit{}, {copies, g.m * g.n}, {g.m, g.n}}};
     const Index c_n = index(g.n, 1);
     const auto make = [&](Tensor tensor, const Index& side, const Index& depth, std::int64_t batch) {
-        AddressedOperand o{tensor, element, side, depth};
+        AddressedOperand o{tensor, tensor == Tensor::filter ? sizes.filter : sizes.tensors, side, depth};
         o.batch_offset = batch;
         return o;
     };
@@ -262,8 +265,7 @@ Operands operands(const Gemm& g, Pass pass, Precision precision) {
 
 std::optional<AddressedOperand> bias_operand(const Layer& layer, const GemmView& view) {
     if (!layer.bias) return std::nullopt;
-    AddressedOperand bias{Tensor::bias, static_cast<std::int64_t>(bias_element_size(layer.precision).value()),
-                          channels(view.n, 1), Index{}};
+    AddressedOperand bias{Tensor::bias, sixteenths(bias_element_size(layer.precision)), channels(view.n, 1), Index{}};
     bias.batch_offset = std::holds_alternative<Convolution>(layer.op) ? view.n : 0;
     return bias;
 }

@@ -21,14 +21,21 @@ struct Operands {
     std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
+// In sixteenths of a byte, as AddressedOperand has them.
+struct ElementSizes {
+    std::int64_t tensors, filter;
+    // The filter may be stored narrower than what is multiplied.
+    ElementSizes(Precision precision, std::optional<Precision> weights = {});  // NOLINT(google-explicit-constructor)
+};
+
 // NHWC kernels walk through the taps of one k-step's channels before the next channels, so that neighbouring pixels
 // meet in L1; that is why `step` matters here.
-Operands operands(const Convolution& convolution, Pass pass, Precision precision, Layout layout, std::int64_t step = 1);
+Operands operands(const Convolution& convolution, Pass pass, ElementSizes sizes, Layout layout, std::int64_t step = 1);
 // A strided dgrad is a GEMM for each remainder of rows and columns by the strides, as kernel_view() has it; those that
 // no tap reaches are zeros of the first. Without strides it is one.
-std::vector<Operands> gradient_operands(const Convolution& convolution, Precision precision, Layout layout,
+std::vector<Operands> gradient_operands(const Convolution& convolution, ElementSizes sizes, Layout layout,
                                         std::int64_t step = 1);
-Operands operands(const Gemm& gemm, Pass pass, Precision precision);
+Operands operands(const Gemm& gemm, Pass pass, ElementSizes sizes);
 // Of the layer whose GEMM is `view`; empty without one. The GEMMs of a batch share it, those of groups do not.
 std::optional<AddressedOperand> bias_operand(const Layer& layer, const GemmView& view);
 

@@ -5,10 +5,6 @@
 #include <utility>
 
 #include "base/arithmetic.hpp"
-#include "sim/attention_gradient.hpp"
-#include "sim/attention_stream.hpp"
-#include "sim/gradient_stream.hpp"
-#include "sim/tiled_stream.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
@@ -83,34 +79,41 @@ void DepthwiseStream::close(CtaState& state, std::vector<Access>& out) const {
     }
 }
 
-PlainStream::PlainStream(const Streaming& streaming, Pass pass, Precision precision, const Mapping& mapping)
-    : action_(load_action(mapping.a)) {
-    const double element = element_size(precision).value();
-    const OperandBytes compulsory =
-        compulsory_bytes({.name = {}, .op = streaming, .pass = pass, .precision = precision});
-    const auto bytes = [](Bytes amount) { return static_cast<std::uint64_t>(std::llround(amount.value())); };
-    if (pass == Pass::fwd) {
-        // Tensors that are read lie one after the other; each begins at a line.
-        std::uint64_t address = base_address(Tensor::input);
-        for (const double elements : streaming.read) {
-            const auto size = static_cast<std::uint64_t>(std::llround(elements * element));
-            if (size > 0) read_.push_back({address, size});
-            address += (size / 128 + 1) * 128;
-        }
-        written_ = {base_address(Tensor::output), bytes(compulsory.output)};
-    } else {
-        // Backward: what compulsory_bytes() says is read, and the gradient of what forward read is written.
-        const std::uint64_t written = bytes(compulsory.written), parameters = bytes(compulsory.filter);
-        const std::uint64_t read = bytes(compulsory.read);
-        if (read > parameters) read_.push_back({base_address(Tensor::output), read - parameters});
-        written_ = {base_address(Tensor::input), written};
-    }
-    if (compulsory.filter.value() > 0) read_.push_back({base_address(Tensor::filter), bytes(compulsory.filter)});
+PlainStream::PlainStream(std::vector<Part> read, Part written, const Mapping& mapping)
+    : read_(std::move(read)), written_(written), action_(load_action(mapping.a)) {
     // 16 bytes a thread, as vectorised kernels do.
     std::uint64_t largest = written_.bytes;
     for (const Part& part : read_) largest = std::max(largest, part.bytes);
     ctas_ =
         std::max<std::int64_t>(1, ceil_div(static_cast<std::int64_t>(largest), 16LL * std::max(32, mapping.threads)));
+}
+
+std::unique_ptr<AddressStream> plain_stream(const Layer& layer, const Mapping& mapping) {
+    const OperandBytes compulsory = compulsory_bytes(layer);
+    const auto bytes = [](Bytes amount) { return static_cast<std::uint64_t>(std::llround(amount.value())); };
+    std::vector<PlainStream::Part> read;
+    PlainStream::Part written{};
+    if (layer.pass == Pass::fwd) {
+        // Tensors that are read lie one after the other; each begins at a line.
+        std::uint64_t address = base_address(Tensor::input);
+        const auto add = [&](Bytes amount) {
+            const std::uint64_t size = bytes(amount);
+            if (size > 0) read.push_back({address, size});
+            address += (size / 128 + 1) * 128;
+        };
+        if (const auto* streaming = std::get_if<Streaming>(&layer.op))
+            for (const double elements : streaming->read) add(elements * element_size(layer.precision));
+        else
+            add(compulsory.input);
+        written = {base_address(Tensor::output), bytes(compulsory.output)};
+    } else {
+        // Backward: what compulsory_bytes() says is read, and the gradient of what forward read is written.
+        const std::uint64_t parameters = bytes(compulsory.filter), all = bytes(compulsory.read);
+        if (all > parameters) read.push_back({base_address(Tensor::output), all - parameters});
+        written = {base_address(Tensor::input), bytes(compulsory.written)};
+    }
+    if (compulsory.filter.value() > 0) read.push_back({base_address(Tensor::filter), bytes(compulsory.filter)});
+    return std::make_unique<PlainStream>(std::move(read), written, mapping);
 }
 
 void PlainStream::append(const Part& part, std::int64_t cta, Action action, std::vector<Access>& out) const {
@@ -134,32 +137,6 @@ void PlainStream::step(CtaState& state, std::int64_t, std::vector<Access>& out) 
 
 void PlainStream::close(CtaState& state, std::vector<Access>& out) const {
     append(written_, state.cta, Action::write, out);
-}
-
-std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping) {
-    if (const auto* streaming = std::get_if<Streaming>(&layer.op))
-        return std::make_unique<PlainStream>(*streaming, layer.pass, layer.precision, mapping);
-    if (std::holds_alternative<Attention>(layer.op)) {
-        if (layer.pass == Pass::fwd) return std::make_unique<AttentionStream>(layer, mapping);
-        return std::make_unique<AttentionGradientStream>(layer, mapping);
-    }
-    const auto with_bias = [&layer](Operands all) {
-        all.bias = bias_operand(layer, all.view);
-        return all;
-    };
-    if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
-        if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1)) {
-            auto classes = gradient_operands(*convolution, layer.precision, mapping.layout, mapping.cta.k);
-            for (Operands& one : classes) one = with_bias(std::move(one));
-            return gradient_stream(std::move(classes), mapping);
-        }
-        Operands all = with_bias(operands(*convolution, layer.pass, layer.precision, mapping.layout, mapping.cta.k));
-        if (mapping.family == KernelFamily::depthwise)
-            return std::make_unique<DepthwiseStream>(std::move(all), layer.pass, mapping);
-        return std::make_unique<TiledStream>(std::move(all), mapping);
-    }
-    return std::make_unique<TiledStream>(with_bias(operands(std::get<Gemm>(layer.op), layer.pass, layer.precision)),
-                                         mapping);
 }
 
 }  // namespace gambrel::sim_detail

@@ -26,10 +26,13 @@ private:
     std::int64_t threads_, tiles_, steps_, ctas_;
 };
 
-// Each CTA has its share of every tensor: `threads` elements of what is written, and as large a part of what is read.
+// Each CTA has its share of every tensor: 16 bytes a thread of the largest, and as large a part of the others.
 class PlainStream final : public AddressStream {
 public:
-    PlainStream(const Streaming& streaming, Pass pass, Precision precision, const Mapping& mapping);
+    struct Part {
+        std::uint64_t address, bytes;
+    };
+    PlainStream(std::vector<Part> read, Part written, const Mapping& mapping);
     [[nodiscard]] std::int64_t ctas() const override { return ctas_; }
     [[nodiscard]] std::int64_t steps(std::int64_t) const override { return 1; }
     void open(std::int64_t cta, CtaState& state) const override { state.cta = cta; }
@@ -38,9 +41,6 @@ public:
     [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
 
 private:
-    struct Part {
-        std::uint64_t address, bytes;
-    };
     void append(const Part& part, std::int64_t cta, Action action, std::vector<Access>& out) const;
 
     std::vector<Part> read_;
@@ -48,5 +48,7 @@ private:
     std::int64_t ctas_;
     Action action_;
 };
+// Of a layer that reads and writes its compulsory bytes.
+std::unique_ptr<AddressStream> plain_stream(const Layer& layer, const Mapping& mapping);
 
 }  // namespace gambrel::sim_detail

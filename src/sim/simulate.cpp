@@ -90,11 +90,12 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
         errors.push_back(
             {layer.name, "calls that write their input out as a matrix first are not simulated; predict has them"});
     if (!errors.empty()) return tl::unexpected(errors);
-    if (std::holds_alternative<MixtureOfExperts>(layer.op) || std::holds_alternative<AllReduce>(layer.op))
-        return failure(layer.name,
-                       fmt::format("{} is not simulated: only convolutions, GEMMs, attention and streaming layers have "
-                                   "addresses; `gambrel predict` models it",
-                                   name(mapping.family)));
+    if (std::holds_alternative<MixtureOfExperts>(layer.op) && layer.pass != Pass::fwd)
+        return failure(layer.name, "gradients of experts are not simulated; predict has them");
+    const auto* convolution = std::get_if<Convolution>(&layer.op);
+    if (convolution && mapping.family == KernelFamily::streaming &&
+        (convolution->c != convolution->groups || convolution->k != convolution->groups))
+        return failure(layer.name, "direct convolutions of several channels are not simulated; predict has them");
     const Occupancy o = occupancy(machine, mapping);
     if (o.ctas_per_sm <= 0)
         return failure(layer.name,

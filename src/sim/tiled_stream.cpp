@@ -20,12 +20,12 @@ bool in_workspace(const Mapping& m) { return m.sums == SplitSums::workspace || m
 
 RequestShape store_shape(const AddressedOperand& c, std::int32_t store_run) {
     const bool whole = store_run >= kWarp;
-    const std::int32_t run = whole ? static_cast<std::int32_t>(128 / c.element) : std::max(1, store_run);
+    const std::int32_t run = whole ? static_cast<std::int32_t>(128 * kSixteenths / c.element) : std::max(1, store_run);
     const std::int32_t runs = whole ? 1 : kWarp / run;
     return c.side_is_inner() ? RequestShape{run, runs} : RequestShape{runs, run};
 }
 
-constexpr std::int64_t kPartialSum = 4;  // bytes: partial sums are FP32 even of FP16 kernels
+constexpr std::int64_t kPartialSum = 4 * kSixteenths;  // partial sums are FP32 even of FP16 kernels
 
 // Partial sums are stored as the output is, one copy after the other.
 AddressedOperand workspace_of(const Operands& o) {
@@ -252,7 +252,8 @@ double TiledStream::work(std::int64_t cta) const {
 double TiledStream::shared_memory_bytes(std::int64_t cta) const {
     const Tile& tile = mapping_.cta;
     const Tile& warp = mapping_.warp;
-    const double element = static_cast<double>(operands_.a.element), k = tile.k;
+    if (mapping_.family == KernelFamily::streaming) return 0;
+    const double element = real(operands_.a.element) / kSixteenths, k = tile.k;
     const double stored = (tile.m + tile.n) * k * element;
     const double warps = static_cast<double>(mapping_.threads) / kWarp;
     const double loaded = warps * (warp.m + warp.n) * (warp.k > 0 ? warp.k : k) * element;

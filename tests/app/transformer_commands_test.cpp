@@ -29,6 +29,15 @@ TEST_F(TransformerCommands, predict_of_a_model_has_the_summary_of_the_contract) 
     EXPECT_TRUE(summary.at("fits").get<bool>());
 }
 
+// The experts, the sums over GPUs and the roof that binds had no place in a simulation: the first two were refused, and
+// the summary said "compute" of a network that waits for DRAM in every layer.
+TEST_F(TransformerCommands, simulate_takes_experts_and_sums_over_gpus_and_names_the_roof_that_binds) {
+    const Outcome r = run(
+        "simulate mixtral-8x7b --phase decode --batch 1 --context 64 --tensor-parallel 8 --gpu h100-sxm -q --json -");
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_EQ(json::parse(r.out).at("summary").at("bound"), "DRAM");
+}
+
 TEST_F(TransformerCommands, predict_says_what_does_not_fit_and_what_would) {
     EXPECT_THAT(run("predict llama-3-70b --phase decode --gpu h100-sxm -q --no-chart").out,
                 HasSubstr("does not fit: 141.8 of 85.9 GB, at any batch"));
@@ -111,15 +120,16 @@ TEST_F(TransformerCommands, flags_of_transformers_are_refused_elsewhere) {
     const Outcome r = run("predict resnet50 --phase decode --gpu v100");
     EXPECT_EQ(r.status, 2);
     EXPECT_THAT(r.err, HasSubstr("--phase: is for transformers"));
-    std::ofstream(path("t.csv")) << "op,precision,tokens,hidden,intermediate,topk,experts\nmoe,fp16,64,256,512,2,8\n";
-    EXPECT_THAT(run("simulate --layers " + path("t.csv") + " --gpu v100").err, HasSubstr("is not simulated"));
 }
 
-TEST_F(TransformerCommands, simulate_takes_attention) {
-    std::ofstream(path("t.csv")) << "op,precision,batch,q_len,kv_len,heads,head_dim\nattention,fp16,1,64,64,4,64\n";
-    const Outcome r = run("simulate --layers " + path("t.csv") + " --gpu a100 --csv - -q");
-    ASSERT_EQ(r.status, 0) << r.err;
-    EXPECT_THAT(r.out, HasSubstr(",simulated"));
+TEST_F(TransformerCommands, simulate_takes_attention_and_experts) {
+    for (const char* rows : {"op,precision,batch,q_len,kv_len,heads,head_dim\nattention,fp16,1,64,64,4,64\n",
+                             "op,precision,tokens,hidden,intermediate,topk,experts\nmoe,fp16,64,256,512,2,8\n"}) {
+        std::ofstream(path("t.csv")) << rows;
+        const Outcome r = run("simulate --layers " + path("t.csv") + " --gpu a100 --csv - -q");
+        ASSERT_EQ(r.status, 0) << r.err;
+        EXPECT_THAT(r.out, HasSubstr(",simulated"));
+    }
 }
 
 TEST_F(TransformerCommands, a_host_that_launches_slowly_bounds_a_network) {
