@@ -89,7 +89,7 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
     const Architecture& a = architecture_of(e.on->machine);
     k.bytes[Level::l2] =
         bytes(total.l2() + a.l2_counts_read_crossing * total.l2_fabric + a.l2_counts_launch * e.mapping.launches);
-    if (a.l2_keeps_written)
+    if (a.l2_keeps_written && e.layer->hints.cold)
         k.bytes[Level::dram] = bytes(total.dram() - std::min(total.dram_written, e.on->inputs.usable_l2()));
     if (s.partial)
         k.reasons.emplace_back(fmt::format("simulation stopped after {} of {} CTAs: the bytes are of those only",

@@ -14,7 +14,9 @@ Mapping experts_mapping(const Layer& layer, const Machine& machine, const SmLimi
     m.pipe = fitting_pipe(layer, {}, machine);
     m.threads = 256;
     m.registers = 255;
-    m.cta = {64, 128, 64};
+    // A step takes a line of each row of weights.
+    const double weight = element_size(layer.weights.value_or(layer.precision)).value();
+    m.cta = {64, 128, weight >= 2 ? 64 : weight >= 1 ? 128 : 256};
     const bool tuned = limits.architecture->matrix && limits.architecture->matrix->operands_from_shared_memory;
     if (tuned) {
         const RoutedWork work = routed_work(moe);

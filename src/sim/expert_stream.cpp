@@ -14,6 +14,7 @@ namespace {
 
 // Activations stay in 16 bits between the kernels, whatever multiplies.
 constexpr std::int64_t kBetween = 2;  // bytes
+constexpr ElementSize kBetweenSize{kBetween * kSixteenths};
 
 Index line_of(std::int64_t size, std::int64_t stride, std::int64_t offset = 0) {
     Index index{{Digit{}, Digit{}, Digit{}, Digit{}, {size, stride}}};
@@ -22,7 +23,7 @@ Index line_of(std::int64_t size, std::int64_t stride, std::int64_t offset = 0) {
 }
 
 // Row-major rows x columns of a tensor, from element `first` on.
-AddressedOperand matrix(Tensor tensor, std::int64_t element, std::int64_t rows, std::int64_t columns,
+AddressedOperand matrix(Tensor tensor, ElementSize element, std::int64_t rows, std::int64_t columns,
                         std::int64_t first) {
     return {tensor, element, line_of(rows, columns, first), line_of(columns, 1)};
 }
@@ -35,7 +36,7 @@ public:
           mapping_(mapping),
           inner_(std::max<std::int64_t>(1, std::llround(moe_.local_intermediate()))) {
         // Both operands lie along k and are copied to shared memory past L1, 16 bytes a thread.
-        const std::int64_t vector = std::max<std::int64_t>(1, 16 * kSixteenths / sizes_.tensors);
+        const std::int64_t vector = std::max<std::int64_t>(1, 16 * kSixteenths / sizes_.tensors.data);
         const auto lanes = static_cast<std::int32_t>(std::max<std::int64_t>(1, mapping.cta.k / vector));
         mapping_.a = {.lanes = std::max(1, 32 / lanes), .vector = narrow(vector), .k_major = true, .through_l1 = false};
         mapping_.b = mapping_.a;
@@ -56,14 +57,13 @@ public:
         for (const std::int64_t rows : loads_) {
             // The tokens of an expert are rows anywhere among all; each token is a row of topk experts.
             const std::int64_t token = std::min(first % moe_.tokens, moe_.tokens - std::min(rows, moe_.tokens));
-            kernels[0].push_back(
-                product(matrix(Tensor::input, sizes_.tensors, rows, hidden, token * hidden), wide, hidden, filter,
-                        matrix(Tensor::workspace, kBetween * kSixteenths, rows, wide, features + first * wide)));
+            kernels[0].push_back(product(matrix(Tensor::input, sizes_.tensors, rows, hidden, token * hidden), wide,
+                                         hidden, filter,
+                                         matrix(Tensor::workspace, kBetweenSize, rows, wide, features + first * wide)));
             filter += wide * hidden;
             kernels[2].push_back(
-                product(matrix(Tensor::workspace, kBetween * kSixteenths, rows, inner_, activated + first * inner_),
-                        hidden, inner_, filter,
-                        matrix(Tensor::workspace, kBetween * kSixteenths, rows, hidden, back + first * hidden)));
+                product(matrix(Tensor::workspace, kBetweenSize, rows, inner_, activated + first * inner_), hidden,
+                        inner_, filter, matrix(Tensor::workspace, kBetweenSize, rows, hidden, back + first * hidden)));
             filter += inner_ * hidden;
             first += rows;
         }
@@ -76,7 +76,7 @@ public:
         };
         kernels[1].push_back(
             plain(workspace(features, assignments_ * wide), workspace(activated, assignments_ * inner_)));
-        const std::int64_t output = moe_.tokens * hidden * sizes_.tensors / kSixteenths;
+        const std::int64_t output = moe_.tokens * hidden * sizes_.tensors.all() / kSixteenths;
         kernels[3].push_back(plain(workspace(back, assignments_ * hidden),
                                    {base_address(Tensor::output), static_cast<std::uint64_t>(output)}));
         return std::make_unique<JoinedStream>(std::move(kernels));

@@ -19,7 +19,7 @@ Mapping untiled(const Operands& all, Mapping m) {
     const GemmView& view = all.view;
     const bool matrix_is_a = view.m > view.n;
     const AddressedOperand& matrix = matrix_is_a ? all.a : all.b;
-    const auto vector = narrow(std::max<std::int64_t>(1, 16 * kSixteenths / matrix.element));
+    const auto vector = narrow(std::max<std::int64_t>(1, 16 * kSixteenths / matrix.element.data));
     const bool across = matrix.side_is_inner();
     const std::int32_t threads = std::max(kWarp, m.threads), side = across ? threads : threads / kWarp;
     const std::int32_t other = narrow(std::min<std::int64_t>(kMostOther, std::min(view.m, view.n)));

@@ -88,8 +88,8 @@ Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int6
     return {mirrored ? count - first - some : first, some};
 }
 
-void add_piece(const AddressedOperand& operand, std::uint64_t base, const AddressRun& piece, const Point& point,
-               Request& request) {
+void add_piece(const AddressedOperand& operand, std::int64_t size, std::uint64_t base, const AddressRun& piece,
+               const Point& point, Request& request) {
     std::int64_t first = 0, count = piece.count;
     if (operand.height > 0) {
         const std::int64_t y = piece.y + point.y;
@@ -100,7 +100,7 @@ void add_piece(const AddressedOperand& operand, std::uint64_t base, const Addres
     }
     if (count == 0) return;
     const std::int64_t offset = piece.offset + point.offset + first * piece.step;
-    request.add_progression(base, offset * operand.element, count, piece.step * operand.element, operand.element);
+    request.add_progression(base, offset * size, count, piece.step * size, size);
 }
 
 }  // namespace
@@ -166,8 +166,12 @@ bool AddressedOperand::side_is_inner() const {
     return depth_stride == 0 || side_stride <= depth_stride;
 }
 
-void append_requests(const AddressedOperand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
-                     RequestShape shape, Action action, std::vector<Access>& out) {
+namespace {
+
+// Elements of `size`, from `first` bytes of the tensor on.
+void append_elements(const AddressedOperand& operand, std::int64_t size, std::uint64_t first, std::int64_t batch,
+                     const Stretch& side, const Stretch& depth, RequestShape shape, Action action,
+                     std::vector<Access>& out) {
     thread_local std::vector<AddressRun> pieces;
     const bool side_inner = operand.side_is_inner();
     const Stretch &inner = side_inner ? side : depth, &outer = side_inner ? depth : side;
@@ -175,8 +179,8 @@ void append_requests(const AddressedOperand& operand, std::int64_t batch, const 
     const auto outer_size = narrow(static_cast<std::int64_t>(outer.points.size()));
     const std::int32_t inner_step = side_inner ? shape.side : shape.depth;
     const std::int32_t outer_step = side_inner ? shape.depth : shape.side;
-    const std::uint64_t base = base_address(operand.tensor) +
-                               static_cast<std::uint64_t>(batch * operand.batch_offset * operand.element / kSixteenths);
+    const std::uint64_t base = base_address(operand.tensor) + first +
+                               static_cast<std::uint64_t>(batch * operand.batch_offset * size / kSixteenths);
     for (std::int32_t i = 0; i < inner_size; i += inner_step) {
         clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
         for (std::int32_t o = 0; o < outer_size; o += outer_step) {
@@ -184,10 +188,20 @@ void append_requests(const AddressedOperand& operand, std::int64_t batch, const 
             const std::int32_t end = std::min(outer_size, o + outer_step);
             for (std::int32_t p = o; p < end; ++p) {
                 const Point& point = outer.points[static_cast<std::size_t>(p)];
-                for (const AddressRun& piece : pieces) add_piece(operand, base, piece, point, request);
+                for (const AddressRun& piece : pieces) add_piece(operand, size, base, piece, point, request);
             }
         }
     }
+}
+
+}  // namespace
+
+void append_requests(const AddressedOperand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
+                     RequestShape shape, Action action, std::vector<Access>& out) {
+    append_elements(operand, operand.element.data, 0, batch, side, depth, shape, action, out);
+    if (operand.element.scale == 0) return;
+    constexpr std::uint64_t kScales = std::uint64_t{1} << (kTensorShift - 1);  // half of the tensor's addresses
+    append_elements(operand, operand.element.scale, kScales, batch, side, depth, shape, action, out);
 }
 
 }  // namespace gambrel::sim_detail

@@ -44,12 +44,17 @@ struct Stretch {
     void assign(const Index& index, std::int64_t first, std::int64_t count);
 };
 
-// Of a byte. Four-bit formats have a byte of scale for 16 elements, so that an element and its share take nine.
 inline constexpr std::int64_t kSixteenths = 16;
+// In sixteenths of a byte. Blocks of four-bit elements have a scale; the scales lie behind all elements.
+struct ElementSize {
+    std::int64_t data = 4 * kSixteenths;
+    std::int64_t scale = 0;  // an element's share
+    [[nodiscard]] std::int64_t all() const { return data + scale; }
+};
 
 struct AddressedOperand {
     Tensor tensor = Tensor::input;
-    std::int64_t element = 4 * kSixteenths;  // size, in sixteenths of a byte
+    ElementSize element;
     Index side, depth;
     std::int64_t batch_offset = 0;  // elements from one GEMM of the batch to the next
     // Coordinates must be in [0, height) x [0, width). Zero height: every point exists.

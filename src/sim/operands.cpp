@@ -8,7 +8,10 @@
 namespace gambrel::sim_detail {
 namespace {
 
-std::int64_t sixteenths(Bytes size) { return std::llround(size.value() * kSixteenths); }
+ElementSize element_of(Bytes size) {
+    const std::int64_t all = std::llround(size.value() * kSixteenths), data = all < kSixteenths ? kSixteenths / 2 : all;
+    return {data, all - data};
+}
 
 struct Strides {
     std::int64_t n, c, h, w;
@@ -194,7 +197,7 @@ std::int64_t row_stride(std::int64_t rows, std::int64_t columns, bool transposed
 }  // namespace
 
 ElementSizes::ElementSizes(Precision precision, std::optional<Precision> weights)
-    : tensors(sixteenths(element_size(precision))), filter(sixteenths(element_size(weights.value_or(precision)))) {}
+    : tensors(element_of(element_size(precision))), filter(element_of(element_size(weights.value_or(precision)))) {}
 
 Operands operands(const Convolution& convolution, Pass pass, ElementSizes sizes, Layout layout, std::int64_t step) {
     return ConvolutionOperands(convolution, pass, sizes, layout, std::max<std::int64_t>(1, step)).operands();
@@ -265,7 +268,7 @@ Operands operands(const Gemm& g, Pass pass, ElementSizes sizes) {
 
 std::optional<AddressedOperand> bias_operand(const Layer& layer, const GemmView& view) {
     if (!layer.bias) return std::nullopt;
-    AddressedOperand bias{Tensor::bias, sixteenths(bias_element_size(layer.precision)), channels(view.n, 1), Index{}};
+    AddressedOperand bias{Tensor::bias, element_of(bias_element_size(layer.precision)), channels(view.n, 1), Index{}};
     bias.batch_offset = std::holds_alternative<Convolution>(layer.op) ? view.n : 0;
     return bias;
 }

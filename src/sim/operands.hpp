@@ -21,9 +21,8 @@ struct Operands {
     std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
-// In sixteenths of a byte, as AddressedOperand has them.
 struct ElementSizes {
-    std::int64_t tensors, filter;
+    ElementSize tensors, filter;
     // The filter may be stored narrower than what is multiplied.
     ElementSizes(Precision precision, std::optional<Precision> weights = {});  // NOLINT(google-explicit-constructor)
 };

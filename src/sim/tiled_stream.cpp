@@ -20,7 +20,8 @@ bool in_workspace(const Mapping& m) { return m.sums == SplitSums::workspace || m
 
 RequestShape store_shape(const AddressedOperand& c, std::int32_t store_run) {
     const bool whole = store_run >= kWarp;
-    const std::int32_t run = whole ? static_cast<std::int32_t>(128 * kSixteenths / c.element) : std::max(1, store_run);
+    const std::int32_t run =
+        whole ? static_cast<std::int32_t>(128 * kSixteenths / c.element.data) : std::max(1, store_run);
     const std::int32_t runs = whole ? 1 : kWarp / run;
     return c.side_is_inner() ? RequestShape{run, runs} : RequestShape{runs, run};
 }
@@ -31,7 +32,7 @@ constexpr std::int64_t kPartialSum = 4 * kSixteenths;  // partial sums are FP32 
 AddressedOperand workspace_of(const Operands& o) {
     AddressedOperand w = o.c;
     w.tensor = Tensor::workspace;
-    w.element = std::max(kPartialSum, o.c.element);
+    w.element = {std::max(kPartialSum, o.c.element.data)};
     w.batch_offset = 1;  // the caller counts elements: copies of the output, and GEMMs in a copy
     return w;
 }
@@ -253,7 +254,7 @@ double TiledStream::shared_memory_bytes(std::int64_t cta) const {
     const Tile& tile = mapping_.cta;
     const Tile& warp = mapping_.warp;
     if (mapping_.family == KernelFamily::streaming) return 0;
-    const double element = real(operands_.a.element) / kSixteenths, k = tile.k;
+    const double element = real(operands_.a.element.all()) / kSixteenths, k = tile.k;
     const double stored = (tile.m + tile.n) * k * element;
     const double warps = static_cast<double>(mapping_.threads) / kWarp;
     const double loaded = warps * (warp.m + warp.n) * (warp.k > 0 ? warp.k : k) * element;

@@ -105,6 +105,15 @@ TEST(Experts, read_the_weights_of_those_that_have_a_token_and_no_others) {
         }
 }
 
+TEST(Experts, of_four_bits_load_whole_lines_and_little_more_for_their_scales) {
+    Layer l = experts(16, 16, 1);  // one row for each expert
+    l.weights = Precision::fp4;
+    const Simulation s = simulated(l, {}, gpu("h100-sxm"));
+    const OperandBytes once = compulsory_bytes(l);
+    EXPECT_EQ(s.filter.dram_read, once.filter);
+    EXPECT_LT(s.filter.l2_read / once.filter, 1.15);
+}
+
 TEST(Experts, with_one_expert_load_what_the_dense_layers_load) {
     const Layer l = experts(256, 1, 1, false);
     const Machine& h100 = gpu("h100-sxm");
