@@ -5,8 +5,6 @@
 #include "base/arithmetic.hpp"
 
 namespace gambrel::network_detail {
-namespace {}  // namespace
-
 ModelBlocks::ModelBlocks(const TransformerConfig& config, const ModelOptions& options)
     : c_(config),
       o_(options),
@@ -45,7 +43,7 @@ void ModelBlocks::linear(const std::string& name, std::int64_t rows, std::int64_
     gemm.m = rows, gemm.n = outputs, gemm.k = inputs, gemm.b_transposed = true;
     layer.op = gemm;
     layer.bias = c_.biases;
-    const bool multiplies = quantized && (*c_.weights == Precision::fp8 || *c_.weights == Precision::int8);
+    const bool multiplies = quantized && c_.multiplies_quantized();
     if (multiplies)
         layer.precision = *c_.weights;
     else if (quantized)
@@ -242,8 +240,7 @@ void ModelBlocks::expert_block() {
     m.gated = c_.gated;
     Layer& layer = push("experts");
     layer.op = m;
-    const bool multiplies = c_.weights && (*c_.weights == Precision::fp8 || *c_.weights == Precision::int8);
-    if (multiplies)
+    if (c_.multiplies_quantized())
         layer.precision = *c_.weights;
     else
         layer.weights = c_.weights;

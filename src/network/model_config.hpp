@@ -28,8 +28,13 @@ struct TransformerConfig {
     std::int64_t query_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, value_dim = 0;
     std::int64_t patches = 0, patch_elements = 0;  // of an image, instead of a vocabulary
     Precision precision = Precision::bf16;         // of activations
-    std::optional<Precision> weights;              // of linear layers in memory; FP8 and INT8 multiply in it
+    std::optional<Precision> weights;              // of linear layers in memory
+    bool multiplies_fp4 = false;                   // else four-bit weights are widened before they are multiplied
     bool only_experts_quantized = false;           // as MXFP4 checkpoints have it
+    // Linear layers multiply in the precision of their weights, after a kernel that quantizes their inputs.
+    [[nodiscard]] bool multiplies_quantized() const {
+        return weights == Precision::fp8 || weights == Precision::int8 || (weights == Precision::fp4 && multiplies_fp4);
+    }
 };
 
 // All that is missing or wrong, at once.

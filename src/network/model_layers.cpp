@@ -86,13 +86,31 @@ Layer optimizer(double parameters, Precision precision) {
     return layer;
 }
 
+// Nothing but linear layers is computed in eight or four bits: --precision asks for those as a quantized checkpoint has
+// them.
+TransformerConfig quantized_as_asked(TransformerConfig c, ModelOptions& o) {
+    if (!o.precision || element_size(*o.precision) >= element_size(Precision::bf16)) return c;
+    c.weights = o.precision;
+    c.multiplies_fp4 = true;
+    c.only_experts_quantized = false;
+    if (element_size(c.precision) > element_size(Precision::bf16)) c.precision = Precision::bf16;
+    o.precision.reset();
+    return c;
+}
+
 }  // namespace
 
-Result<Network> model_network(const TransformerConfig& c, const ModelOptions& given, const std::string& name) {
+Result<Network> model_network(const TransformerConfig& config, const ModelOptions& given, const std::string& name) {
     ModelOptions o = given;
+    const TransformerConfig c = quantized_as_asked(config, o);
     if (Errors wrong = option_faults(c, o); !wrong.empty()) return tl::unexpected(std::move(wrong));
     Network network;
     network.name = name;
+    if (given.precision != o.precision)
+        network.notes.push_back(
+            {name, fmt::format("linear layers {} {}; activations and attention are in {}, the cache in {}",
+                               c.multiplies_quantized() ? "multiply in" : "have weights in", gambrel::name(*c.weights),
+                               gambrel::name(c.precision), gambrel::name(o.kv_precision.value_or(c.precision)))});
     const std::int64_t usual = c.patches > 0   ? c.patches
                                : c.longest > 0 ? std::min(c.longest, kUsualLength)
                                                : kUsualLength;

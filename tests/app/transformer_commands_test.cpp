@@ -38,6 +38,32 @@ TEST_F(TransformerCommands, simulate_takes_experts_and_sums_over_gpus_and_names_
     EXPECT_EQ(json::parse(r.out).at("summary").at("bound"), "DRAM");
 }
 
+// --precision fp8 made everything eight bits wide: norms, attention, embedding and cache took half of their bytes.
+TEST_F(TransformerCommands, narrow_precision_is_that_of_linear_layers_as_a_quantized_checkpoint_has_it) {
+    const auto summary_of = [&](const std::string& flags) {
+        const Outcome r = run("predict llama-3-8b --sequence 128 --gpu b200 --json - " + flags);
+        EXPECT_EQ(r.status, 0) << r.err;
+        return std::pair{json::parse(r.out), r.err};
+    };
+    const auto layer_named = [](const json& result, const std::string& name) {
+        for (const json& layer : result.at("layers"))
+            if (layer.at("name") == name) return layer;
+        return json();
+    };
+    const auto [wide, no_note] = summary_of("");
+    for (const char* narrow : {"fp8", "int8", "fp4"}) {
+        const auto [result, note] = summary_of(std::string("--precision ") + narrow);
+        EXPECT_THAT(note, HasSubstr(std::string("linear layers multiply in ") + narrow +
+                                    "; activations and attention are in bf16, the cache in bf16"));
+        EXPECT_EQ(result.at("summary").at("kv_cache_bytes"), wide.at("summary").at("kv_cache_bytes"));
+        EXPECT_LT(result.at("summary").at("weights_bytes"), 0.6 * wide.at("summary").at("weights_bytes").get<double>());
+        for (const char* same : {"embedding", "attention.norm", "attention", "mlp.activation"})
+            EXPECT_EQ(layer_named(result, same), layer_named(wide, same)) << narrow << " " << same;
+        EXPECT_FALSE(layer_named(result, "mlp.down.quantize").is_null()) << narrow;
+    }
+    EXPECT_THAT(run("predict resnet50 --precision fp4 --gpu b200").err, HasSubstr("a convolution in fp4"));
+}
+
 TEST_F(TransformerCommands, predict_says_what_does_not_fit_and_what_would) {
     EXPECT_THAT(run("predict llama-3-70b --phase decode --gpu h100-sxm -q --no-chart").out,
                 HasSubstr("does not fit: 141.8 of 85.9 GB, at any batch"));
