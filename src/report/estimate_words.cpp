@@ -100,7 +100,9 @@ std::int64_t batch_of(const Estimates& estimates) {
 
 const char* sample_noun(const Estimates& estimates) {
     const auto& network = estimates.layers->network;
-    return network && !network->inputs.empty() && network->inputs.front().dims.size() == 4 ? "images" : "samples";
+    if (!network || network->inputs.empty()) return "samples";
+    const auto& dims = network->inputs.front().dims;
+    return dims.size() == 4 && dims[2] > 1 ? "images" : "samples";  // a line of tokens has no height
 }
 
 std::optional<Interval> total_range(const Estimates& estimates) {

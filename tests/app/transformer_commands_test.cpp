@@ -38,6 +38,11 @@ TEST_F(TransformerCommands, simulate_takes_experts_and_sums_over_gpus_and_names_
     EXPECT_EQ(json::parse(r.out).at("summary").at("bound"), "DRAM");
 }
 
+TEST_F(TransformerCommands, a_line_of_tokens_is_no_image) {
+    EXPECT_THAT(run("predict bert-base --gpu v100 -q --no-chart").out, HasSubstr(" samples/s"));
+    EXPECT_THAT(run("predict alexnet --gpu v100 -q --no-chart").out, HasSubstr(" images/s"));
+}
+
 // --precision fp8 made everything eight bits wide: norms, attention, embedding and cache took half of their bytes.
 TEST_F(TransformerCommands, narrow_precision_is_that_of_linear_layers_as_a_quantized_checkpoint_has_it) {
     const auto summary_of = [&](const std::string& flags) {
