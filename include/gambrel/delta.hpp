@@ -150,7 +150,8 @@ struct TransformTraffic {
 };
 struct Geometry {
     double m = 0, n = 0, k = 0, batch = 1;
-    Bytes element{4}, output_element{4};  // of what the epilogue writes
+    Bytes element{4}, stored{4};  // of operands and of the result
+    Bytes output_element{4};      // of what the epilogue writes
     OperandAccess a, b;
     double output = 0;        // elements
     Bytes bias, unique_bias;  // loaded by all CTAs together; of the vector. Counted with B, as both are parameters

@@ -239,6 +239,8 @@ OperandBytes compulsory_bytes(const Layer& layer);
 // add INT32, FP8 kernels BF16.
 std::int64_t bias_elements(const Layer& layer);
 Bytes bias_element_size(Precision precision);
+// Of what a layer writes: products of eight and four bits are written in 16, convolutions in what they read.
+Bytes result_element_size(const Layer& layer);
 
 // The GEMM that an implicit-GEMM kernel computes; `batch` is the number of independent ones (groups).
 struct GemmView {

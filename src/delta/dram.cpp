@@ -66,14 +66,14 @@ Reads reads_of(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s
 // range of what passes between one reading and the next: the walked operand, the panels in flight and their outputs.
 double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
     const Geometry& g = c.geometry;
-    const Bytes all = g.a.unique + g.b.unique + g.output * g.element;
+    const Bytes all = g.a.unique + g.b.unique + g.output * g.stored;
     if (c.gpu.l2_copies < 2) return all > c.gpu.usable_l2() ? 1 : 0;
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
     const double parts = static_cast<double>(c.grid.split_k);
     const Bytes walked = (rows_first ? g.a.unique : g.b.unique) / g.batch / parts;
     const Bytes panels = (rows_first ? g.b.unique : g.a.unique) / g.batch / parts;
     const double in_flight = std::clamp(c.resident * c.gpu.sms / o.line, 1.0, o.panels);
-    const Bytes between = walked + panels * (in_flight / o.panels) + g.output * g.element / g.batch / o.panels;
+    const Bytes between = walked + panels * (in_flight / o.panels) + g.output * g.stored / g.batch / o.panels;
     const Bytes least = c.gpu.usable_l2(), most = c.gpu.l2_capacity;
     return std::clamp((between - least) / (most - least), 0.0, 1.0);
 }
@@ -159,7 +159,7 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
             even = counts.uneven > 0 ? lessened(reads_of(c, order, counts.evened()), lost) : reads;
             if (shares_sectors(c)) reads = even = sector_reads(c, order, counts);
         }
-    } else if (g.a.unique + g.b.unique + g.output * g.element > c.gpu.usable_l2()) {
+    } else if (g.a.unique + g.b.unique + g.output * g.stored > c.gpu.usable_l2()) {
         const double miss = split_miss(c);
         reads = even = {1 + (columns - 1) * miss, 1 + (rows - 1) * miss};
     }
@@ -179,7 +179,7 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
     traffic.dram_uneven.a = std::max(Bytes{}, t.a - bytes_a(even.a));
     traffic.dram_uneven.b = std::max(Bytes{}, bytes_b(reads.b) - bytes_b(even.b));
     // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
-    const Bytes once = g.output * g.element, all = c.layer.l1.c;
+    const Bytes once = g.output * g.stored, all = c.layer.l1.c;
     const bool parts = grid.split_k > 1;
     if (parts && c.mapping.sums == SplitSums::partial)
         t.c = all;

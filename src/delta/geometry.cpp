@@ -144,7 +144,7 @@ void add_matrix_writer(const Layer& layer, Bytes input, Geometry& g) {
 // Beside a product: every output is read with its bias and written again, or the bias is written to every output.
 void add_bias_kernel(BiasKernel kernel, Geometry& g) {
     if (kernel == BiasKernel::none) return;
-    const Bytes output = g.output * g.element;
+    const Bytes output = g.output * g.stored;
     const bool adds = kernel == BiasKernel::adds;
     g.transforms.l1.c = (adds ? 3 : 2) * output;
     g.transforms.l2.c = g.transforms.dram.c = (adds ? 2 : 1) * output;
@@ -180,10 +180,11 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.k = static_cast<double>(view.k);
     g.batch = static_cast<double>(view.batch);
     g.element = element_size(layer.precision);
-    g.output_element = m.split_k > 1 ? Bytes{4} : g.element;
+    g.stored = result_element_size(layer);
+    g.output_element = m.split_k > 1 ? Bytes{4} : g.stored;
     const OperandBytes once = compulsory_bytes(layer);
     // The gradient of an input that a strided layer reads in part is written whole.
-    g.output = std::max(g.m * g.n * g.batch, once.written / g.element);
+    g.output = std::max(g.m * g.n * g.batch, once.written / g.stored);
     const double in_a_column = static_cast<double>(m.transposed_view ? grid.columns : grid.rows);
     g.unique_bias = once.bias;
     if (layer.bias) g.bias = g.n * g.batch * in_a_column * bias_element_size(layer.precision);
@@ -201,7 +202,7 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     const OutputTraffic moved = output_traffic(g, m);
     g.rewritten = moved.rewritten;
     g.read_back = moved.read;
-    if (m.overwrites) g.read_once = g.output * g.element;
+    if (m.overwrites) g.read_once = g.output * g.stored;
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
     // One sector for each k of 32 pixels.

@@ -8,7 +8,7 @@ OutputTraffic output_traffic(const Geometry& g, const Mapping& m) {
     const Bytes once = g.output * g.output_element;
     // A store takes whole sectors, however few of their bytes it writes.
     const double sector = kSector / std::min(kSector, m.store_run * g.output_element.value());
-    const Bytes read = m.overwrites ? g.output * g.element : Bytes{};
+    const Bytes read = m.overwrites ? g.output * g.stored : Bytes{};
     OutputTraffic t;
     if (m.split_k <= 1) {
         // Of stores that fill a sector piece by piece all but the first find it.
@@ -23,7 +23,7 @@ OutputTraffic output_traffic(const Geometry& g, const Mapping& m) {
             t.rewritten = once * sector * others;
             return t;
         case SplitSums::workspace:  // all partial sums but the last are written and read, and the result written
-            t.fresh = g.output * (Bytes{4 * others} + g.element);
+            t.fresh = g.output * (Bytes{4 * others} + g.stored);
             t.read = g.output * Bytes{4 * others} + read;
             return t;
         case SplitSums::partial:

@@ -63,11 +63,11 @@ template <class Op>
 OperandBytes matrix_bytes(const Op& op, const Layer& layer) {
     const Pass pass = layer.pass;
     const Elements e = elements(op, pass);
-    const Bytes size = element_size(layer.precision);
+    const Bytes size = element_size(layer.precision), result = result_element_size(layer);
     OperandBytes b;
-    b.input = e.input * size;
-    b.filter = e.filter * element_size(layer.weights.value_or(layer.precision));
-    b.output = e.output * size;
+    b.input = e.input * (pass == Pass::dgrad ? result : size);
+    b.filter = e.filter * (pass == Pass::wgrad ? result : element_size(layer.weights.value_or(layer.precision)));
+    b.output = e.output * (pass == Pass::fwd ? result : size);
     b.bias = static_cast<double>(bias_elements(layer)) * bias_element_size(layer.precision);
     b.written = pass == Pass::fwd ? b.output : pass == Pass::dgrad ? b.input : b.filter;
     b.read = b.input + b.filter + b.output - b.written + b.bias;
@@ -108,6 +108,11 @@ std::int64_t bias_elements(const Layer& layer) {
     if (const auto* v = std::get_if<Convolution>(&layer.op)) return layer.pass == Pass::fwd ? v->k : v->c;
     if (const auto* g = std::get_if<Gemm>(&layer.op)) return g->n;
     return 0;
+}
+
+Bytes result_element_size(const Layer& layer) {
+    const Bytes size = element_size(layer.precision);
+    return std::holds_alternative<Gemm>(layer.op) ? std::max(size, element_size(Precision::bf16)) : size;
 }
 
 Bytes bias_element_size(Precision precision) {

@@ -263,6 +263,8 @@ Operands operands(const Gemm& g, Pass pass, ElementSizes sizes) {
             result.c = make(Tensor::filter, b_n, b_k, b_batch);
             break;
     }
+    // Products of eight and four bits are written in 16.
+    if (result.c.element.data < 2 * kSixteenths) result.c.element = {2 * kSixteenths};
     return result;
 }
 
