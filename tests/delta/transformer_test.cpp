@@ -154,6 +154,22 @@ TEST(Transformers, a_stream_in_a_model_finds_in_l2_only_what_was_kept) {
     EXPECT_NEAR(dram(50e6), 200e6 - 0.25 * 72 * 1024 * 1024, 2e6);
 }
 
+// Measured with one head of 512: 640 us for 256 sequences of 2 to 512 keys and 1,680 us for 512.
+TEST(Transformers, ctas_of_wide_heads_search_for_their_sequence_from_the_first) {
+    const auto time = [](std::int64_t batch, std::int64_t head_dim) {
+        Attention a = attention(batch, 1, 64);
+        a.heads = a.kv_heads = 1, a.head_dim = a.head_dim_v = head_dim, a.paged = true;
+        Layer layer = layer_with(a);
+        layer.hints.timing = Timing::graph;
+        return on(layer, "h100-sxm").time;
+    };
+    EXPECT_GT(time(512, 512), 2.3 * time(256, 512));
+    EXPECT_LT(time(64, 512), 2 * time(32, 512)) << "32 sequences are hardly more than one group";
+    // Of narrower heads CTAs stay, and only those of a recorded graph search.
+    EXPECT_LT(time(512, 256), 2 * time(256, 256));
+    EXPECT_LT(time(513, 256), time(512, 256));
+}
+
 TEST(Transformers, an_fp8_cache_halves_the_bytes_of_decode) {
     Attention a = attention(64, 1, 16384);
     const Bytes wide = on(layer_with(a), "h100-sxm").traffic.dram.total();
