@@ -170,9 +170,9 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
                                      waits_in_columns(*s, h), s->lone_waits * h.dram_latency / h.clock});
     const Term most = longest(t, {Term::compute, Term::issue, Term::latency, Term::l1, Term::l2, Term::dram});
     // Loads that wait for each other also wait for the bandwidth.
-    const bool steps = s && (s->row_step > 0 || s->column_step > 0);
     const Term bytes = longest(t, {Term::l1, Term::l2, Term::dram});
-    const Seconds busy = steps ? std::max(t[most], joined(t[Term::latency], t[bytes], c.blend)) : t[most];
+    const bool waits = s && t[Term::latency] > Seconds{};
+    const Seconds busy = waits ? std::max(t[most], joined(t[Term::latency], t[bytes], c.blend)) : t[most];
     const Seconds kernel = busy + t[Term::launch] + t.prologue;
     const Seconds launched = layer.host - layer.host_ahead / h.dram_bandwidth;
     if (launched > kernel) t[Term::launch] += launched - kernel;
