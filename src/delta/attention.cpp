@@ -13,6 +13,12 @@ namespace {
 
 constexpr double kExponentialsPerCycle = 16;  // of an SM, in all architectures since Volta
 constexpr double kThreadsPerSm = 2048;
+constexpr FlopPerCycle kOfWarps{2048};  // products of 16 bits by single warps (mma.sync) on an SM, from A100 on
+
+// Flash-attention 2 was written for Ampere, and multiplies on later GPUs by the same instructions.
+const AttentionCosts& costs_of(const Mapping& mapping, const ModelInputs& h) {
+    return attention_costs(mapping.warp_products ? "ampere" : h.architecture->id);
+}
 
 // Tiles of keys that all CTAs of one head visit, and those of the CTA that visits the most.
 struct Visits {
@@ -24,7 +30,7 @@ Attention visited_masks(const Attention& a, const PreparedLayer& layer, const Mo
     Attention seen = a;
     if (layer.pass != Pass::fwd && element_size(layer.precision).value() <= 1) {
         seen.window = 0;
-        if (attention_costs(*h.architecture).skips_causal_fp8 == 0) seen.causal = false;
+        if (costs_of(layer.mapping, h).skips_causal_fp8 == 0) seen.causal = false;
     }
     return seen;
 }
@@ -64,7 +70,7 @@ struct Kernel {
           layer(l),
           mapping(l.mapping),
           gpu(h),
-          costs(attention_costs(*h.architecture)),
+          costs(costs_of(l.mapping, h)),
           visits(visits_of(visited_masks(a, l, h), l.mapping)),
           heads(real(a.batch) * real(a.heads) / l.mapping.packed_heads),
           resident(std::max(1, occupancy(h.limits, l.mapping).ctas_per_sm)),
@@ -83,7 +89,8 @@ struct Kernel {
     // Of a tile at the peak rate.
     [[nodiscard]] double matrix_cycles() const {
         const double dk = real(a.head_dim), dv = real(a.head_dim_v), products = backward ? 3 * dk + 2 * dv : dk + dv;
-        const FlopPerCycle rate = std::max(FlopPerCycle{1}, gpu.flop_per_cycle[mapping.pipe]);
+        FlopPerCycle rate = std::max(FlopPerCycle{1}, gpu.flop_per_cycle[mapping.pipe]);
+        if (mapping.warp_products) rate = std::min(rate, kOfWarps);
         return (Flops{2 * real(mapping.cta.m) * mapping.cta.n * products} / rate).value();
     }
     [[nodiscard]] double tile_cycles() const {

@@ -71,9 +71,9 @@ std::map<std::string, AttentionCosts, std::less<>> read_costs() {
                 costs.*field.member = costs.*field.otherwise;
             else if (!alike)
                 throw std::logic_error("data/model/attention.json: " + id + " has no " + field.name);
-        if (kernels.contains("wide_parts")) {
-            costs.wide_from = kernels.at("wide_parts").at("head_dim").get<double>();
-            costs.recorded_batch = kernels.at("wide_parts").at("batch").get<double>();
+        if (kernels.contains("recorded")) {
+            costs.wide_from = kernels.at("recorded").at("wide_from").get<double>();
+            costs.recorded_batch = kernels.at("recorded").at("batch").get<double>();
         }
         out.emplace(id, costs);
     }
@@ -83,9 +83,9 @@ std::map<std::string, AttentionCosts, std::less<>> read_costs() {
 
 }  // namespace
 
-const AttentionCosts& attention_costs(const Architecture& architecture) {
+const AttentionCosts& attention_costs(std::string_view architecture) {
     static const auto all = read_costs();
-    const auto found = all.find(architecture.id);
+    const auto found = all.find(architecture);
     return found != all.end() ? found->second : all.at("ampere");
 }
 

@@ -1,6 +1,8 @@
 // The fitted numbers of attention kernels by architecture: data/model/attention.json, which says what each stands for.
 #pragma once
 
+#include <string_view>
+
 #include <gambrel/machine.hpp>
 
 namespace gambrel::delta_detail {
@@ -13,6 +15,6 @@ struct AttentionCosts {
     double combine, combine_part, regroup, regroup_memory;
     double wide_from = 0, recorded_batch = 0;  // head dimension of the wide kernel, sequences of a recorded graph
 };
-const AttentionCosts& attention_costs(const Architecture& architecture);
+const AttentionCosts& attention_costs(std::string_view architecture);
 
 }  // namespace gambrel::delta_detail

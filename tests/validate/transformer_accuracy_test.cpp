@@ -57,6 +57,11 @@ TEST_F(TransformerAccuracy, of_training_attention) {
     }
 }
 
+TEST_F(TransformerAccuracy, of_flash_attention_2_on_blackwell) {
+    const auto rows = rows_of({"other_gpus/attention_time.csv.gz", 20e-6}, {"framework"}, {"pyt_flash_attention"});
+    expect_error(rows, "gb200", 16, 18);
+}
+
 TEST_F(TransformerAccuracy, of_decode) {
     const auto rows = rows_of({"attention_time.csv.gz", 20e-6}, {"phase"}, {"decode"});
     expect_error(rows, "a100-sxm4-80gb", 8, 1700);
