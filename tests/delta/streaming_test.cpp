@@ -114,6 +114,18 @@ TEST(Streams, that_go_along_rows_in_steps_wait_for_each_reading) {
     EXPECT_EQ(streamed_on(layer, "h200").bound, Term::latency) << "rows of 128 elements are all waiting";
 }
 
+// Rows of 8 KiB on GB200 wait for about as long as their bytes take.
+TEST(Streams, that_wait_for_their_loads_wait_for_the_bandwidth_too) {
+    Layer layer = stream(16384, 2048);
+    auto& s = std::get<Streaming>(layer.op);
+    s.rows_per_sm = 16, s.row_step = 256, s.row_waits = 2;
+    const Prediction p = streamed_on(layer, "gb200");
+    const Seconds busy = p.time - p.terms[Term::launch] - p.terms.prologue;
+    const Seconds waits = p.terms[Term::latency], bytes = p.terms[Term::dram];
+    EXPECT_GT(busy, 1.01 * std::max(waits, bytes));
+    EXPECT_LT(busy, 0.8 * (waits + bytes));
+}
+
 // 4 CTAs of 32 columns go along 16,384 rows, 256 at a time, however many SMs idle beside them.
 TEST(Streams, that_add_up_columns_wait_for_each_step_of_rows) {
     Layer layer = stream(16384, 128, 0);
