@@ -105,6 +105,12 @@ struct Streaming {
     double rows_per_sm = 0;     // rows that an SM works on together, so that theirs pass between the two readings
     double threads_per_sm = 0;  // of a CTA that has an SM to itself and takes its rows in turn; 0: SMs are full
     double spilled = 0;         // FP32 numbers that registers do not hold: stored in local memory and loaded again
+    double row_step = 0;     // elements of its row that a CTA loads before it waits for them; 0: nothing waits for them
+    double row_waits = 0;    // times that a CTA waits for memory beside those of its steps
+    double column_step = 0;  // of sums over all rows: rows of 32 columns that a CTA loads before it waits for them
+    double lone_waits = 0;   // times that a kernel of a single CTA waits for memory
+    double atomics = 0;      // additions to numbers in L2
+    bool atomics_ordered = false;  // each of them is a fence, too
     bool operator==(const Streaming&) const = default;
 };
 

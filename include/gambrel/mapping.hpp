@@ -128,6 +128,7 @@ struct Mapping {
     std::int32_t launches = 1;
     // Of attention: query heads of one group that stand as rows of one tile, so that they read their keys once.
     std::int32_t packed_heads = 1;
+    bool warp_products = false;    // of attention: flash-attention 2, whose warps multiply by themselves on every GPU
     bool transposed_view = false;  // rows of tiles are the layer's N and columns its M, as BLAS sees row-major GEMM
     // Where the tile came from: a table's row, a kernel's name, given by hand, the rule, or a search.
     enum class Source : std::uint8_t { row, kernel_name, given, rule, search };

@@ -13,6 +13,12 @@ namespace {
 
 constexpr double kExponentialsPerCycle = 16;  // of an SM, in all architectures since Volta
 constexpr double kThreadsPerSm = 2048;
+constexpr FlopPerCycle kOfWarps{2048};  // products of 16 bits by single warps (mma.sync) on an SM, from A100 on
+
+// Flash-attention 2 was written for Ampere, and multiplies on later GPUs by the same instructions.
+const AttentionCosts& costs_of(const Mapping& mapping, const ModelInputs& h) {
+    return attention_costs(mapping.warp_products ? "ampere" : h.architecture->id);
+}
 
 // Tiles of keys that all CTAs of one head visit, and those of the CTA that visits the most.
 struct Visits {
@@ -24,7 +30,7 @@ Attention visited_masks(const Attention& a, const PreparedLayer& layer, const Mo
     Attention seen = a;
     if (layer.pass != Pass::fwd && element_size(layer.precision).value() <= 1) {
         seen.window = 0;
-        if (attention_costs(*h.architecture).skips_causal_fp8 == 0) seen.causal = false;
+        if (costs_of(layer.mapping, h).skips_causal_fp8 == 0) seen.causal = false;
     }
     return seen;
 }
@@ -64,7 +70,7 @@ struct Kernel {
           layer(l),
           mapping(l.mapping),
           gpu(h),
-          costs(attention_costs(*h.architecture)),
+          costs(costs_of(l.mapping, h)),
           visits(visits_of(visited_masks(a, l, h), l.mapping)),
           heads(real(a.batch) * real(a.heads) / l.mapping.packed_heads),
           resident(std::max(1, occupancy(h.limits, l.mapping).ctas_per_sm)),
@@ -83,7 +89,8 @@ struct Kernel {
     // Of a tile at the peak rate.
     [[nodiscard]] double matrix_cycles() const {
         const double dk = real(a.head_dim), dv = real(a.head_dim_v), products = backward ? 3 * dk + 2 * dv : dk + dv;
-        const FlopPerCycle rate = std::max(FlopPerCycle{1}, gpu.flop_per_cycle[mapping.pipe]);
+        FlopPerCycle rate = std::max(FlopPerCycle{1}, gpu.flop_per_cycle[mapping.pipe]);
+        if (mapping.warp_products) rate = std::min(rate, kOfWarps);
         return (Flops{2 * real(mapping.cta.m) * mapping.cta.n * products} / rate).value();
     }
     [[nodiscard]] double tile_cycles() const {
@@ -146,15 +153,31 @@ Bytes partial_sums(const Kernel& k) {
     return rows * k.mapping.split_k * real(k.a.head_dim_v) * Bytes{8};
 }
 
+// Cycles in which a CTA finds the sequence that it works on: it adds up the lengths of all before it, 31 at a time (a
+// warp's sum of 32 lanes, one of which is the next group's). CTAs that stay for many tiles (flash-attention 3, where
+// the parts are fixed for a recorded graph) go on from the last one, so that they pass all sequences once.
+struct Search {
+    double of_cta = 0, of_kernel = 0;
+};
+Search search_cycles(const Kernel& k) {
+    constexpr double kAtATime = 31;
+    const double groups = (real(k.a.batch) - 1) / kAtATime;
+    if (k.a.latent) return {};
+    if (k.costs.wide_from > 0 && real(k.a.head_dim) > k.costs.wide_from) return {groups / 2 * k.costs.search_wide, 0};
+    return {0, real(k.a.batch) <= k.costs.recorded_batch ? groups * k.costs.search : 0};
+}
+
 Seconds decode_time(const Kernel& k, const Traffic& traffic, TimeTerms& t) {
     const AttentionCosts& c = k.costs;
     const double parts = k.mapping.split_k, wide = real(k.a.head_dim) / 128;
     const double tile = k.matrix_cycles() * c.decode_matrix * (k.cache8 ? wide : 1) + c.decode_tile;
     // A CTA of heads wider than 256 starts with, and leaves, as many more registers and bytes.
     const double start = c.decode_first * (k.a.latent ? 1 : std::max(1.0, real(k.a.head_dim) / 256));
-    const double chain = start + std::ceil(k.visits.most / parts) * tile;
+    const Search search = search_cycles(k);
+    const double chain = start + search.of_cta + std::ceil(k.visits.most / parts) * tile;
     const double work = k.ctas() * chain * c.decode_overlap / k.gpu.sms;
-    const double busy = std::max(chain, k.ctas() > k.gpu.sms * k.resident ? work + c.tail * chain : 0);
+    const double busy =
+        std::max(chain, k.ctas() > k.gpu.sms * k.resident ? work + c.tail * chain : 0) + search.of_kernel;
     t[Term::compute] = Cycles{k.tiles() * k.matrix_cycles() / k.gpu.sms} / k.gpu.clock;
     t[Term::issue] = Cycles{busy} / k.gpu.clock;
     t[Term::l2] = traffic.l2.total() / k.gpu.l2_bandwidth;

@@ -47,6 +47,8 @@ constexpr Field kFields[] = {
     {"decode_overlap", &C::decode_overlap},
     {"decode_blend", &C::decode_blend},
     {"decode_matrix", &C::decode_matrix},
+    {"search", &C::search},
+    {"search_wide", &C::search_wide},
     {"combine", &C::combine},
     {"combine_part", &C::combine_part},
     {"regroup", &C::regroup},
@@ -69,6 +71,10 @@ std::map<std::string, AttentionCosts, std::less<>> read_costs() {
                 costs.*field.member = costs.*field.otherwise;
             else if (!alike)
                 throw std::logic_error("data/model/attention.json: " + id + " has no " + field.name);
+        if (kernels.contains("recorded")) {
+            costs.wide_from = kernels.at("recorded").at("wide_from").get<double>();
+            costs.recorded_batch = kernels.at("recorded").at("batch").get<double>();
+        }
         out.emplace(id, costs);
     }
     for (const auto& [id, like] : all.at("uses").items()) out.emplace(id, out.at(like.get<std::string>()));
@@ -77,9 +83,9 @@ std::map<std::string, AttentionCosts, std::less<>> read_costs() {
 
 }  // namespace
 
-const AttentionCosts& attention_costs(const Architecture& architecture) {
+const AttentionCosts& attention_costs(std::string_view architecture) {
     static const auto all = read_costs();
-    const auto found = all.find(architecture.id);
+    const auto found = all.find(architecture);
     return found != all.end() ? found->second : all.at("ampere");
 }
 

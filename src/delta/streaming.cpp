@@ -25,11 +25,6 @@ Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInpu
     if (s.rows <= 0) return {};
     const double columns = std::max(s.written, s.read[0]) / s.rows;
     if (layer.mapping.threads == kIndexed) return Cycles{s.rows * columns * c.index_element / h.sms} / h.clock;
-    if (s.rows_per_sm > 0 && s.rows_per_sm < s.rows) {
-        // A CTA waits for each tensor of its row in turn.
-        const double readings = (s.read[0] + s.read[1] + s.read[2] + s.read[3] + s.read_again) / (s.rows * columns);
-        return Cycles{s.rows * readings * c.row_reading / (s.rows_per_sm * h.sms)} / h.clock;
-    }
     const std::int32_t cta = layer.mapping.threads;
     if (cta == kScalarRows || cta == kVectorRows) {
         const double threads = std::clamp(columns, 32.0, 1024.0), iterations = std::ceil(columns / 1024);
@@ -40,6 +35,27 @@ Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInpu
     if (s.kind == StreamingKind::layer_norm && !layer.mapping.a.through_l1)
         return Cycles{s.rows * (c.norm_row + c.norm_element * columns) / h.sms} / h.clock;
     return {};
+}
+
+// A CTA goes along its row in steps, and in each waits for every tensor that it reads, a second time for what it reads
+// twice. CTAs of rows of one length run in waves.
+Seconds waits_in_rows(const Streaming& s, const ModelInputs& h) {
+    if (s.row_step <= 0 || s.rows <= 0) return {};
+    const double columns = std::max(s.written, s.read[0]) / s.rows;
+    const double readings = (s.read[0] + s.read[1] + s.read[2] + s.read[3] + s.read_again) / (s.rows * columns);
+    const double waits = s.row_waits + std::ceil(columns / s.row_step) * readings;
+    return std::ceil(s.rows / (s.rows_per_sm * h.sms)) * waits * h.dram_latency / h.clock;
+}
+
+// Sums over all rows, 32 columns by a CTA of 1024 threads: it waits for the rows of each step, and for their
+// statistics, which other CTAs have read before.
+Seconds waits_in_columns(const Streaming& s, const ModelInputs& h) {
+    if (s.column_step <= 0 || s.rows <= 0) return {};
+    constexpr double kColumns = 32, kThreads = 1024;
+    const double ctas = std::ceil(std::max(s.written, s.read[0]) / s.rows / kColumns);
+    const double resident = std::max(1.0, std::floor(h.limits.max_warps * 32 / kThreads));
+    return std::ceil(ctas / (resident * h.sms)) * std::ceil(s.rows / s.column_step) * (h.dram_latency + h.l2_latency) /
+           h.clock;
 }
 
 // Of what a kernel reads a second time, the share that L2 has lost by then: the rows that all SMs work on, read and
@@ -59,6 +75,23 @@ Seconds in_turn_time(const Streaming& s, const Traffic& traffic, const ModelInpu
     if (s.threads_per_sm <= 0) return {};
     constexpr Bytes kOnTheWay{32};
     return traffic.dram.total() / (kOnTheWay * s.threads_per_sm * h.sms) * h.dram_latency / h.clock;
+}
+
+// Of additions to L2. Each of an SM's is issued by itself, and where it is a fence, too, the next one waits for it.
+Seconds atomics_time(const Streaming& s, const ModelInputs& h, const StreamingCosts& c) {
+    return Cycles{s.atomics * (s.atomics_ordered ? c.ordered_atomic : c.atomic) / h.sms} / h.clock;
+}
+
+// An error function, an exponential or a power is a series of instructions on the FP32 lanes, half as many of which an
+// SM of A100 has as one of its successors.
+Seconds series_time(const Streaming& s, const ModelInputs& h, const StreamingCosts& c) {
+    if (s.kind != StreamingKind::transcendental) return {};
+    const double lanes = std::max(1.0, h.flop_per_cycle[Pipe::fp32].value() / 2);
+    return Cycles{s.written * c.series / (lanes * h.sms)} / h.clock;
+}
+
+Seconds joined(Seconds a, Seconds b, double exponent) {
+    return Seconds{std::pow(std::pow(a.value(), exponent) + std::pow(b.value(), exponent), 1 / exponent)};
 }
 
 // The bus turns around between reads and writes; a stream that is nearly all of one kind keeps the bandwidth that a
@@ -116,7 +149,8 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.dram *= missed(layer.dram.total(), layer, h, c);
     if (s) add_second_reading(*s, layer, h, traffic);
     t[Term::compute] = layer.flop / rate;
-    t[Term::issue] = s ? row_time(*s, layer, h, c) : depthwise_issue(layer, h);
+    t[Term::issue] = s ? std::max({row_time(*s, layer, h, c), atomics_time(*s, h, c), series_time(*s, h, c)})
+                       : depthwise_issue(layer, h);
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
     t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);
@@ -131,9 +165,15 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     // Such a step loads, and the next one waits until it has stored.
     constexpr double kWaits = 2;
     t[Term::latency] = layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
-    if (s) t[Term::latency] = std::max(t[Term::latency], in_turn_time(*s, traffic, h));
+    if (s)
+        t[Term::latency] = std::max({t[Term::latency], in_turn_time(*s, traffic, h), waits_in_rows(*s, h),
+                                     waits_in_columns(*s, h), s->lone_waits * h.dram_latency / h.clock});
     const Term most = longest(t, {Term::compute, Term::issue, Term::latency, Term::l1, Term::l2, Term::dram});
-    const Seconds kernel = t[most] + t[Term::launch] + t.prologue;
+    // Loads that wait for each other also wait for the bandwidth.
+    const Term bytes = longest(t, {Term::l1, Term::l2, Term::dram});
+    const bool waits = s && t[Term::latency] > Seconds{};
+    const Seconds busy = waits ? std::max(t[most], joined(t[Term::latency], t[bytes], c.blend)) : t[most];
+    const Seconds kernel = busy + t[Term::launch] + t.prologue;
     const Seconds launched = layer.host - layer.host_ahead / h.dram_bandwidth;
     if (launched > kernel) t[Term::launch] += launched - kernel;
     return std::max(kernel, launched);

@@ -31,7 +31,10 @@ StreamingCosts read_streaming_costs() {
     c.scalar_iteration = all.at("scalar_iteration");
     c.vector_iteration = all.at("vector_iteration");
     c.index_element = all.at("index_element");
-    c.row_reading = all.at("row_reading");
+    c.atomic = all.at("atomic");
+    c.ordered_atomic = all.at("ordered_atomic");
+    c.blend = all.at("blend");
+    c.series = all.at("series");
     return c;
 }
 

@@ -153,7 +153,7 @@ void fields(Stream& s, Streaming& v) {
     for (double& read : v.read) fields(s, read);
     all(s, v.parameters, v.written, v.window, v.rows, v.table_rows, v.written_as, v.read_again, v.rows_per_sm,
         v.threads_per_sm);
-    all(s, v.spilled);
+    all(s, v.spilled, v.row_step, v.row_waits, v.column_step, v.lone_waits, v.atomics, v.atomics_ordered);
 }
 template <class Stream>
 void fields(Stream& s, Attention& a) {

@@ -25,10 +25,11 @@ struct AttentionKernels {
     std::vector<HeadTile> tiles, tiles_cache8, tiles_unmasked;  // unmasked: of keys that are not paged
     std::int32_t decode_rows = 64, threads = 128, registers = 255;
     bool packs_always = false, splits_prefill = false;
-    // Parts of every sequence in decode, where heads are wider than `wide_from` and no schedule is made for the
-    // lengths: up to so many sequences, the most that engines record a graph for.
-    std::int32_t wide_parts = 0;
-    std::int64_t wide_from = 0, wide_batch = 0;
+    // In decode of up to `recorded_batch` sequences, the most that engines record a graph for, a sequence has no more
+    // than `recorded_parts` parts; where heads are wider than `wide_from`, and no schedule is made for the lengths, so
+    // many. 0: no such limit.
+    std::int32_t recorded_parts = 0;
+    std::int64_t recorded_batch = 0, wide_from = 0;
 };
 
 std::vector<HeadTile> tiles_from(const json& rows) {
@@ -54,9 +55,10 @@ std::map<std::string, AttentionKernels, std::less<>> read_kernels() {
         k.registers = kernels.value("registers", k.registers);
         k.packs_always = kernels.value("packs_always", k.packs_always);
         k.splits_prefill = kernels.value("splits_prefill", k.splits_prefill);
-        if (kernels.contains("wide_parts")) {
-            const json& wide = kernels.at("wide_parts");
-            k.wide_from = wide.at("head_dim"), k.wide_parts = wide.at("parts"), k.wide_batch = wide.at("batch");
+        if (kernels.contains("recorded")) {
+            const json& graph = kernels.at("recorded");
+            k.recorded_parts = graph.at("parts"), k.recorded_batch = graph.at("batch");
+            k.wide_from = graph.at("wide_from");
         }
         out.emplace(id, std::move(k));
     }
@@ -64,9 +66,9 @@ std::map<std::string, AttentionKernels, std::less<>> read_kernels() {
     return out;
 }
 
-const AttentionKernels& kernels_of(const Architecture& architecture) {
+const AttentionKernels& kernels_of(std::string_view architecture) {
     static const auto all = read_kernels();
-    const auto found = all.find(architecture.id);
+    const auto found = all.find(architecture);
     return found != all.end() ? found->second : all.at("ampere");
 }
 
@@ -77,9 +79,9 @@ Bytes shared_memory(const Attention& a, const Tile& tile, Bytes element, const S
 }
 
 // The number of parts that the keys are shared out in: the least whose waves are as full as 0.85 of the fullest.
-std::int64_t parts(double ctas, std::int64_t tiles, double slots) {
+std::int64_t parts(double ctas, std::int64_t tiles, double slots, std::int64_t allowed) {
     if (ctas >= 0.8 * slots) return 1;
-    const std::int64_t most = std::min<std::int64_t>({128, tiles, static_cast<std::int64_t>(slots)});
+    const std::int64_t most = std::min<std::int64_t>({allowed, tiles, static_cast<std::int64_t>(slots)});
     const auto useful = [&](std::int64_t s) { return s == 1 || ceil_div(tiles, s) != ceil_div(tiles, s - 1); };
     const auto filled = [&](std::int64_t s) {
         const double waves = ctas * static_cast<double>(s) / slots;
@@ -97,7 +99,11 @@ std::int64_t parts(double ctas, std::int64_t tiles, double slots) {
 
 Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits) {
     const auto& a = std::get<Attention>(layer.op);
-    const AttentionKernels& kernels = kernels_of(*limits.architecture);
+    // Flash-attention 2 on GPUs that have later kernels of their own.
+    const auto& matrix = limits.architecture->matrix;
+    const bool groups = matrix && matrix->operands_from_shared_memory,
+               second = groups && layer.hints.algorithm == "flash-attention 2";
+    const AttentionKernels& kernels = kernels_of(second ? "ampere" : limits.architecture->id);
     const bool decode = a.q_len == 1,
                narrow_cache = element_size(a.kv_precision.value_or(layer.precision)) < element_size(layer.precision);
     const bool unmasked = !a.causal && a.window == 0 && !a.paged && layer.pass == Pass::fwd;
@@ -108,6 +114,7 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     const auto found = std::find_if(tiles.begin(), tiles.end(), fits);
     Mapping m;
     m.family = KernelFamily::attention;
+    m.warp_products = second;
     m.pipe = fitting_pipe(layer, {}, machine);
     m.cta = found != tiles.end() ? found->tile : tiles.back().tile;
     m.cta.k = static_cast<std::int32_t>(std::min<std::int64_t>(a.head_dim, 1024));
@@ -120,8 +127,7 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
         m.cta.m = std::min(m.cta.m, kernels.decode_rows);
     }
     // The rows that one instruction multiplies: of a warp, or of a group of four (wgmma).
-    const auto& matrix = limits.architecture->matrix;
-    m.warp = {std::min(m.cta.m, matrix && matrix->operands_from_shared_memory ? 64 : 16), m.cta.n, m.cta.k};
+    m.warp = {std::min(m.cta.m, groups && !second ? 64 : 16), m.cta.n, m.cta.k};
     m.threads = kernels.threads;
     m.registers = kernels.registers;
     m.shared_memory = shared_memory(a, m.cta, element_size(layer.precision), limits);
@@ -131,12 +137,14 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     const double ctas = rows * static_cast<double>(a.batch * a.heads / m.packed_heads);
     const bool splits =
         decode ? kernels.packs_always || group > 1 : kernels.splits_prefill && a.paged && a.decode_batch == 0;
-    if (layer.pass == Pass::fwd && decode && !a.latent && kernels.wide_parts > 0 && a.head_dim > kernels.wide_from) {
-        m.split_k = a.batch <= kernels.wide_batch ? kernels.wide_parts : 1;
+    const bool limited = decode && !a.latent && kernels.recorded_parts > 0,
+               recorded = limited && a.batch <= kernels.recorded_batch;
+    if (layer.pass == Pass::fwd && limited && a.head_dim > kernels.wide_from) {
+        m.split_k = recorded ? kernels.recorded_parts : 1;
     } else if (layer.pass == Pass::fwd && splits) {
         const std::int64_t keys = ceil_div(a.keys_read(), m.cta.n);
         const double slots = limits.sms * (decode ? std::max(1, occupancy(limits, m).ctas_per_sm) : 1);
-        m.split_k = static_cast<std::int32_t>(parts(ctas, keys, slots));
+        m.split_k = static_cast<std::int32_t>(parts(ctas, keys, slots, recorded ? kernels.recorded_parts : 128));
     }
     return m;
 }

@@ -66,6 +66,7 @@ std::vector<Layer> attention_layers(RowCells& cells, const Layer& common) {
         a.paged = a.causal = false;
         if (!layer.hints.timing) layer.hints.timing = Timing::kernel;
     }
+    if (lower(cells.text(framework)) == "pyt_flash_attention") layer.hints.algorithm = "flash-attention 2";
     layer.op = a;
     if (phase_cell == "bwd") layer.pass = Pass::dgrad;
     if (layer.name.empty()) layer.name = attention_name(a, phase_cell.empty() ? "fwd" : phase_cell);

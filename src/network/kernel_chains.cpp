@@ -2,6 +2,7 @@
 #include "network/kernel_chains.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -37,6 +38,9 @@ void add_token(std::string_view token, double sign, Moved& to) {
         case 't':
             to.table += amount;
             break;
+        case 'p':
+            to.parts += amount;
+            break;
         default:
             fault("unknown tensor \"" + std::string(token) + "\"");
     }
@@ -67,8 +71,20 @@ ChainKernel read_kernel(const Json& json) {
     k.rows_per_sm = json.value("rows_per_sm", 0.0);
     k.threads_per_sm = json.value("threads_per_sm", 0.0);
     k.one_read_up_to = json.value("one_read_up_to", 0.0);
-    k.block_threads = json.value("block_threads", 0.0);
+    if (json.contains("block_threads")) {
+        const Json& threads = json.at("block_threads");
+        k.block_by_columns = threads == "columns";
+        if (!k.block_by_columns) k.block_threads = threads.get<double>();
+    }
     k.array_operations = json.value("array_operations", 0.0);
+    k.row_step = json.value("row_step", 0.0);
+    k.row_waits = json.value("row_waits", 2.0);
+    k.rows_share_step = json.value("rows_share_step", false);
+    k.column_step = json.value("column_step", 0.0);
+    k.lone_rows = json.value("lone_rows", 0.0);
+    k.lone_waits = json.value("lone_waits", 0.0);
+    k.adds_in_order = json.value("adds", "") == "in order";
+    k.adds = k.adds_in_order || json.value("adds", "") == "relaxed";
     if (json.contains("arguments")) k.arguments = json.at("arguments").get<double>();
     return k;
 }
@@ -87,9 +103,13 @@ Chains read_chains() {
     const Json all = Json::parse(file->text);
     Chains out;
     const Json& host = all.at("host");
-    out.host = {Seconds{host.at("operator").get<double>()}, Seconds{host.at("launch").get<double>()},
-                Seconds{host.at("argument").get<double>()}, Seconds{host.at("autograd").get<double>()},
-                Bytes{host.at("cleared").get<double>()}};
+    out.host = {Seconds{host.at("operator").get<double>()},
+                Seconds{host.at("launch").get<double>()},
+                Seconds{host.at("argument").get<double>()},
+                Seconds{host.at("autograd").get<double>()},
+                Bytes{host.at("cleared").get<double>()},
+                host.at("slower_software"),
+                host.at("slower")};
     for (const Json& c : all.at("chains"))
         out.list.push_back({c.at("operators").get<std::vector<std::string>>(),
                             c.at("providers").get<std::vector<std::string>>(), read_kernels(c, "forward"),
@@ -111,16 +131,24 @@ bool holds(const std::vector<std::string>& names, std::string_view name) {
 double elements(const Moved& m, const ChainSize& size, Precision own, Precision precision) {
     const double unit = element_size(precision).value(), wide = element_size(Precision::fp32).value();
     const double tensor = size.rows * size.columns;
-    return (m.own * tensor + m.table * size.table) * (element_size(own).value() / unit) +
+    return (m.own * tensor + m.table * size.table + m.parts * size.parts) * (element_size(own).value() / unit) +
            (m.wide * tensor + m.rows * size.rows) * (wide / unit);
 }
 
-// Where two arrays of a row do not fit into the registers of its threads, every result is stored and loaded again.
+// Liger's calculate_settings: longer rows have more warps.
+double threads_of(const ChainKernel& k, double columns) {
+    if (!k.block_by_columns) return k.block_threads;
+    return columns >= 32768 ? 1024 : columns >= 8192 ? 512 : columns >= 2048 ? 256 : 128;
+}
+
+// Where two arrays of a row take all registers of its threads, every result is stored and loaded again.
 double spilled(const ChainKernel& k, const ChainSize& size) {
-    constexpr double kRegisters = 255, kLongestBlock = 65536;
-    if (k.block_threads <= 0) return 0;
-    const double held = std::min(size.columns, kLongestBlock) / k.block_threads;
-    return 2 * held > kRegisters ? k.array_operations * size.rows * size.columns : 0;
+    constexpr double kRegisters = 255, kRegistersOfSm = 65536, kLongestBlock = 65536;
+    const double threads = threads_of(k, size.columns);
+    if (threads <= 0) return 0;
+    const double held = std::min(size.columns, kLongestBlock) / threads;
+    return 2 * held >= std::min(kRegisters, kRegistersOfSm / threads) ? k.array_operations * size.rows * size.columns
+                                                                      : 0;
 }
 
 Seconds host_of(const ChainKernel& k, Pass pass) {
@@ -169,6 +197,11 @@ Layer chain_layer(const ChainKernel& kernel, const ChainKernel* before, const Ch
     s.rows_per_sm = k.rows_per_sm;
     s.threads_per_sm = k.threads_per_sm;
     s.spilled = spilled(k, size);
+    s.row_step = k.row_step, s.row_waits = k.row_step > 0 ? k.row_waits : 0, s.column_step = k.column_step;
+    // A block of Triton's has as many short rows as fill it.
+    if (k.rows_share_step) s.rows_per_sm *= std::max(1.0, std::floor(k.row_step / size.columns));
+    if (k.lone_rows > 0) s.lone_waits = std::ceil(size.rows / k.lone_rows) * k.lone_waits;
+    if (k.adds) s.atomics = size.rows * size.columns, s.atomics_ordered = k.adds_in_order;
     layer.precision = in;
     layer.hints.algorithm = k.offsets ? "index arithmetic" : "";
     layer.hints.host = host_of(k, layer.pass);

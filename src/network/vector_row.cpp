@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -129,12 +130,21 @@ double table_rows(std::string_view config) {
     return v.is_number() ? v.get<double>() : v.is_string() ? number_from(v.get<std::string>()).value_or(0) : 0;
 }
 
+// Rows of sums that PyTorch's gradient of an embedding leaves for its second kernel: one for every ten look-ups of the
+// same row, and one for what is left.
+double partial_sums(double look_ups, double table_rows) {
+    constexpr double kLookUpsOfPart = 10;  // NROWS_PER_THREAD in EmbeddingBackwardKernel.cu
+    if (table_rows <= 0) return 0;
+    const double distinct = table_rows * -std::expm1(-look_ups / table_rows);
+    return std::max(distinct, look_ups / kLookUpsOfPart + distinct / 2);
+}
+
 // Liger's benchmark clears L2 before each run, and the host works ahead in the meantime; each kernel has its share.
 // Of other tables the host is not charged.
 void count_host(std::vector<Layer>& layers, std::string_view software) {
-    const bool counts = software.starts_with("Liger");
+    const bool counts = software.starts_with("Liger"), slower = software.starts_with(host_costs().slower_software);
     Seconds all;
-    for (const Layer& layer : layers) all += layer.hints.host;
+    for (Layer& layer : layers) all += layer.hints.host *= slower ? host_costs().slower : 1;
     for (Layer& layer : layers) {
         if (!counts || all <= Seconds{}) layer.hints.host = {};
         layer.hints.host_ahead = host_costs().cleared * (layer.hints.host / std::max(all, Seconds{1e-9}));
@@ -174,6 +184,7 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
     ChainSize chained{size.rows, size.columns};
     if (chain && chain->needs_table) {
         chained.table = table_rows(cells.text(Column::config)) * size.columns;
+        chained.parts = partial_sums(size.rows, chained.table / size.columns) * size.columns;
         if (chained.table <= 0) chain = nullptr;
     }
     std::vector<Layer> layers;

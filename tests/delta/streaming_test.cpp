@@ -88,7 +88,7 @@ TEST(Streams, of_one_small_cta_an_sm_have_too_few_loads_on_their_way) {
     EXPECT_GT(lone.time, full * 1.3);
     EXPECT_EQ(lone.bound, Term::latency);
     std::get<Streaming>(layer.op).threads_per_sm = 1024;
-    EXPECT_EQ(streamed_on(layer, "h100-sxm").time, full);
+    EXPECT_NEAR(streamed_on(layer, "h100-sxm").time / full, 1, 0.02);
 }
 
 TEST(Streams, go_through_local_memory_where_registers_do_not_hold_them) {
@@ -99,10 +99,78 @@ TEST(Streams, go_through_local_memory_where_registers_do_not_hold_them) {
     EXPECT_EQ(streamed_on(layer, "h100-sxm").traffic.dram.total(), without + s.spilled * Bytes{8});
 }
 
-TEST(Streams, of_short_rows_wait_for_each_tensor) {
-    Layer layer = stream(1 << 16, 128);
-    std::get<Streaming>(layer.op).rows_per_sm = 16;
-    EXPECT_EQ(streamed_on(layer, "h200").bound, Term::issue);
+// 7 waves of 16 rows on each of 152 SMs. A CTA waits twice beside its steps, and in each step for both readings.
+TEST(Streams, that_go_along_rows_in_steps_wait_for_each_reading) {
+    Layer layer = stream(16384, 4096);
+    auto& s = std::get<Streaming>(layer.op);
+    s.read_again = s.read[0], s.rows_per_sm = 16, s.row_step = 512, s.row_waits = 2;
+    const Seconds latency = model_inputs(machine("gb200"))->dram_latency / model_inputs(machine("gb200"))->clock;
+    EXPECT_NEAR(streamed_on(layer, "gb200").terms[Term::latency] / latency, 7 * (2 + 8 * 2), 1e-9);
+    s.row_step = 4096;
+    EXPECT_NEAR(streamed_on(layer, "gb200").terms[Term::latency] / latency, 7 * (2 + 1 * 2), 1e-9);
+    layer = stream(1 << 16, 128);
+    auto& narrow = std::get<Streaming>(layer.op);
+    narrow.rows_per_sm = 16, narrow.row_step = 512, narrow.row_waits = 2;
+    EXPECT_EQ(streamed_on(layer, "h200").bound, Term::latency) << "rows of 128 elements are all waiting";
+}
+
+// Rows of 8 KiB on GB200 wait for about as long as their bytes take.
+TEST(Streams, that_wait_for_their_loads_wait_for_the_bandwidth_too) {
+    Layer layer = stream(16384, 2048);
+    auto& s = std::get<Streaming>(layer.op);
+    s.rows_per_sm = 16, s.row_step = 256, s.row_waits = 2;
+    const Prediction p = streamed_on(layer, "gb200");
+    const Seconds busy = p.time - p.terms[Term::launch] - p.terms.prologue;
+    const Seconds waits = p.terms[Term::latency], bytes = p.terms[Term::dram];
+    EXPECT_GT(busy, 1.01 * std::max(waits, bytes));
+    EXPECT_LT(busy, 0.8 * (waits + bytes));
+}
+
+// 4 CTAs of 32 columns go along 16,384 rows, 256 at a time, however many SMs idle beside them.
+TEST(Streams, that_add_up_columns_wait_for_each_step_of_rows) {
+    Layer layer = stream(16384, 128, 0);
+    std::get<Streaming>(layer.op).column_step = 256;
+    const auto waits = [&](const char* gpu) {
+        const ModelInputs h = *model_inputs(machine(gpu));
+        return streamed_on(layer, gpu).terms[Term::latency] / ((h.dram_latency + h.l2_latency) / h.clock);
+    };
+    EXPECT_NEAR(waits("h200"), 64, 1e-9);
+    EXPECT_NEAR(waits("gb200"), 64, 1e-9);
+    layer = stream(16384, 16384, 0);  // 512 CTAs, two on each of 132 SMs at a time
+    std::get<Streaming>(layer.op).column_step = 256;
+    EXPECT_NEAR(waits("h200"), 2 * 64, 1e-9);
+}
+
+TEST(Streams, of_a_single_cta_wait_as_often_as_it_does) {
+    Layer layer = stream(16384, 1, 0);
+    std::get<Streaming>(layer.op).lone_waits = 1024;
+    const Prediction p = streamed_on(layer, "a100-sxm4-80gb");
+    EXPECT_NEAR(p.terms[Term::latency].value(), 1024 * 552.3 / 1410e6, 1e-7);
+    EXPECT_EQ(p.bound, Term::latency);
+}
+
+// An SM of A100 has 64 FP32 lanes and one of A40 128, but A40 has a third of the bandwidth: GELU is bound by the one
+// on A100 and by the other on A40.
+TEST(Streams, of_transcendental_functions_take_the_lanes_of_their_series) {
+    Layer layer = stream(2752, 10240);
+    layer.precision = Precision::fp16;
+    std::get<Streaming>(layer.op).kind = StreamingKind::transcendental;
+    const Prediction p = streamed_on(layer, "a100-sxm4-80gb");
+    EXPECT_EQ(p.bound, Term::issue);
+    EXPECT_NEAR(p.terms[Term::issue].value(), 87e-6, 2e-6);
+    EXPECT_EQ(streamed_on(layer, "a40").bound, Term::dram);
+}
+
+// Measured on A100 in gradients of embeddings: 33 and 89 additions in a nanosecond.
+TEST(Streams, that_add_to_l2_take_the_time_of_their_additions) {
+    Layer layer = stream(16384, 4096);
+    auto& s = std::get<Streaming>(layer.op);
+    s.atomics = 16384.0 * 4096;
+    const auto rate = [&] { return s.atomics / streamed_on(layer, "a100-sxm4-80gb").terms[Term::issue].value(); };
+    EXPECT_NEAR(rate(), 89e9, 2e9);
+    s.atomics_ordered = true;
+    EXPECT_NEAR(rate(), 33e9, 1e9);
+    EXPECT_EQ(streamed_on(layer, "a100-sxm4-80gb").bound, Term::issue);
 }
 
 TEST(Streams, are_no_shorter_than_their_launch_by_the_host) {

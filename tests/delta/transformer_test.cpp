@@ -154,6 +154,55 @@ TEST(Transformers, a_stream_in_a_model_finds_in_l2_only_what_was_kept) {
     EXPECT_NEAR(dram(50e6), 200e6 - 0.25 * 72 * 1024 * 1024, 2e6);
 }
 
+// Measured with one head of 512: 640 us for 256 sequences of 2 to 512 keys and 1,680 us for 512.
+TEST(Transformers, ctas_of_wide_heads_search_for_their_sequence_from_the_first) {
+    const auto time = [](std::int64_t batch, std::int64_t head_dim) {
+        Attention a = attention(batch, 1, 64);
+        a.heads = a.kv_heads = 1, a.head_dim = a.head_dim_v = head_dim, a.paged = true;
+        Layer layer = layer_with(a);
+        layer.hints.timing = Timing::graph;
+        return on(layer, "h100-sxm").time;
+    };
+    EXPECT_GT(time(512, 512), 2.3 * time(256, 512));
+    EXPECT_LT(time(64, 512), 2 * time(32, 512)) << "32 sequences are hardly more than one group";
+    // Of narrower heads CTAs stay, and only those of a recorded graph search.
+    EXPECT_LT(time(512, 256), 2 * time(256, 256));
+    EXPECT_LT(time(513, 256), time(512, 256));
+}
+
+// One sequence of 131,072 keys in an FP8 cache takes 175 us and two take 181 us, as neither has a CTA for every SM.
+TEST(Transformers, a_sequence_of_a_recorded_graph_has_at_most_32_parts) {
+    const auto run = [](std::int64_t batch) {
+        Attention a = attention(batch, 1, 131072);
+        a.heads = a.kv_heads = 1, a.head_dim = a.head_dim_v = 256, a.kv_precision = Precision::fp8, a.paged = true;
+        Layer layer = layer_with(a);
+        layer.precision = Precision::bf16;
+        layer.hints.timing = Timing::graph;
+        return std::pair{mapping_for(layer, machine("h100-sxm")).split_k, on(layer, "h100-sxm").time.value()};
+    };
+    EXPECT_LE(run(1).first, 32);
+    EXPECT_NEAR(run(1).second, 175e-6, 35e-6);
+    EXPECT_NEAR(run(2).second, 181e-6, 35e-6);
+}
+
+// PyTorch's own kernel on GB200, 131,072 causal queries of 128 heads: 1.27 s, where cuDNN takes 0.38 s.
+TEST(Transformers, flash_attention_2_multiplies_as_on_ampere_wherever_it_runs) {
+    Attention a = attention(1, 131072, 131072);
+    a.heads = 128;
+    Layer layer = layer_with(a);
+    const Seconds own = on(layer, "gb200").time;
+    layer.hints.algorithm = "flash-attention 2";
+    EXPECT_NEAR(on(layer, "gb200").time.value(), 1.27, 0.25);
+    EXPECT_GT(on(layer, "gb200").time, 3 * own);
+    const Seconds second = on(layer, "h200").time;
+    layer.hints.algorithm = "";
+    EXPECT_GT(second, 1.5 * on(layer, "h200").time);
+    // Where it is the library's own kernel, the word changes nothing.
+    const Seconds on_a100 = on(layer, "a100-sxm4-80gb").time;
+    layer.hints.algorithm = "flash-attention 2";
+    EXPECT_EQ(on(layer, "a100-sxm4-80gb").time, on_a100);
+}
+
 TEST(Transformers, an_fp8_cache_halves_the_bytes_of_decode) {
     Attention a = attention(64, 1, 16384);
     const Bytes wide = on(layer_with(a), "h100-sxm").traffic.dram.total();

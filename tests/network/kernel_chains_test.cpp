@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include <gambrel/network.hpp>
@@ -80,6 +81,32 @@ TEST(KernelChains, spill_where_two_arrays_do_not_fit_into_registers) {
     EXPECT_EQ(spilled("16384"), 14.0 * 64 * 16384);
 }
 
+// Liger gives 512 threads to a row of 16,384 and 1,024 to one of 32,768; an SM has 65,536 registers for them.
+TEST(KernelChains, spill_where_more_threads_leave_fewer_registers) {
+    const auto spilled = [](const std::string& columns) {
+        return std::get<Streaming>(layers_of("rms_norm,bwd,liger,bf16,64," + columns + ",,").at(0).op).spilled;
+    };
+    EXPECT_EQ(spilled("16384"), 0);  // 32 of 128 registers for each array
+    EXPECT_EQ(spilled("32768"), 64.0 * 32768);
+}
+
+TEST(KernelChains, share_a_step_between_short_rows_of_triton_only) {
+    const auto rows_per_sm = [](const std::string& provider, const std::string& columns) {
+        const auto layers = layers_of("rms_norm,fwd," + provider + ",bf16,4096," + columns + ",,");
+        return std::get<Streaming>(layers.at(0).op).rows_per_sm;
+    };
+    EXPECT_EQ(rows_per_sm("torch_compile", "8192"), 4);
+    EXPECT_EQ(rows_per_sm("torch_compile", "128"), 4 * 16);
+    EXPECT_EQ(rows_per_sm("pytorch", "128"), 16);
+}
+
+// 16,384 losses, 32 at a time: the target's number, then its logarithm.
+TEST(KernelChains, of_eager_losses_gather_with_a_single_cta) {
+    const auto layers = layers_of("cross_entropy,fwd,huggingface,fp32,16384,4096,,");
+    ASSERT_EQ(layers.size(), 2U);
+    EXPECT_EQ(std::get<Streaming>(layers[1].op).lone_waits, 512 * 2);
+}
+
 TEST(KernelChains, count_the_host_in_ligers_benchmark_only) {
     const auto host = [](const std::string& software) {
         Seconds time;
@@ -93,14 +120,34 @@ TEST(KernelChains, count_the_host_in_ligers_benchmark_only) {
     // A Triton kernel of 18 arguments through an autograd function, and four operators.
     EXPECT_NEAR(host("Liger 0.6.0").first, 25e-6 + 18 * 5e-6 + 50e-6 + 4 * 11e-6, 1e-9);
     EXPECT_NEAR(host("Liger 0.6.0").second, 256e6, 1);
+    // The host of Liger 0.2.1's rows is slower, but has no more to run ahead of.
+    EXPECT_NEAR(host("Liger 0.2.1").first, 1.3 * host("Liger 0.6.0").first, 1e-9);
+    EXPECT_NEAR(host("Liger 0.2.1").second, 256e6, 1);
 }
 
 TEST(KernelChains, of_an_embedding_write_the_gradient_of_its_whole_table) {
-    const std::string row = "embedding,bwd,torch,fp32,1024,768,\"{\"\"V\"\": \"\"4096\"\"}\",";
+    const auto row = [](const std::string& provider) {
+        return "embedding,bwd," + provider + ",fp32,1024,768,\"{\"\"V\"\": \"\"4096\"\"}\",";
+    };
     // Filled, added to, and read twice and written once more as it is added to that of the run before.
     const double table = 4096.0 * 768 * 4, looked_up = 1024.0 * 768 * 4;
-    EXPECT_NEAR(tensors(row, 1), 4 * table + 3 * looked_up, 1);
+    EXPECT_NEAR(tensors(row("liger"), 1), 4 * table + 3 * looked_up, 1);
     EXPECT_EQ(layers_of("embedding,bwd,torch,fp32,1024,768,,").size(), 1U);
+    // PyTorch sorts instead, and sums of equal indices are written, read and scattered.
+    const double distinct = 4096 * (1 - std::exp(-1024.0 / 4096)) * 768 * 4;
+    EXPECT_NEAR(tensors(row("torch"), 1), 4 * table + looked_up + 3 * distinct, 1);
+}
+
+TEST(KernelChains, of_an_embedding_add_in_l2_by_triton) {
+    const auto added = [](const std::string& provider) {
+        const auto layers = layers_of("embedding,bwd," + provider + ",fp32,1024,768,\"{\"\"V\"\": \"\"4096\"\"}\",");
+        return std::get<Streaming>(layers.at(1).op);
+    };
+    EXPECT_EQ(added("liger").atomics, 1024 * 768);
+    EXPECT_TRUE(added("liger").atomics_ordered);
+    EXPECT_EQ(added("torch_compile").atomics, 1024 * 768);
+    EXPECT_FALSE(added("torch_compile").atomics_ordered);
+    EXPECT_EQ(added("torch").atomics, 0);
 }
 
 }  // namespace
