@@ -79,8 +79,9 @@ struct WarpLoad {
 enum class SplitSums : std::uint8_t { atomics, workspace, partial, in_order };
 
 // A convolution by fewer multiplications. winograd_fused: F(2x2, 3x3) in one kernel, blocks of 4 x 8 tiles of 2x2
-// outputs by 32 filters. winograd_separate: F(4x4, 3x3), transforms and 36 GEMMs as kernels of their own. fft: spectra
-// of whole images, and a product for each frequency; fft_tiled: the same of tiles of 32 x 32, tile by tile.
+// outputs by 32 filters. winograd_separate: F(4x4, 3x3) or F(9x9, 5x5), transforms and GEMMs as kernels of their own.
+// fft: spectra of whole images, and a product for each frequency; fft_tiled: the same of tiles of 32 x 32, tile by
+// tile.
 enum class Transform : std::uint8_t { none, winograd_fused, winograd_separate, fft, fft_tiled };
 
 // Spectra of a convolution by Fourier transforms, of real numbers: half of the frequencies are stored.
@@ -91,6 +92,12 @@ struct Spectra {
     std::int32_t passes = 1;   // kernels that one transform takes: one up to 32 points a side, each reads and writes
 };
 Spectra spectra_of(const Convolution& convolution, Transform transform);
+// Sides of the tiles of Winograd's algorithm in separate kernels: of outputs, and of the inputs that make them.
+struct SeparateTiles {
+    std::int64_t outputs, inputs;
+    [[nodiscard]] std::int64_t numbers() const { return inputs * inputs; }
+};
+SeparateTiles separate_tiles(const Convolution& convolution);  // F(4x4, 3x3), F(9x9, 5x5)
 
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
