@@ -28,14 +28,6 @@ Bytes turned_over(const TiledLaunch& c) {
 
 }  // namespace
 
-double engine_fragments(const TiledLaunch& c) {
-    const Mapping& m = c.mapping;
-    constexpr double kWavefront = 128, kVector = 4;  // bytes; elements of a load
-    const double side = std::sqrt(static_cast<double>(m.cta.m) * m.cta.n / m.threads);
-    const double loads = m.threads / 32.0 * 2 * side / kVector;
-    return loads * c.gpu.calibration->engine_fragment_wavefronts * kWavefront / c.geometry.element.value();
-}
-
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;

@@ -163,7 +163,11 @@ void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
     t.dram_uneven *= 1 - dropped;
 }
 
-CtaWork work_of(const TiledLaunch& c) { return cta_work(launch_counts(c, {}), c.gpu); }
+CtaWork work_of(const TiledLaunch& c) {
+    Traffic traffic;
+    traffic.l1 = c.layer.l1;
+    return cta_work(launch_counts(c, traffic), c.gpu);
+}
 
 Seconds transform_time(const TiledLaunch& c) {
     LaunchCounts n;

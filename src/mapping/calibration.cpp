@@ -43,6 +43,7 @@ constexpr Field kFields[] = {
     {"transpose_reach", &C::transpose_reach},
     {"scalar_load_slots", &C::scalar_load_slots},
     {"engine_load_slots", &C::engine_load_slots},
+    {"fragment_wavefronts", &C::fragment_wavefronts},
     {"engine_fragment_wavefronts", &C::engine_fragment_wavefronts},
     {"last_wave_gathering", &C::last_wave_gathering},
     {"drift", &C::drift},
