@@ -25,7 +25,7 @@ struct Calibration {
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier, ordered_sum, offsets_kernel;
-    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, transpose_reach = 0, scalar_load_slots = 0,
+    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, fft_slots = 0, transpose_reach = 0, scalar_load_slots = 0,
            engine_load_slots = 0, fragment_wavefronts = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
@@ -105,6 +105,7 @@ struct Mapping {
     Tile cta, warp;                // warp.k is cta.k, but cta.k / slices where warps share out the k-step
     std::int32_t threads = 0;      // of a CTA
     std::int32_t registers = 0;    // of a thread
+    std::int32_t spilled = 0;      // values of a thread that found no register
     Bytes shared_memory;           // of a CTA, all stages
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile

@@ -132,9 +132,21 @@ void count_cold_start(const TiledLaunch& c, LaunchCounts& n) {
     n.cold_start = (is_short ? fit.cold_start_short : fit.cold_start) + (c.mapping.launches - 1) * fit.cold_start_short;
 }
 
+// A sum without a register is loaded and stored for every element of k; local memory is cached in L1.
+Bytes spilled(const TiledLaunch& c) {
+    constexpr Bytes kMoved{2 * 4};
+    const Mapping& m = c.mapping;
+    const double steps = static_cast<double>(c.grid.k_steps * c.grid.ctas());
+    return kMoved * (static_cast<double>(m.spilled) * m.threads * m.cta.k * steps);
+}
+
 void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
-    n.l1 = t.l1.total();
+    const Bytes local = spilled(c);
+    n.l1 = t.l1.total() + local;
     n.l2 = t.l2.total();
+    // Local memory of more than L1 holds is in L2.
+    const Bytes held = Bytes{4} * (static_cast<double>(c.mapping.spilled) * c.mapping.threads * c.resident);
+    if (held > c.occupancy.l1) n.l2 += local;
     const Bytes a = t.dram.a - t.dram_uneven.a, b = t.dram.b - t.dram_uneven.b;
     n.read = a + b;
     n.stored = t.dram.c;

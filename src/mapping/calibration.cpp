@@ -40,6 +40,7 @@ constexpr Field kFields[] = {
     {"tap_offsets", &C::tap_offsets},
     {"sliced_step", &C::sliced_step},
     {"fft_reach", &C::fft_reach},
+    {"fft_slots", &C::fft_slots},
     {"transpose_reach", &C::transpose_reach},
     {"scalar_load_slots", &C::scalar_load_slots},
     {"engine_load_slots", &C::engine_load_slots},

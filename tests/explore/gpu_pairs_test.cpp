@@ -1,4 +1,6 @@
-// Ratios of the times of one shape on two GPUs: which rows are compared.
+// Ratios of the times of one shape on two GPUs: which rows are compared, and how far off the predicted ones are.
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <gambrel/explore.hpp>
@@ -29,6 +31,29 @@ TEST(GpuPairs, compare_no_two_versions_of_a_library) {
     ASSERT_EQ(alone.size(), 1U);
     EXPECT_EQ(alone.front().rows, pairs.front().rows);
     EXPECT_EQ(alone.front().error, all);
+}
+
+// Every pair of GPUs of the tables that `gambrel reproduce scaling-proof` reads, rows over 20 us.
+TEST(GpuPairs, of_measured_tables_are_answered_within_bounds) {  // goal 10
+    const std::filesystem::path folder = std::filesystem::path(GAMBREL_SHARED_DATA) / "measured";
+    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "shared data not found at " << folder;
+    double ours = 0, roofline = 0, pairs = 0;
+    for (const auto& [file, precision] : {std::pair{"conv_time_tiles_fp32.csv.gz", Precision::fp32},
+                                          {"conv_time_cudnn_fp32.csv.gz", Precision::fp32},
+                                          {"conv_time_cudnn_fp16tc.csv.gz", Precision::fp16},
+                                          {"gemm_time_tiles_fp32.csv.gz", Precision::fp32},
+                                          {"gemm_time_bf16.csv.gz", Precision::bf16},
+                                          {"gemm_time_lowp.csv.gz", Precision::bf16}}) {
+        const auto table = load_layer_table(folder / file, {precision});
+        ASSERT_TRUE(table) << file;
+        for (const GpuPair& pair : gpu_pairs(*table, 20e-6)) {
+            EXPECT_LT(pair.error, 0.24) << pair.from << " to " << pair.to << ", " << pair.kind;
+            ours += pair.error, roofline += pair.roofline_error, pairs += 1;
+        }
+    }
+    EXPECT_GE(pairs, 37);
+    EXPECT_LT(ours / pairs, 0.167);
+    EXPECT_LT(ours, 0.5 * roofline);
 }
 
 }  // namespace
