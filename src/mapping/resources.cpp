@@ -24,6 +24,9 @@ void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelNam
     if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
     if (family == KernelName::Family::direct) m.threads = 32;  // an output a thread
     m.threads = std::min(m.threads, 1024);
+    // Where a thread has few registers, products between Winograd's transforms have twice as many threads.
+    const bool few = m.transform == Transform::winograd_separate && gpu.architecture.fused_winograd_registers > 0;
+    if (few) m.threads = std::min(2 * m.threads, 1024);
     const double outputs = static_cast<double>(area) * slices / m.threads;
     const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs;
     const std::int32_t given = gpu.architecture.fused_winograd_registers;

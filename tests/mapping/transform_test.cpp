@@ -36,6 +36,10 @@ TEST(Mapping, winograd_in_separate_kernels_fills_up_to_16_images) {
     };
     for (const std::int64_t images : {1, 2, 8, 16}) EXPECT_EQ(workspace(images, 3), 28311552) << images;
     EXPECT_EQ(workspace(32, 3), 47185920);
+    // A thread of GRID K520 has 63 registers, so that two share what one has elsewhere.
+    Layer layer = layer_of(square(16, 256, 14, 256, 3, 1));
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    EXPECT_EQ(mapping_for(layer, machine("grid-k520")).threads, 2 * mapping_for(layer, machine("k80")).threads);
     // 5 x 5 filters: tiles of 9 x 9 outputs, 13 x 13 numbers.
     for (const std::int64_t images : {1, 8}) EXPECT_EQ(workspace(images, 5), 5537792) << images;
     EXPECT_EQ(workspace(32, 5), 9691136);
