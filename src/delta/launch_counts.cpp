@@ -108,6 +108,11 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
     const bool fused = m.transform == Transform::winograd_fused;
     const double of_cta = fused ? kPatch + kTransformed : m.cta.m + m.cta.n;
     n.shared = steps * of_step * (of_cta + of_warps);
+    // cuDNN's tiled kernels put their outputs in order in shared memory: each is stored and loaded. Counted on A100 as
+    // wavefronts that do not grow with k: 14.6 bytes an output by 128x64, 19 by 128x32.
+    const bool staged = counted && !c.layer.gemm && !m.engine && m.transform == Transform::none;
+    const double outputs = static_cast<double>(m.cta.m) * m.cta.n;
+    if (staged) n.shared += 2 * outputs * c.gpu.calibration->fragment_wavefronts * c.geometry.output_element;
 }
 
 // Parts of a split that add up in order. CTAs that came first run first, so the parts of a tile end in as many rounds

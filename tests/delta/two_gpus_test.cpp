@@ -74,6 +74,19 @@ TEST(TwoGpus, differ_by_what_passes_the_lines_of_shared_memory) {
     EXPECT_NEAR(v100.time.value(), 253e-6, 0.05 * 253e-6);
 }
 
+// Outputs pass through shared memory on their way, however short the reduction is.
+TEST(TwoGpus, differ_by_outputs_that_are_put_in_order_in_shared_memory) {
+    const auto shared_over_compute = [](const ClockedGpu& gpu, std::int64_t channels) {
+        Layer layer = layer_of(square(31, channels, 54, 960, 3, 1));
+        layer.hints.kernel = "cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1";
+        const Prediction p = gpu.predicted(layer);
+        return p.terms[Term::shared] / p.terms[Term::compute];
+    };
+    EXPECT_GT(shared_over_compute(kTuring, 3), 1.1);
+    EXPECT_LT(shared_over_compute(kTuring, 64), 0.8);
+    EXPECT_LT(shared_over_compute(kVolta, 3), 0.7);
+}
+
 TEST(SlotPoweredBoards, are_those_of_75_watts) {
     const auto inputs = [](const char* id) { return *model_inputs(machine(id)); };
     EXPECT_NEAR(inputs("t4").clock.value(), 1109e6, 1e6);
