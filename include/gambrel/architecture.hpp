@@ -184,6 +184,8 @@ struct Architecture {
     BytesPerCycle shared_width, l1_width;
     // What a CTA takes is rounded up: registers of a thread, bytes of shared memory. The driver reserves some more.
     std::int32_t registers_per_thread = 0, register_granularity = 1;
+    // That cuDNN's fused Winograd kernel was compiled for; what does not fit lies in local memory. 0: enough.
+    std::int32_t fused_winograd_registers = 0;
     Bytes shared_memory_granularity, shared_memory_reserved;
     bool l1_holds_shared_memory = false;  // one array; shared memory is carved out of it in these steps
     std::vector<Bytes> carve_outs;
@@ -204,6 +206,9 @@ struct Architecture {
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.
     Cycles issue_interval;
+    // Of a CTA of 64 x 64 products of tiles of FFT_TILING, beside its multiplications and with nothing else on its SM;
+    // and of each output of a tile of explicit engines, whose stores scatter. Both fitted. 0: not seen.
+    Cycles fourier_cta, scattered_store;
     // cuDNN's engines take the narrow tile where the wide one would have fewer than two CTAs for an SM.
     bool engines_fill_sms = false;
     std::vector<Tile> gemm_tiles;  // on CUDA cores

@@ -19,14 +19,14 @@ namespace gambrel {
 struct Calibration {
     double dram_reach = 0;
     Seconds launch, cold_start, cold_start_short;
-    double slot_powered = 0, sustained_clock = 0, long_clock = 0;
+    double sustained_clock = 0, long_clock = 0;
     Seconds power_window;
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier, ordered_sum, offsets_kernel;
-    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, transpose_reach = 0, scalar_load_slots = 0,
-           engine_load_slots = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
+    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, fft_slots = 0, transpose_reach = 0, scalar_load_slots = 0,
+           engine_load_slots = 0, fragment_wavefronts = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
@@ -79,8 +79,9 @@ struct WarpLoad {
 enum class SplitSums : std::uint8_t { atomics, workspace, partial, in_order };
 
 // A convolution by fewer multiplications. winograd_fused: F(2x2, 3x3) in one kernel, blocks of 4 x 8 tiles of 2x2
-// outputs by 32 filters. winograd_separate: F(4x4, 3x3), transforms and 36 GEMMs as kernels of their own. fft: spectra
-// of whole images, and a product for each frequency; fft_tiled: the same of tiles of 32 x 32, tile by tile.
+// outputs by 32 filters. winograd_separate: F(4x4, 3x3) or F(9x9, 5x5), transforms and GEMMs as kernels of their own.
+// fft: spectra of whole images, and a product for each frequency; fft_tiled: the same of tiles of 32 x 32, tile by
+// tile.
 enum class Transform : std::uint8_t { none, winograd_fused, winograd_separate, fft, fft_tiled };
 
 // Spectra of a convolution by Fourier transforms, of real numbers: half of the frequencies are stored.
@@ -91,6 +92,12 @@ struct Spectra {
     std::int32_t passes = 1;   // kernels that one transform takes: one up to 32 points a side, each reads and writes
 };
 Spectra spectra_of(const Convolution& convolution, Transform transform);
+// Sides of the tiles of Winograd's algorithm in separate kernels: of outputs, and of the inputs that make them.
+struct SeparateTiles {
+    std::int64_t outputs, inputs;
+    [[nodiscard]] std::int64_t numbers() const { return inputs * inputs; }
+};
+SeparateTiles separate_tiles(const Convolution& convolution);  // F(4x4, 3x3), F(9x9, 5x5)
 
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
@@ -98,6 +105,7 @@ struct Mapping {
     Tile cta, warp;                // warp.k is cta.k, but cta.k / slices where warps share out the k-step
     std::int32_t threads = 0;      // of a CTA
     std::int32_t registers = 0;    // of a thread
+    std::int32_t spilled = 0;      // values of a thread that found no register
     Bytes shared_memory;           // of a CTA, all stages
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile

@@ -34,9 +34,10 @@ struct LaunchCounts {
     bool gemm = false, asynchronous = false, alone = false;
     double launches = 1, groups = 1;
     Seconds cold_start, call;
-    Cycles borders, offsets;       // offsets: of the kernel that computes them
-    Bytes beside_dram, beside_l2;  // moved by the kernels beside the main one
-    double beside_reach = 1, beside_rows = 0;
+    Cycles borders, offsets;                                     // offsets: of the kernel that computes them
+    Cycles beside_cycles;                                        // of the busiest SM, that nothing overlaps with
+    Bytes beside_dram, beside_l2;                                // moved by the kernels beside the main one
+    double beside_reach = 1, beside_rows = 0, beside_slots = 0;  // slots: of multipliers
 };
 
 // Amounts of work that take at least as long as a GPU's peak rates ask for.

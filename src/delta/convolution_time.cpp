@@ -26,15 +26,29 @@ Bytes turned_over(const TiledLaunch& c) {
     return (kMoved - counted) * (images + products) + (of_filters - counted) * filters;
 }
 
-}  // namespace
-
-double engine_fragments(const TiledLaunch& c) {
-    const Mapping& m = c.mapping;
-    constexpr double kWavefront = 128, kVector = 4;  // bytes; elements of a load
-    const double side = std::sqrt(static_cast<double>(m.cta.m) * m.cta.n / m.threads);
-    const double loads = m.threads / 32.0 * 2 * side / kVector;
-    return loads * c.gpu.calibration->engine_fragment_wavefronts * kWavefront / c.geometry.element.value();
+// Real numbers of all spectra.
+double transformed_numbers(const TiledLaunch& c) {
+    const auto& [images, filters, products] = c.geometry.transforms.handed_on;
+    return (images + filters + products) / c.geometry.element;
 }
+
+// What CTAs of the busiest SM take one after the other, beside their multiplications.
+Cycles cycles_alone(const TiledLaunch& c) {
+    const Architecture& gpu = *c.gpu.architecture;
+    const auto of_busiest = [&](double ctas) { return std::ceil(ctas / c.gpu.sms); };
+    if (c.mapping.transform == Transform::fft_tiled) {
+        constexpr double kSide = 64, kReal = 3;  // products of one complex number
+        constexpr double kLaunches = 7;          // of a turn
+        const double turns = std::max(1.0, c.mapping.launches / kLaunches);
+        const double tiles = std::ceil(c.geometry.m / turns / kSide) * std::ceil(c.geometry.n / kSide);
+        return turns * of_busiest(tiles * c.geometry.batch / kReal) * gpu.fourier_cta;
+    }
+    if (!c.mapping.explicit_matrix) return {};
+    const double outputs = static_cast<double>(c.mapping.cta.m) * c.mapping.cta.n;
+    return of_busiest(static_cast<double>(c.grid.ctas())) * outputs * gpu.scattered_store;
+}
+
+}  // namespace
 
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
@@ -63,18 +77,20 @@ void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n) {
 
 void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const TransformTraffic& more = c.geometry.transforms;
-    const bool fourier = c.mapping.transform == Transform::fft || c.mapping.transform == Transform::fft_tiled;
+    const bool whole = c.mapping.transform == Transform::fft, tiled = c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
     // Seen from Maxwell to Turing; on Kepler times are those of as many passes as the length needs.
     const Architecture& gpu = *c.gpu.architecture;
-    const bool turns_over = c.mapping.transform == Transform::fft && !gpu.matrix_gemm && gpu.issue_interval <= Cycles{};
+    const bool turns_over = whole && !gpu.matrix_gemm && gpu.issue_interval <= Cycles{};
     n.beside_dram = more.dram.total() + (turns_over ? turned_over(c) : Bytes{});
     n.beside_l2 = more.l2.total();
-    n.beside_reach = turns_over || rearranges ? fit.transpose_reach : fourier ? fit.fft_reach : 1;
-    // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each.
+    n.beside_reach = turns_over || rearranges ? fit.transpose_reach : whole ? fit.fft_reach : 1;
+    n.beside_cycles = cycles_alone(c);
+    if (tiled) n.beside_slots = fit.fft_slots * transformed_numbers(c);
+    // A CTA that writes the matrix of a 1 x 1 filter goes along up to 256 of its rows, and waits for memory in each.
     constexpr double kRows = 256;
-    n.beside_rows = c.mapping.writes_matrix ? std::min(c.geometry.k / c.geometry.taps, kRows) : 0;
+    n.beside_rows = c.mapping.writes_matrix && c.geometry.taps <= 1 ? std::min(c.geometry.k, kRows) : 0;
 }
 
 }  // namespace gambrel::delta_detail

@@ -20,6 +20,20 @@ double instructions_of_step(const TiledLaunch& c) {
     return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step;
 }
 
+// Elements that the warps of a CTA take from shared memory for one element of k, as wavefronts of 128 bytes move them.
+double fragments(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    const Calibration& fit = *c.gpu.calibration;
+    constexpr double kWavefront = 128, kVector = 4;  // bytes; elements of a load
+    const double slices = slices_of(m), warps = m.threads / 32.0;
+    double loads =
+        warps * 2 * std::sqrt(static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads) / kVector / slices;
+    // Fused: a warp has two of 16 products of 32 tiles and 32 filters, 8 x 4 outputs a thread.
+    if (m.transform == Transform::winograd_fused) loads = warps * 2 * (8 + 4) / kVector;
+    const double wavefronts = m.engine ? fit.engine_fragment_wavefronts : fit.fragment_wavefronts;
+    return loads * wavefronts * kWavefront / c.geometry.element.value();
+}
+
 // Whether the rows of both operands of a product begin at 16 bytes.
 bool aligned(const TiledLaunch& c) {
     const Geometry& g = c.geometry;
@@ -29,6 +43,7 @@ bool aligned(const TiledLaunch& c) {
 
 // cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
 bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
+bool is_fourier(const Mapping& m) { return m.transform == Transform::fft || m.transform == Transform::fft_tiled; }
 double instructions_of_direct(const TiledLaunch& c, double steps) {
     const Calibration& fit = *c.gpu.calibration;
     const double channels = steps / std::max<double>(1, static_cast<double>(c.geometry.taps));
@@ -83,10 +98,21 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
     const Bytes of_step = c.geometry.element * m.cta.k;
     const bool direct =
         m.a.asynchronous && c.gpu.architecture->matrix && c.gpu.architecture->matrix->operands_from_shared_memory;
-    const double fragments = direct     ? 0
-                             : m.engine ? engine_fragments(c)
-                                        : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
-    n.shared = steps * of_step * (m.cta.m + m.cta.n + fragments);
+    const bool counted = !n.tensor && !is_direct(m) && !is_fourier(m);
+    const double of_warps = direct    ? 0
+                            : counted ? fragments(c)
+                                      : (m.warp.m + m.warp.n) * (m.threads / 32.0) / slices_of(m);
+    // Fused Winograd stores a patch of inputs, loads the 16 inputs of each of its 32 tiles from it, and stores these
+    // and the filters transformed.
+    constexpr double kPatch = 10 * 18 + 32 * 16, kTransformed = 16 * (32 + 32);
+    const bool fused = m.transform == Transform::winograd_fused;
+    const double of_cta = fused ? kPatch + kTransformed : m.cta.m + m.cta.n;
+    n.shared = steps * of_step * (of_cta + of_warps);
+    // cuDNN's tiled kernels put their outputs in order in shared memory: each is stored and loaded. Counted on A100 as
+    // wavefronts that do not grow with k: 14.6 bytes an output by 128x64, 19 by 128x32.
+    const bool staged = counted && !c.layer.gemm && !m.engine && m.transform == Transform::none;
+    const double outputs = static_cast<double>(m.cta.m) * m.cta.n;
+    if (staged) n.shared += 2 * outputs * c.gpu.calibration->fragment_wavefronts * c.geometry.output_element;
 }
 
 // Parts of a split that add up in order. CTAs that came first run first, so the parts of a tile end in as many rounds
@@ -111,9 +137,21 @@ void count_cold_start(const TiledLaunch& c, LaunchCounts& n) {
     n.cold_start = (is_short ? fit.cold_start_short : fit.cold_start) + (c.mapping.launches - 1) * fit.cold_start_short;
 }
 
+// A sum without a register is loaded and stored for every element of k; local memory is cached in L1.
+Bytes spilled(const TiledLaunch& c) {
+    constexpr Bytes kMoved{2 * 4};
+    const Mapping& m = c.mapping;
+    const double steps = static_cast<double>(c.grid.k_steps * c.grid.ctas());
+    return kMoved * (static_cast<double>(m.spilled) * m.threads * m.cta.k * steps);
+}
+
 void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
-    n.l1 = t.l1.total();
+    const Bytes local = spilled(c);
+    n.l1 = t.l1.total() + local;
     n.l2 = t.l2.total();
+    // Local memory of more than L1 holds is in L2.
+    const Bytes held = Bytes{4} * (static_cast<double>(c.mapping.spilled) * c.mapping.threads * c.resident);
+    if (held > c.occupancy.l1) n.l2 += local;
     const Bytes a = t.dram.a - t.dram_uneven.a, b = t.dram.b - t.dram_uneven.b;
     n.read = a + b;
     n.stored = t.dram.c;
@@ -145,6 +183,10 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.rounds = std::ceil(n.ctas / (w.per_sm * c.gpu.sms));
     n.k_steps = static_cast<double>(c.grid.k_steps);
     count_bytes(c, traffic, n);
+    // Where one array is both, what L1 gives and takes passes the same lines. Of an engine that is in its fragments,
+    // as the cycles of its CTAs on T4 show.
+    const bool passes = !c.mapping.a.asynchronous && !n.tensor && !c.mapping.engine;
+    if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
     n.asynchronous = c.mapping.a.asynchronous;

@@ -66,8 +66,6 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 // What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,
 // Winograd's algorithm transforms its tiles, and there may be kernels beside the main one, before or after it.
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
-// Elements that the warps of an engine's CTA take from shared memory for one element of k, as wavefronts move them.
-double engine_fragments(const TiledLaunch& c);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
 Seconds transform_time(const TiledLaunch& c);  // of the kernels beside the main one

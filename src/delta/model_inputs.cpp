@@ -8,16 +8,19 @@
 namespace gambrel {
 namespace {
 
-// Boards whose base clock is less than half of boost (T4, L4: 70 and 72 W) cannot feed boost under load, and fall
-// towards base while it lasts.
-bool slot_powered(const Clocks& clocks) {
-    return clocks.boost && clocks.base && clocks.base->value < calibration().slot_powered * clocks.boost->value;
+// Boards without a power connector (P4, T4, L4) have what their slot gives, 75 W (PCI Express Card Electromechanical
+// Specification). They cannot feed boost under load, and fall towards base while it lasts.
+bool slot_powered(const Machine& machine) {
+    constexpr double kSlotWatts = 75;
+    return machine.clocks.boost && machine.clocks.base && machine.board_power &&
+           machine.board_power->value <= kSlotWatts;
 }
+Frequency geometric_mean(Frequency a, Frequency b) { return Frequency{std::sqrt(a.value() * b.value())}; }
 Frequency sustained_clock(const Machine& machine) {
     const Clocks& clocks = machine.clocks;
-    if (!slot_powered(clocks)) return Frequency{needed(machine, Needed::clock)};
-    const double mean = std::sqrt(clocks.base->value.value() * clocks.boost->value.value());
-    return Frequency{calibration().sustained_clock * mean};
+    if (!slot_powered(machine)) return Frequency{needed(machine, Needed::clock)};
+    const Frequency mean = geometric_mean(clocks.base->value, clocks.boost->value);
+    return std::min(clocks.boost->value, calibration().sustained_clock * mean);
 }
 
 // Power that all Tensor Cores would take at boost clock decides how much of it the board can hold: see
@@ -25,7 +28,7 @@ Frequency sustained_clock(const Machine& machine) {
 void limit_by_power(const Machine& machine, ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
     // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
-    if (!gemm && slot_powered(machine.clocks))
+    if (!gemm && slot_powered(machine))
         in.matrix_clock = in.matrix_clock_long = std::min(1.0, machine.clocks.base->value / in.clock);
     if (!gemm || !machine.clocks.boost) return;
     const Frequency boost = machine.clocks.boost->value;
@@ -68,7 +71,9 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     in.intervals = &time_intervals(*in.architecture);
     in.limits = sm_limits(machine);
     in.clock = clock.value_or(sustained_clock(machine));
-    if (!clock && slot_powered(machine.clocks)) in.clock_long = calibration().long_clock * in.clock;
+    if (!clock && slot_powered(machine))
+        in.clock_long =
+            std::min(in.clock, calibration().long_clock * geometric_mean(machine.clocks.base->value, in.clock));
     in.sms = needed(machine, Needed::sms);
     in.schedulers = needed(machine, Needed::schedulers);
     for (const Pipe pipe : all_pipes()) in.flop_per_cycle[pipe] = rate_of(machine, pipe, in, roofs);

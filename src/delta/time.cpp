@@ -108,10 +108,18 @@ GAMBREL_INLINED Seconds kernel_time(const LaunchCounts& n, const ModelInputs& h,
                           : larger(busy, memory) + around;
 }
 
+// Transforms fill the multipliers, or where an SM has more of these than its schedulers can issue to, the schedulers.
+GAMBREL_INLINED Seconds slots_time(const LaunchCounts& n, const ModelInputs& h) {
+    if (n.beside_slots <= 0) return {};
+    const double lanes = h.flop_per_cycle[Pipe::fp32].value() / 2, issued = 32 * h.schedulers;
+    return Cycles{n.beside_slots / (h.sms * std::max(1.0, std::min(lanes, issued)))} / h.clock;
+}
+
 GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h) {
     const Seconds moved =
         larger(taken(n.beside_dram, n.beside_reach * data_bandwidth(h)), taken(n.beside_l2, h.l2_bandwidth));
-    return moved + taken(n.beside_rows * h.dram_latency, h.clock);
+    const Cycles alone = n.beside_rows * h.dram_latency + n.beside_cycles;
+    return larger(moved, slots_time(n, h)) + taken(alone, h.clock);
 }
 
 // All kernels, with what lies between them.
@@ -163,7 +171,11 @@ void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
     t.dram_uneven *= 1 - dropped;
 }
 
-CtaWork work_of(const TiledLaunch& c) { return cta_work(launch_counts(c, {}), c.gpu); }
+CtaWork work_of(const TiledLaunch& c) {
+    Traffic traffic;
+    traffic.l1 = c.layer.l1;
+    return cta_work(launch_counts(c, traffic), c.gpu);
+}
 
 Seconds transform_time(const TiledLaunch& c) {
     LaunchCounts n;

@@ -1,7 +1,7 @@
 // Bytes of convolutions by transforms. By FFT: spectra of input, filters and products. Winograd's algorithm, fused: a
 // CTA makes 8 x 16 outputs of one image for 32 filters; of every channel it loads a patch of 10 x 18 inputs and 16
-// transformed elements of each filter. Separate: the transformed input and products lie in workspaces, 36 numbers for
-// each 4 x 4 outputs.
+// transformed elements of each filter. Separate: the transformed input and products lie in workspaces, for each tile of
+// outputs as many numbers as it has inputs.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -84,12 +84,15 @@ void transformed_operands(const Layer& layer, const Mapping& m, const Grid& grid
     }
     // The GEMMs take and give whole CTA tiles; the transforms only what there is.
     const double padded_m = rows * m.cta.m;
-    const Bytes tiles{36 * g.m * g.k * e}, products{36 * g.m * g.n * e}, transformed{36 * g.n * g.k * e};
-    const Bytes all_tiles{36 * padded_m * g.k * e}, all_products{36 * padded_m * padded_n * e};
+    const SeparateTiles of = separate_tiles(v);
+    const auto numbers = static_cast<double>(of.numbers());
+    const Bytes tiles{numbers * g.m * g.k * e}, products{numbers * g.m * g.n * e}, transformed{numbers * g.n * g.k * e};
+    const Bytes all_tiles{numbers * padded_m * g.k * e}, all_products{numbers * padded_m * padded_n * e};
     give(g.a, all_tiles.value() * columns, all_tiles);
     give(g.b, transformed.value() * rows, transformed);
-    // Tiles of 6 x 6 inputs overlap by two.
-    g.transforms.l1 = g.transforms.l2 = {input * 2.25 + tiles, filter + transformed, products + once.written};
+    // Tiles of inputs overlap by the filter's size less one.
+    const double overlap = numbers / static_cast<double>(of.outputs * of.outputs);
+    g.transforms.l1 = g.transforms.l2 = {input * overlap + tiles, filter + transformed, products + once.written};
     g.transforms.dram = {input + tiles, filter + transformed, products + once.written};
     g.transforms.handed_on = {tiles, transformed, all_products};
     g.output = all_products / g.element;

@@ -61,6 +61,16 @@ double roofline_time(const Layer& layer, const Estimate& e) {
     return longest.value();
 }
 
+// Two versions of a library may run different kernels for one shape: their ratio is not that of two GPUs.
+std::string_view library_version(const LayerTable& table, const LayerRow& row) {
+    for (const std::string_view column : {"cudnn", "version"}) {
+        const auto it = std::find(table.columns.begin(), table.columns.end(), column);
+        const auto at = static_cast<std::size_t>(it - table.columns.begin());
+        if (at < row.cells.size()) return row.cells[at];
+    }
+    return {};
+}
+
 std::string kind_of(const Layer& layer) {
     return fmt::format("{} {}", std::holds_alternative<Gemm>(layer.op) ? "gemm" : "conv", name(layer.precision));
 }
@@ -78,8 +88,9 @@ std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time) {
         if (shape.empty() || layer.hints.gpu.empty() || time <= 0 || time < min_time) continue;
         const auto e = estimator(layer);
         if (!e || !e->kernel.time) continue;
-        // The same algorithm and pass on both sides.
-        const std::string key = fmt::format("{} {} {}", shape, layer.hints.algorithm, name(layer.pass));
+        // The same algorithm, pass and version of the library on both sides.
+        const std::string key =
+            fmt::format("{} {} {} {}", shape, layer.hints.algorithm, name(layer.pass), library_version(table, row));
         by_kind[kind_of(layer)][e->on->machine.id].try_emplace(
             key, TimedShape{time, e->kernel.time->value.value(), roofline_time(layer, *e)});
     }

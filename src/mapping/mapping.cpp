@@ -212,7 +212,10 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     m.transform = transform_of(layer);
     if (m.transform != Transform::none) {
         name.tile = transformed_tile(m.transform, *kernel_view(layer));
-        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+        // Products between Winograd's transforms are GEMMs like any other.
+        const bool products = m.transform == Transform::winograd_separate && is_tensor(m.pipe);
+        if (products) name.tile.k = 0;
+        if (!products) m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer);
@@ -254,12 +257,15 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         m.cta = tile_by_rule(layer, view, gpu, m.pipe);
     }
     const bool by_matrix = is_tensor(m.pipe);
-    m.transposes = convolution && ((by_matrix && layer.hints.other_layout) ||
-                                   ((by_matrix || layer.precision == Precision::fp16) && holds_copies(layer)));
+    // The workspace of an algorithm with transforms holds these.
+    m.transposes = convolution && m.transform == Transform::none &&
+                   ((by_matrix && layer.hints.other_layout) ||
+                    ((by_matrix || layer.precision == Precision::fp16) && holds_copies(layer)));
     if (m.transposes) m.launches += 2;
     if (name.family == KernelName::Family::direct) m.order = CtaOrder::columns_first;  // filters are the grid's x
     if (m.cta.k <= 0) m.cta.k = name.tile.k > 0 ? name.tile.k : default_k(layer, gpu.architecture, m.pipe);
-    if (convolution && is_tensor(m.pipe) && matrix_of(gpu.architecture).steps_end_with_tap && layer.pass == Pass::fwd) {
+    const bool direct = convolution && m.transform == Transform::none && layer.pass == Pass::fwd;
+    if (direct && is_tensor(m.pipe) && matrix_of(gpu.architecture).steps_end_with_tap) {
         const std::int64_t channels = convolution->c / convolution->groups;
         m.padded_k = ceil_div(channels, std::int64_t{m.cta.k}) * m.cta.k * convolution->r * convolution->s;
     }

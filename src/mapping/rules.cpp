@@ -1,7 +1,6 @@
 #include "mapping/rules.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -111,47 +110,6 @@ Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, P
     const auto* gemm = std::get_if<Gemm>(&layer.op);
     const bool product = gemm && is_tensor(pipe) && gpu.architecture.matrix_gemm;
     return product ? fastest_matrix_tile(layer, view, gpu, pipe) : shortest_waves(layer, view, gpu, pipe);
-}
-
-void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family) {
-    const bool tensor = is_tensor(m.pipe);
-    const MatrixUnits* matrix = tensor ? &matrix_of(gpu.architecture) : nullptr;
-    const std::int32_t area = m.cta.m * m.cta.n;
-    const std::int32_t slices = std::max(1, m.cta.k / std::max(1, m.warp.k ? m.warp.k : m.cta.k));
-    if (matrix && matrix->threads > 0) {
-        m.threads = matrix->threads;
-    } else if (matrix) {
-        m.threads = std::min(std::max(128, area / matrix->outputs_per_thread), 256);
-    } else if (family == KernelName::Family::gemm && std::min(m.cta.m, m.cta.n) <= 32) {
-        m.threads = 256;  // 4x4 outputs a thread: launches of sgemm_128x32, 32x128
-        if (area <= 1024) m.threads = 128;
-    } else {
-        m.threads = std::max(64, area * slices / 64);  // 8x8 outputs a thread
-    }
-    if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
-    if (family == KernelName::Family::direct) m.threads = 32;  // an output a thread
-    m.threads = std::min(m.threads, 1024);
-    const double outputs = static_cast<double>(area) * slices / m.threads;
-    const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs;
-    // Addresses may spill, accumulators cannot: such a tile asks for more than a thread can have.
-    const double most = gpu.architecture.registers_per_thread;
-    m.registers = matrix && matrix->registers > 0
-                      ? matrix->registers
-                      : static_cast<std::int32_t>(outputs > most ? needed : std::min(needed, most));
-    const double element = element_size(layer.precision).value();
-    auto shared = static_cast<std::int32_t>(m.stages * (m.cta.m + m.cta.n) * m.cta.k * element);
-    // cuDNN's own kernels ask for a power of two; the strided ones always for 32 KiB (launches in profiler traces).
-    if (family == KernelName::Family::cudnn && !tensor) {
-        shared = static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(shared)));
-        if (m.cta.n >= 128) shared = 32768;
-        if (layer.pass != Pass::fwd) shared = 32768;
-    }
-    m.shared_memory = Bytes{static_cast<double>(shared)};
-    const std::int32_t warps = m.threads / 32;
-    const std::int32_t warp_area = std::max(1, area * slices / warps);
-    m.warp.m = std::min(m.cta.m, warp_area >= 4096 ? 64 : warp_area >= 2048 ? 64 : 32);
-    m.warp.n = std::max(8, warp_area / std::max(1, m.warp.m));
-    m.warp.k = m.cta.k / slices;
 }
 
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,

@@ -19,13 +19,17 @@ Transform transform_of(const Layer& layer) {
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || layer.pass == Pass::wgrad || v->groups != 1) return Transform::none;
     if (layer.hints.algorithm.find("FFT") != std::string::npos) return mapping_detail::fft_of(layer);
-    if (v->r != 3 || v->s != 3) return Transform::none;
+    const bool square = v->r == v->s && (v->r == 3 || v->r == 5);
+    if (!square) return Transform::none;
     if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
     if (layer.hints.algorithm.empty() && layer.hints.kernel.empty()) return Transform::none;
     const std::string how = lower(layer.hints.algorithm) + " " + lower(layer.hints.kernel);
     if (how.find("winograd") == std::string::npos) return Transform::none;
-    return how.find("nonfused") != std::string::npos ? Transform::winograd_separate : Transform::winograd_fused;
+    if (how.find("nonfused") != std::string::npos) return Transform::winograd_separate;
+    return v->r == 3 ? Transform::winograd_fused : Transform::none;
 }
+
+SeparateTiles separate_tiles(const Convolution& v) { return v.r == 3 ? SeparateTiles{4, 6} : SeparateTiles{9, 13}; }
 
 namespace mapping_detail {
 
@@ -41,8 +45,11 @@ GemmView transformed_view(const Convolution& v, Pass pass, Transform transform) 
         view.m = v.n * ceil_div(rows, std::int64_t{8}) * ceil_div(columns, std::int64_t{16}) * 32 * 16;
         return view;
     }
-    view.m = v.n * ceil_div(rows, std::int64_t{4}) * ceil_div(columns, std::int64_t{4});
-    view.batch = 36;
+    // Fewer images are filled up to 16: workspaces of cuDNN 7, and multiply-adds counted on A100.
+    constexpr std::int64_t kImages = 16;
+    const SeparateTiles tiles = separate_tiles(v);
+    view.m = std::max(v.n, kImages) * ceil_div(rows, tiles.outputs) * ceil_div(columns, tiles.outputs);
+    view.batch = tiles.numbers();
     return view;
 }
 

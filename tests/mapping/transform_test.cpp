@@ -11,18 +11,51 @@ namespace {
 using namespace test;
 
 TEST(Mapping, winograd_multiplies_16_or_36_numbers_of_a_tile_and_whole_blocks_of_them) {
-    Layer layer = layer_of(square(4, 512, 112, 512, 3, 1));
+    Layer layer = layer_of(square(16, 512, 112, 512, 3, 1));
     const double direct = kernel_flop(layer).value();
     layer.hints.algorithm = "WINOGRAD";
     const Mapping fused = mapping_for(layer, machine("a100-sxm4-80gb"));
     EXPECT_EQ(fused.transform, Transform::winograd_fused);
-    EXPECT_EQ(grid(*kernel_view(layer), fused).rows, 4 * 14 * 7);  // 8 x 16 outputs of an image each
+    EXPECT_EQ(grid(*kernel_view(layer), fused).rows, 16 * 14 * 7);  // 8 x 16 outputs of an image each
     EXPECT_NEAR(kernel_flop(layer).value() / direct, 16.0 / 36, 1e-9);
     layer.hints.algorithm = "WINOGRAD_NONFUSED";
     EXPECT_EQ(kernel_view(layer)->batch, 36);
     EXPECT_NEAR(kernel_flop(layer).value() / direct, 36.0 / 144, 1e-9);
     layer.pass = Pass::wgrad;
     EXPECT_EQ(transform_of(layer), Transform::none);
+}
+
+// Workspaces of cuDNN 7: 28,311,552 bytes of 256 channels and filters of 14 x 14 with 1, 2, 8 and 16 images. On A100
+// 8 images of 20 x 20 take 1.01 of the multiply-adds of 16.
+TEST(Mapping, winograd_in_separate_kernels_fills_up_to_16_images) {
+    const auto workspace = [](std::int64_t images, std::int64_t filter) {
+        Layer layer = layer_of(filter == 3 ? square(images, 256, 14, 256, 3, 1) : square(images, 32, 14, 64, 5, 2));
+        layer.hints.algorithm = "WINOGRAD_NONFUSED";
+        const GemmView v = *kernel_view(layer);
+        return 4 * v.batch * (v.m * v.k + v.m * v.n + v.n * v.k);
+    };
+    for (const std::int64_t images : {1, 2, 8, 16}) EXPECT_EQ(workspace(images, 3), 28311552) << images;
+    EXPECT_EQ(workspace(32, 3), 47185920);
+    // A thread of GRID K520 has 63 registers, so that two share what one has elsewhere.
+    Layer layer = layer_of(square(16, 256, 14, 256, 3, 1));
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    EXPECT_EQ(mapping_for(layer, machine("grid-k520")).threads, 2 * mapping_for(layer, machine("k80")).threads);
+    // 5 x 5 filters: tiles of 9 x 9 outputs, 13 x 13 numbers.
+    for (const std::int64_t images : {1, 8}) EXPECT_EQ(workspace(images, 5), 5537792) << images;
+    EXPECT_EQ(workspace(32, 5), 9691136);
+}
+
+// 256 images of 512 channels of 7 x 7 take 741 us on V100, 26 TFLOP/s of products; its CUDA cores have 13.
+TEST(Mapping, winograd_in_separate_kernels_multiplies_fp16_on_tensor_cores) {
+    Layer layer = layer_of(square(256, 512, 7, 512, 3, 1), Pass::fwd, Precision::fp16);
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    layer.hints.workspace = Bytes{94371840};  // transformed tiles and products, no copies in another layout
+    const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
+    EXPECT_EQ(m.pipe, Pipe::tensor_fp16);
+    EXPECT_FALSE(m.transposes);
+    EXPECT_EQ(m.padded_k, 0);  // no taps whose channels would be filled up
+    layer.hints.algorithm = "WINOGRAD";
+    EXPECT_EQ(mapping_for(layer, machine("v100-sxm2-16gb")).pipe, Pipe::fp32);
 }
 
 // Workspaces of cuDNN 7: 1,145,331,712 bytes of 1 x 512 x 7 x 7 with 512 filters of 3 x 3.

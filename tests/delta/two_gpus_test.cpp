@@ -1,0 +1,102 @@
+// What makes the ratio of two GPUs' times, each mechanism on rows of conv_time_cudnn_fp32 and gemm_time_tiles_fp32 that
+// show it alone. Times in microseconds.
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+struct ClockedGpu {
+    const char* id;
+    double mhz;
+    [[nodiscard]] Prediction predicted(const Layer& layer) const {
+        return predict(layer, machine(id), *model_inputs(machine(id), Frequency{mhz * 1e6}));
+    }
+    [[nodiscard]] double time(const Convolution& v, const char* algorithm) const {
+        Layer layer = layer_of(v);
+        layer.hints.algorithm = algorithm;
+        return predicted(layer).time.value() * 1e6;
+    }
+};
+constexpr ClockedGpu kVolta{"v100-sxm2-16gb", 1312}, kTitan{"titan-v", 1200}, kTuring{"t4", 585}, kMaxwell{"m60", 557},
+    kKepler{"k80", 562}, kOldKepler{"grid-k520", 797};
+
+// 35,520 us on GRID K520, 2,666 on K80: with 255 registers for a thread 4,000 were predicted.
+TEST(TwoGpus, differ_by_the_sums_that_found_no_register) {
+    const Convolution v = square(16, 256, 14, 256, 3, 1);
+    EXPECT_GT(kOldKepler.time(v, "WINOGRAD"), 15e3);
+    EXPECT_LT(kOldKepler.time(v, "WINOGRAD"), 36e3);
+    EXPECT_LT(kKepler.time(v, "WINOGRAD"), 3e3);
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
+    EXPECT_EQ(mapping_for(layer, machine("grid-k520")).spilled, 0);
+}
+
+// 32 x 256 x 56 x 56 with 64 filters of 1 x 1: V100 1,065 us, TITAN V 1,215, T4 5,116. Clocks and SMs say 1.09 and 4.5,
+// the bandwidths of DRAM 1.36 and 3.5.
+TEST(TwoGpus, transform_tiles_by_fourier_as_their_multipliers_are_fast) {
+    const Convolution v = square(32, 256, 56, 64, 1);
+    const double volta = kVolta.time(v, "FFT_TILING");
+    EXPECT_NEAR(kTitan.time(v, "FFT_TILING") / volta, 1215. / 1065, 0.1);
+    EXPECT_NEAR(kTuring.time(v, "FFT_TILING") / volta, 5116. / 1065, 0.12 * 5116 / 1065);
+}
+
+// One channel and one filter, 16 tiles: 4,475 us on K80, 3,717 on M60, 867 on GRID K520.
+TEST(TwoGpus, differ_by_what_a_cta_of_fourier_products_takes) {
+    const Convolution v = square(1, 1, 112, 1, 3, 1);
+    EXPECT_NEAR(kKepler.time(v, "FFT_TILING"), 4475, 0.15 * 4475);
+    EXPECT_NEAR(kMaxwell.time(v, "FFT_TILING"), 3717, 0.15 * 3717);
+    EXPECT_LT(kOldKepler.time(v, "FFT_TILING"), 900);
+}
+
+// 4,952 us on K80, 3,221 on GRID K520, which has two thirds of its multipliers.
+TEST(TwoGpus, differ_by_stores_that_scatter) {
+    const Convolution v = square(16, 16, 112, 96, 1);
+    EXPECT_NEAR(kKepler.time(v, "GEMM"), 4952, 0.15 * 4952);
+    EXPECT_NEAR(kOldKepler.time(v, "GEMM"), 3221, 0.15 * 3221);
+    // The matrix of 3 x 3 taps is written by all threads at once: 153 us on V100 and 139 by IMPLICIT_GEMM.
+    EXPECT_NEAR(kVolta.time(square(1, 256, 14, 256, 3, 1), "GEMM"), 153, 0.1 * 153);
+}
+
+// Fused Winograd takes 1,215 us on T4 and 253 on V100, whose multipliers are 4.5 times as fast: shared memory gives T4
+// half as much in a cycle, and L1 takes its part of it.
+TEST(TwoGpus, differ_by_what_passes_the_lines_of_shared_memory) {
+    Layer layer = layer_of(square(16, 256, 14, 256, 3, 1));
+    layer.hints.algorithm = "WINOGRAD";
+    const Prediction t4 = kTuring.predicted(layer), v100 = kVolta.predicted(layer);
+    EXPECT_EQ(t4.bound, Term::shared);
+    EXPECT_EQ(v100.bound, Term::compute);
+    EXPECT_NEAR(t4.time.value(), 1215e-6, 0.12 * 1215e-6);
+    EXPECT_NEAR(v100.time.value(), 253e-6, 0.05 * 253e-6);
+}
+
+// Outputs pass through shared memory on their way, however short the reduction is.
+TEST(TwoGpus, differ_by_outputs_that_are_put_in_order_in_shared_memory) {
+    const auto shared_over_compute = [](const ClockedGpu& gpu, std::int64_t channels) {
+        Layer layer = layer_of(square(31, channels, 54, 960, 3, 1));
+        layer.hints.kernel = "cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1";
+        const Prediction p = gpu.predicted(layer);
+        return p.terms[Term::shared] / p.terms[Term::compute];
+    };
+    EXPECT_GT(shared_over_compute(kTuring, 3), 1.1);
+    EXPECT_LT(shared_over_compute(kTuring, 64), 0.8);
+    EXPECT_LT(shared_over_compute(kVolta, 3), 0.7);
+}
+
+TEST(SlotPoweredBoards, are_those_of_75_watts) {
+    const auto inputs = [](const char* id) { return *model_inputs(machine(id)); };
+    EXPECT_NEAR(inputs("t4").clock.value(), 1109e6, 1e6);
+    EXPECT_NEAR(inputs("t4").clock_long.value(), 765e6, 1e6);
+    EXPECT_EQ(inputs("p4").clock, machine("p4").clocks.boost->value);  // never above it
+    EXPECT_NEAR(inputs("p4").clock_long.value(), 881e6, 1e6);
+    // 300 W, although its base clock is less than a third of boost.
+    EXPECT_EQ(inputs("l40").clock, machine("l40").clocks.boost->value);
+    EXPECT_EQ(inputs("l40").clock_long, Frequency{});
+}
+
+}  // namespace
+}  // namespace gambrel

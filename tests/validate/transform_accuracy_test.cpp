@@ -1,0 +1,58 @@
+// How far are the times of cuDNN 7's calls by transforms and by an explicit matrix from real GPUs? Bounds are the
+// errors of today, a little rounded up, and may only tighten. Groups in turn are among the rows.
+#include <gtest/gtest.h>
+
+#include "validate/measured.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+class TransformAccuracy : public MeasuredData {
+protected:
+    struct Bound {
+        const char* gpu;
+        double percent;  // mean absolute
+    };
+    static void expect_errors(const char* algorithm, double min_time, const std::vector<Bound>& bounds) {
+        const Rows rows{"conv_time_cudnn_fp32.csv.gz", min_time};
+        for (const auto& [gpu, percent] : bounds) {
+            const ErrorSummary s =
+                summary(judged(rows), ValidatedQuantity::time, EstimateSource::gambrel,
+                        [&](const ValidationRow& row) { return row.algorithm == algorithm && row.gpu == gpu; });
+            EXPECT_GT(s.rows, 50U) << algorithm << ' ' << gpu;
+            EXPECT_LE(100 * s.mean, percent) << algorithm << ' ' << gpu << ", " << s.rows << " rows";
+        }
+    }
+};
+
+// Without 16 images at least, and 5 x 5 filters as implicit GEMMs: 29, 30, 23, 25 and 30 %.
+TEST_F(TransformAccuracy, of_the_time_of_winograd_in_separate_kernels) {
+    expect_errors("WINOGRAD_NONFUSED", 20e-6,
+                  {{"v100-sxm2-16gb", 16.4}, {"titan-v", 16}, {"t4", 15}, {"m60", 15.5}, {"k80", 27.1}});
+}
+
+// Without what passes the lines of shared memory on T4 and without spilled sums on GRID K520: 22 and 85 %.
+TEST_F(TransformAccuracy, of_the_time_of_fused_winograd) {
+    expect_errors(
+        "WINOGRAD", 20e-6,
+        {{"v100-sxm2-16gb", 4.4}, {"titan-v", 7.7}, {"t4", 11}, {"m60", 12.8}, {"k80", 22}, {"grid-k520", 57.6}});
+}
+
+// At half of the DRAM bandwidth, and without what a CTA takes alone on Kepler and Maxwell: 18, 21, 19, 25, 33 and 28 %.
+TEST_F(TransformAccuracy, of_the_time_of_tiles_by_fourier) {
+    expect_errors(
+        "FFT_TILING", 20e-6,
+        {{"v100-sxm2-16gb", 19.9}, {"titan-v", 16.8}, {"t4", 16.1}, {"m60", 18.4}, {"k80", 21.4}, {"grid-k520", 27.5}});
+}
+
+// With a wait for every channel whatever the filter, and no scattered stores on K80: 17, 18, 18, 21, 29 and 17 %.
+TEST_F(TransformAccuracy, of_the_time_of_calls_by_gemm) {
+    expect_errors(
+        "GEMM", 100e-6,
+        {{"v100-sxm2-16gb", 15.4}, {"titan-v", 17.3}, {"t4", 15.5}, {"m60", 18.8}, {"k80", 21}, {"grid-k520", 17.1}});
+}
+
+}  // namespace
+}  // namespace gambrel
