@@ -56,7 +56,7 @@ struct ModelInputs {
     Cycles l1_latency, l2_latency, dram_latency;
     Bytes l2_capacity;
     double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read
-    Frequency clock_long;  // that a slot-powered board falls to; 0: it holds `clock`
+    Frequency clock_long;  // that a power-limited board falls to; 0: it holds `clock`
     // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
     // the power window, and in one far longer.
     double matrix_clock = 1, matrix_clock_long = 1;

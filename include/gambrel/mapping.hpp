@@ -19,7 +19,7 @@ namespace gambrel {
 struct Calibration {
     double dram_reach = 0;
     Seconds launch, cold_start, cold_start_short;
-    double sustained_clock = 0, long_clock = 0;
+    double promised_clock = 0, sustained_clock = 0, long_clock = 0;
     Seconds power_window;
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;

@@ -109,7 +109,7 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const Waves w = waves_of(c);
     const double in_turn = (w.full * w.per_sm + w.gathered) * c.layer.groups;
     const auto pace = [&](const char* name, Cycles cycles, Seconds result) {
-        // A slot-powered board that falls to its lower clock takes longer than its clock says.
+        // A power-limited board that falls to its lower clock takes longer than its clock says.
         const double slowed = cycles > Cycles{} ? result / (in_turn * cycles / h.clock) : 1;
         out.product(name, "CTAs of the busiest SM x cycles of each / clock x slow-down",
                     {{"CTAs", in_turn}, {"cycles", cycles}, {"clock", h.clock, true}, {"slow-down", slowed}}, result);

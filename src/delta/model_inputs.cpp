@@ -8,17 +8,20 @@
 namespace gambrel {
 namespace {
 
-// Boards without a power connector (P4, T4, L4) have what their slot gives, 75 W (PCI Express Card Electromechanical
-// Specification). They cannot feed boost under load, and fall towards base while it lasts.
-bool slot_powered(const Machine& machine) {
+// Boards that cannot feed their boost clock under load and fall towards base while it lasts: those without a power
+// connector (P4, T4, L4), which have what their slot gives, 75 W (PCI Express Card Electromechanical Specification),
+// and those whose maker promises little under load (L40, L40S, RTX 6000 Ada).
+bool power_limited(const Machine& machine) {
     constexpr double kSlotWatts = 75;
-    return machine.clocks.boost && machine.clocks.base && machine.board_power &&
-           machine.board_power->value <= kSlotWatts;
+    const Clocks& clocks = machine.clocks;
+    if (!clocks.boost || !clocks.base) return false;
+    return (machine.board_power && machine.board_power->value <= kSlotWatts) ||
+           clocks.base->value < calibration().promised_clock * clocks.boost->value;
 }
 Frequency geometric_mean(Frequency a, Frequency b) { return Frequency{std::sqrt(a.value() * b.value())}; }
 Frequency sustained_clock(const Machine& machine) {
     const Clocks& clocks = machine.clocks;
-    if (!slot_powered(machine)) return Frequency{needed(machine, Needed::clock)};
+    if (!power_limited(machine)) return Frequency{needed(machine, Needed::clock)};
     const Frequency mean = geometric_mean(clocks.base->value, clocks.boost->value);
     return std::min(clocks.boost->value, calibration().sustained_clock * mean);
 }
@@ -28,7 +31,7 @@ Frequency sustained_clock(const Machine& machine) {
 void limit_by_power(const Machine& machine, ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
     // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
-    if (!gemm && slot_powered(machine))
+    if (!gemm && power_limited(machine))
         in.matrix_clock = in.matrix_clock_long = std::min(1.0, machine.clocks.base->value / in.clock);
     if (!gemm || !machine.clocks.boost) return;
     const Frequency boost = machine.clocks.boost->value;
@@ -71,7 +74,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     in.intervals = &time_intervals(*in.architecture);
     in.limits = sm_limits(machine);
     in.clock = clock.value_or(sustained_clock(machine));
-    if (!clock && slot_powered(machine))
+    if (!clock && power_limited(machine))
         in.clock_long =
             std::min(in.clock, calibration().long_clock * geometric_mean(machine.clocks.base->value, in.clock));
     in.sms = needed(machine, Needed::sms);

@@ -24,6 +24,7 @@ constexpr Field kFields[] = {
     {"launch", &C::launch},
     {"cold_start", &C::cold_start},
     {"cold_start_short", &C::cold_start_short},
+    {"promised_clock", &C::promised_clock},
     {"sustained_clock", &C::sustained_clock},
     {"long_clock", &C::long_clock},
     {"power_window", &C::power_window},

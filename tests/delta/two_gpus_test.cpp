@@ -87,15 +87,16 @@ TEST(TwoGpus, differ_by_outputs_that_are_put_in_order_in_shared_memory) {
     EXPECT_LT(shared_over_compute(kVolta, 3), 0.7);
 }
 
-TEST(SlotPoweredBoards, are_those_of_75_watts) {
+TEST(PowerLimitedBoards, are_those_of_75_watts_and_those_that_promise_little) {
     const auto inputs = [](const char* id) { return *model_inputs(machine(id)); };
     EXPECT_NEAR(inputs("t4").clock.value(), 1109e6, 1e6);
     EXPECT_NEAR(inputs("t4").clock_long.value(), 765e6, 1e6);
     EXPECT_EQ(inputs("p4").clock, machine("p4").clocks.boost->value);  // never above it
     EXPECT_NEAR(inputs("p4").clock_long.value(), 881e6, 1e6);
-    // 300 W, although its base clock is less than a third of boost.
-    EXPECT_EQ(inputs("l40").clock, machine("l40").clocks.boost->value);
-    EXPECT_EQ(inputs("l40").clock_long, Frequency{});
+    // 300 W, but its base clock is less than a third of boost. A10, of 150 W, promises more than half.
+    EXPECT_LT(inputs("l40").clock, 0.7 * machine("l40").clocks.boost->value);
+    EXPECT_EQ(inputs("a10").clock, machine("a10").clocks.boost->value);
+    EXPECT_EQ(inputs("a10").clock_long, Frequency{});
 }
 
 }  // namespace
