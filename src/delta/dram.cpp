@@ -61,21 +61,29 @@ Reads reads_of(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s
     return rows_first ? Reads{walked, stays} : Reads{stays, walked};
 }
 
-// The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of
-// both halves read takes two. So the capacity lies between a half and the whole of L2, and the share rises over that
-// range of what passes between one reading and the next: the walked operand, the panels in flight and their outputs.
-double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
+// What passes between one reading of the walked operand and the next: itself, the panels in flight and their outputs.
+Bytes between_readings(const TiledLaunch& c, const LaunchOrder& o) {
     const Geometry& g = c.geometry;
-    const Bytes all = g.a.unique + g.b.unique + g.output * g.stored;
-    if (c.gpu.l2_copies < 2) return all > c.gpu.usable_l2() ? 1 : 0;
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
     const double parts = static_cast<double>(c.grid.split_k);
     const Bytes walked = (rows_first ? g.a.unique : g.b.unique) / g.batch / parts;
     const Bytes panels = (rows_first ? g.b.unique : g.a.unique) / g.batch / parts;
     const double in_flight = std::clamp(c.resident * c.gpu.sms / o.line, 1.0, o.panels);
-    const Bytes between = walked + panels * (in_flight / o.panels) + g.output * g.stored / g.batch / o.panels;
+    return walked + panels * (in_flight / o.panels) + g.output * g.stored / g.batch / o.panels;
+}
+
+// The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of
+// both halves read takes two. So the capacity lies between a half and the whole of an L2 that has halves, and the share
+// rises over that range.
+double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
+    const Geometry& g = c.geometry;
     const Bytes least = c.gpu.usable_l2(), most = c.gpu.l2_capacity;
-    return std::clamp((between - least) / (most - least), 0.0, 1.0);
+    if (c.gpu.l2_copies < 2) {
+        const bool fits = g.a.unique + g.b.unique + g.output * g.stored <= least ||
+                          between_readings(c, o) <= c.gpu.calibration->panel_share * least;
+        return fits ? 0 : 1;
+    }
+    return std::clamp((between_readings(c, o) - least) / (most - least), 0.0, 1.0);
 }
 Reads lessened(Reads r, double lost) { return {1 + (r.a - 1) * lost, 1 + (r.b - 1) * lost}; }
 
