@@ -87,6 +87,20 @@ TEST(TwoGpus, differ_by_outputs_that_are_put_in_order_in_shared_memory) {
     EXPECT_LT(shared_over_compute(kVolta, 3), 0.7);
 }
 
+// 2 MB of each operand beside 1 GB of output: of the 48 MB or more of L2 little passes between two readings of an
+// operand.
+TEST(LargeCaches, keep_an_operand_that_fits_between_two_readings) {
+    Layer layer;
+    layer.op = Gemm{.m = 16384, .n = 16384, .k = 32};
+    for (const char* id : {"l40s", "rtx-4090", "h100-sxm", "a100-sxm4-80gb"}) {
+        const Prediction p = predict(layer, machine(id), *model_inputs(machine(id)));
+        EXPECT_LT(p.traffic.dram.total() / Bytes{4.0 * (16384.0 * 16384 + 2 * 16384 * 32)}, 1.01) << id;
+    }
+    // 4 MB of T4 hold less than what passes.
+    const Prediction t4 = predict(layer, machine("t4"), *model_inputs(machine("t4")));
+    EXPECT_GT(t4.traffic.reads_of_a + t4.traffic.reads_of_b, 3);
+}
+
 TEST(PowerLimitedBoards, are_those_of_75_watts_and_those_that_promise_little) {
     const auto inputs = [](const char* id) { return *model_inputs(machine(id)); };
     EXPECT_NEAR(inputs("t4").clock.value(), 1109e6, 1e6);
