@@ -74,15 +74,13 @@ Bytes between_readings(const TiledLaunch& c, const LaunchOrder& o) {
 
 // The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of
 // both halves read takes two. So the capacity lies between a half and the whole of an L2 that has halves, and the share
-// rises over that range.
+// rises over that range. One L2 keeps what its panels may take, and has lost all where they fill it.
 double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
     const Geometry& g = c.geometry;
-    const Bytes least = c.gpu.usable_l2(), most = c.gpu.l2_capacity;
-    if (c.gpu.l2_copies < 2) {
-        const bool fits = g.a.unique + g.b.unique + g.output * g.stored <= least ||
-                          between_readings(c, o) <= c.gpu.calibration->panel_share * least;
-        return fits ? 0 : 1;
-    }
+    const bool halves = c.gpu.l2_copies >= 2;
+    if (!halves && g.a.unique + g.b.unique + g.output * g.stored <= c.gpu.usable_l2()) return 0;
+    const Bytes least = halves ? c.gpu.usable_l2() : c.gpu.calibration->panel_share * c.gpu.usable_l2();
+    const Bytes most = halves ? c.gpu.l2_capacity : c.gpu.usable_l2();
     return std::clamp((between_readings(c, o) - least) / (most - least), 0.0, 1.0);
 }
 Reads lessened(Reads r, double lost) { return {1 + (r.a - 1) * lost, 1 + (r.b - 1) * lost}; }

@@ -160,10 +160,11 @@ TEST(MoreHardware, l1_capacity_is_never_slower) {
     });
 }
 
-// With the mapping held. The slack is for L1: on more SMs a CTA has fewer neighbours that bring in what it needs.
+// With the mapping held. The slack is for L1, where on more SMs a CTA has fewer neighbours that bring in what it needs,
+// and for L2, which must hold the panels of more CTAs beside an operand that is read again.
 TEST(MoreHardware, sms_are_never_slower) {
     for (const double factor : {1.0, 1.1, 2.0, 4.0})
-        expect_never_slower("SMs", 1e-3, [&](ModelInputs& h) { h.sms = std::floor(h.sms * factor) + 1; });
+        expect_never_slower("SMs", 2e-2, [&](ModelInputs& h) { h.sms = std::floor(h.sms * factor) + 1; });
 }
 
 // The tile that the rule takes for more SMs may be slower for a layer by itself, as a library's choice may; a network
