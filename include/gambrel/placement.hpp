@@ -62,7 +62,7 @@ public:
     explicit UnitTimes(const ModelInputs& inputs);
     // No launch with this work is faster.
     [[nodiscard]] Seconds least(const LeastWork& w) const {
-        // Plain numbers, because compilers make branches of the ordering of quantities.
+        // Plain numbers, because of std::max of quantities, which it has by reference, GCC makes branches.
         const double multiplied = (w.multiplied * flop_[w.pipe]).value(), issued = (w.issued * slot_).value(),
                      shared = (w.shared * shared_).value(), waited = (w.waited * cycle_).value();
         const double l1 = (w.l1 * l1_).value(), l2 = (w.l2 * l2_).value(), dram = (w.dram * dram_).value();

@@ -35,8 +35,8 @@ inline double remainder_of(double value, double size) {
     return std::fmod(value, size);
 }
 
-// As std::max, whose comparison of quantities is by a partial ordering, of which compilers make three comparisons and
-// branches.
+// As std::max, but by value: of its references to quantities GCC makes branches, a fifth more instructions for an
+// evaluation.
 template <class Quantity>
 constexpr Quantity larger(Quantity a, Quantity b) {
     return a.value() < b.value() ? b : a;

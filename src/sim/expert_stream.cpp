@@ -32,7 +32,7 @@ class Experts {
 public:
     Experts(const Layer& layer, const Mapping& mapping)
         : moe_(std::get<MixtureOfExperts>(layer.op)),
-          sizes_(layer.precision, layer.weights),
+          sizes_(layer),
           mapping_(mapping),
           inner_(std::max<std::int64_t>(1, std::llround(moe_.local_intermediate()))) {
         // Both operands lie along k and are copied to shared memory past L1, 16 bytes a thread.

@@ -7,46 +7,18 @@
 
 namespace gambrel::sim_detail {
 
-GradientStream::GradientStream(std::vector<std::unique_ptr<AddressStream>> parts, std::int64_t columns)
-    : parts_(std::move(parts)), columns_(columns) {
-    for (const std::unique_ptr<AddressStream>& part : parts_) rows_ += part->ctas() / columns_;
+GradientStream::GradientStream(Parts parts, std::int64_t columns) : StreamOfParts(std::move(parts)), columns_(columns) {
+    for (const std::unique_ptr<AddressStream>& part : this->parts()) rows_ += part->ctas() / columns_;
 }
 
-GradientStream::Place GradientStream::place(std::int64_t cta) const {
+StreamOfParts::Place GradientStream::place(std::int64_t cta) const {
     const std::int64_t column = cta / rows_;
     std::int64_t row = cta % rows_;
     for (std::size_t part = 0;; ++part) {
-        const std::int64_t rows = parts_[part]->ctas() / columns_;
+        const std::int64_t rows = parts()[part]->ctas() / columns_;
         if (row < rows) return {part, column * rows + row};
         row -= rows;
     }
-}
-
-std::int64_t GradientStream::steps(std::int64_t cta) const {
-    const Place at = place(cta);
-    return parts_[at.part]->steps(at.cta);
-}
-
-void GradientStream::open(std::int64_t cta, CtaState& state) const {
-    const Place at = place(cta);
-    state.part = at.part;
-    parts_[at.part]->open(at.cta, state);
-}
-
-void GradientStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
-    parts_[state.part]->step(state, step, out);
-}
-
-void GradientStream::close(CtaState& state, std::vector<Access>& out) const { parts_[state.part]->close(state, out); }
-
-double GradientStream::work(std::int64_t cta) const {
-    const Place at = place(cta);
-    return parts_[at.part]->work(at.cta);
-}
-
-double GradientStream::shared_memory_bytes(std::int64_t cta) const {
-    const Place at = place(cta);
-    return parts_[at.part]->shared_memory_bytes(at.cta);
 }
 
 std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, const Mapping& mapping) {

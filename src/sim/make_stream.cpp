@@ -43,7 +43,7 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
         if (layer.pass == Pass::fwd) return std::make_unique<AttentionStream>(layer, mapping);
         return std::make_unique<AttentionGradientStream>(layer, mapping);
     }
-    const ElementSizes sizes(layer.precision, layer.weights);
+    const ElementSizes sizes(layer);
     const auto with_bias = [&layer](Operands all) {
         all.bias = bias_operand(layer, all.view);
         return all;

@@ -196,8 +196,11 @@ std::int64_t row_stride(std::int64_t rows, std::int64_t columns, bool transposed
 
 }  // namespace
 
-ElementSizes::ElementSizes(Precision precision, std::optional<Precision> weights)
-    : tensors(element_of(element_size(precision))), filter(element_of(element_size(weights.value_or(precision)))) {}
+ElementSizes::ElementSizes(Precision all) : tensors(element_of(element_size(all))), filter(tensors), result(tensors) {}
+ElementSizes::ElementSizes(const Layer& layer)
+    : tensors(element_of(element_size(layer.precision))),
+      filter(element_of(element_size(layer.weights.value_or(layer.precision)))),
+      result(element_of(result_element_size(layer))) {}
 
 Operands operands(const Convolution& convolution, Pass pass, ElementSizes sizes, Layout layout, std::int64_t step) {
     return ConvolutionOperands(convolution, pass, sizes, layout, std::max<std::int64_t>(1, step)).operands();
@@ -263,8 +266,7 @@ Operands operands(const Gemm& g, Pass pass, ElementSizes sizes) {
             result.c = make(Tensor::filter, b_n, b_k, b_batch);
             break;
     }
-    // Products of eight and four bits are written in 16.
-    if (result.c.element.data < 2 * kSixteenths) result.c.element = {2 * kSixteenths};
+    result.c.element = sizes.result;
     return result;
 }
 

@@ -21,10 +21,11 @@ struct Operands {
     std::int64_t images = 1;  // of a wgrad: k is images x pixels, and splits of k can be made to end with images
 };
 
+// A filter may be stored narrower than what is multiplied, and a result is written wider.
 struct ElementSizes {
-    ElementSize tensors, filter;
-    // The filter may be stored narrower than what is multiplied.
-    ElementSizes(Precision precision, std::optional<Precision> weights = {});  // NOLINT(google-explicit-constructor)
+    ElementSize tensors, filter, result;
+    ElementSizes(Precision all);  // NOLINT(google-explicit-constructor)
+    explicit ElementSizes(const Layer& layer);
 };
 
 // NHWC kernels walk through the taps of one k-step's channels before the next channels, so that neighbouring pixels

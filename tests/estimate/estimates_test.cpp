@@ -43,6 +43,29 @@ TEST(Estimates, a_run_holds_the_kernels_of_all_repeats_and_their_machines) {
     EXPECT_EQ(run.machines.at(run.kernels[1].machine).id, "t4");
 }
 
+// On A100 what a kernel wrote stays in L2, and no counter of that kernel sees it. In a stream of kernels it is written
+// all the same; the simulation left it out there, so that a ReLU moved half of its bytes.
+TEST(Estimates, leave_out_what_stays_in_l2_where_a_profiler_did_and_nowhere_else) {
+    const auto dram = [](Method method, bool profiled) {
+        LayerSet set;
+        set.title = "relu";
+        set.network = Network{};
+        Layer relu;
+        relu.name = "relu";
+        relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 21, 0, 0, 0}, .written = 1 << 21};
+        relu.hints.cold = profiled;
+        relu.hints.gpu = "a100-sxm4-40gb";
+        set.network->layers = {relu};
+        const auto made = estimate(std::make_shared<const LayerSet>(set), options_for(method));
+        EXPECT_TRUE(made);
+        return made->rows.at(0).estimates.at(0).kernel.bytes[Level::dram]->value.value();
+    };
+    for (const Method method : {Method::model, Method::simulation}) {
+        EXPECT_EQ(dram(method, false), 2.0 * 4 * (1 << 21));
+        EXPECT_EQ(dram(method, true), 4.0 * (1 << 21));
+    }
+}
+
 // `predict --roofs measured` was judged by theoretical roofs, so that every streaming layer stood at 92 % of its roof.
 TEST(Estimates, are_judged_by_the_roofs_that_they_were_made_with) {
     for (const Roofs roofs : {Roofs::theoretical, Roofs::measured}) {
