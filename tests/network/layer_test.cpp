@@ -62,6 +62,25 @@ TEST(ConvolutionBytes, are_each_operand_once_by_pass) {
     EXPECT_EQ(wgrad.written.value(), filter);
 }
 
+// Rows of H100 with k of 32 to 64, which are all output, take the time of two bytes an output.
+TEST(NarrowProducts, write_16_bits_in_every_pass_and_convolutions_what_they_read) {
+    Layer layer;
+    layer.op = Gemm{.m = 8, .n = 16, .k = 32};
+    for (const Precision precision : {Precision::fp8, Precision::int8, Precision::fp4}) {
+        layer.precision = precision;
+        for (const auto& [pass, elements] :
+             {std::pair{Pass::fwd, 8 * 16}, {Pass::dgrad, 8 * 32}, {Pass::wgrad, 16 * 32}}) {
+            layer.pass = pass;
+            EXPECT_EQ(compulsory_bytes(layer).written, Bytes{2.0 * elements}) << name(precision) << " " << name(pass);
+        }
+    }
+    layer.precision = Precision::fp32, layer.pass = Pass::fwd;
+    EXPECT_EQ(compulsory_bytes(layer).written, Bytes{4.0 * 8 * 16});
+    Layer convolution = conv(small());
+    convolution.precision = Precision::int8;
+    EXPECT_EQ(compulsory_bytes(convolution).written * 4, compulsory_bytes(conv(small())).written);
+}
+
 TEST(ConvolutionBytes, leave_out_the_input_that_a_stride_skips) {
     Convolution v = small();
     v.r = v.s = 1, v.stride_h = v.stride_w = 2;

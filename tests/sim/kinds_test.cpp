@@ -74,6 +74,23 @@ TEST(NarrowElements, four_bits_and_their_scales_move_nine_sixteenths_of_a_byte) 
     EXPECT_EQ(s.input.dram_read, once.input);
 }
 
+TEST(NarrowElements, scales_of_four_bits_lie_behind_all_elements) {
+    // Two steps of 64 elements, of which the second begins with the second sector.
+    const Layer l = product({.m = 1, .n = 1, .k = 128, .b_transposed = true}, Precision::fp4);
+    Mapping one = sim_detail::tile(8, 8, 64);
+    one.family = KernelFamily::tiled;
+    one.b = {.lanes = 1, .vector = 2, .k_major = true};
+    std::vector<std::uint64_t> lines;
+    for (const sim_detail::Access& access : sim_detail::accesses(l, one))
+        if (sim_detail::tensor_of(access.line()) == static_cast<unsigned>(sim_detail::Tensor::filter)) {
+            lines.push_back(access.line());
+            EXPECT_EQ(access.count(), 1U);
+        }
+    const std::uint64_t first = sim_detail::base_address(sim_detail::Tensor::filter) >> sim_detail::kLineShift;
+    const std::uint64_t scales = first + (1ULL << (sim_detail::kTensorShift - 1 - sim_detail::kLineShift));
+    EXPECT_EQ(lines, (std::vector<std::uint64_t>{first, scales, first, scales}));
+}
+
 TEST(NarrowElements, stored_weights_move_as_they_are_stored) {
     Layer l = product({.m = 64, .n = 1024, .k = 2048, .b_transposed = true}, Precision::bf16);
     for (const Precision weights : {Precision::int4, Precision::fp8}) {
