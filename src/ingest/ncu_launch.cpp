@@ -8,6 +8,21 @@
 
 namespace gambrel::ingest_detail {
 
+namespace {
+
+// A varint of one to three bytes; size 0 where it is longer. Reads three bytes.
+struct ShortNumber {
+    std::size_t value, size;
+};
+ShortNumber short_number(const unsigned char* at) {
+    if (at[0] < 0x80) return {at[0], 1};
+    if (at[1] < 0x80) return {(at[0] & 0x7FU) | std::size_t{at[1]} << 7U, 2};
+    if (at[2] < 0x80) return {(at[0] & 0x7FU) | (at[1] & 0x7FU) << 7U | std::size_t{at[2]} << 14U, 3};
+    return {0, 0};
+}
+
+}  // namespace
+
 struct NcuLaunchReader::Draft {
     std::string_view mangled, function, demangled, nvtx, display_name;
     std::string made_name;  // of what has no name of its own: "range 3"
@@ -100,6 +115,7 @@ void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
         switch (reader.tag_and_type()) {
             case bytes_field(13):
                 read_metric(view_of(reader), draft);
+                reader = reader_of(after_unwanted_metrics(rest_of(reader)));
                 break;
             case varint_field(1):
                 draft.thread = reader.get_uint32();
@@ -156,6 +172,27 @@ void NcuLaunchReader::read_range(const NcuItem& item, Draft& draft) {
     }
 }
 
+// A result is a few hundred metrics in a row, of which the rules want one in ten: those that are left out are passed
+// over by their length and NameId alone. Stops at whatever is not plainly such a metric, which the caller then reads.
+std::string_view NcuLaunchReader::after_unwanted_metrics(std::string_view rest) const {
+    constexpr std::uint32_t kMetric = bytes_field(13), kName = varint_field(1);
+    static_assert(kMetric < 0x80 && kName < 0x80, "both tags are of one byte");
+    // Tag, length and NameId with its own tag take eight bytes at most, where both numbers have three or fewer.
+    constexpr std::size_t kHead = 8;
+    const auto* at = reinterpret_cast<const unsigned char*>(rest.data());
+    const auto* const end = at + rest.size();
+    while (static_cast<std::size_t>(end - at) >= kHead && at[0] == kMetric) {
+        const ShortNumber length = short_number(at + 1);
+        const unsigned char* const body = at + 1 + length.size;
+        const auto left = static_cast<std::size_t>(end - body);
+        if (length.size == 0 || length.value > left || body[0] != kName) break;
+        const ShortNumber id = short_number(body + 1);
+        if (id.size == 0 || 1 + id.size > length.value || id.value >= slots_.size() || slots_[id.value].wanted()) break;
+        at = body + length.value;
+    }
+    return rest.substr(rest.size() - static_cast<std::size_t>(end - at));
+}
+
 void NcuLaunchReader::read_metric(std::string_view bytes, Draft& draft) {
     auto reader = reader_of(bytes);
     std::optional<Slot> slot;
@@ -170,7 +207,7 @@ void NcuLaunchReader::read_metric(std::string_view bytes, Draft& draft) {
                     return;
                 }
                 slot = slots_[id];
-                if (slot->metric == kNoMetric && slot->fact == NcuFact::none) return;
+                if (!slot->wanted()) return;
                 break;
             }
             case bytes_field(2):

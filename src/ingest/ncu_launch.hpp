@@ -27,6 +27,7 @@ private:
     struct Slot {
         MetricId metric = kNoMetric;
         NcuFact fact = NcuFact::none;
+        [[nodiscard]] bool wanted() const { return metric != kNoMetric || fact != NcuFact::none; }
     };
     struct KnownName {  // met before: spares asking the filter, a regex over a long name, once per launch
         Symbol symbol;
@@ -43,6 +44,7 @@ private:
     void add_device(const NcuDevice& device);
     void read_kernel(std::string_view bytes, Draft& draft);
     void read_range(const NcuItem& item, Draft& draft);
+    [[nodiscard]] std::string_view after_unwanted_metrics(std::string_view rest) const;
     void read_metric(std::string_view bytes, Draft& draft);
     void set_value(MetricId metric, double value);
     const KnownName& known_name(std::string_view name);

@@ -103,5 +103,51 @@ TEST(NcuReport, what_is_no_report_or_ends_in_its_file_header_is_an_error) {
     }
 }
 
+// A report in which a run of unwanted metrics, which is passed over in haste, ends in `odd`, and one wanted metric
+// follows.
+Profile behind_unwanted(const Message& odd, const std::vector<std::string>& names = kNames) {
+    Message result = kernel();
+    for (int i = 0; i < 3; ++i) result.message(13, metric(0, real_value(i)));
+    result.message(13, odd).message(13, metric(2, u64_value(7)));
+    return parsed_report(one_kernel(result, names));
+}
+
+TEST(NcuReport, a_run_of_unwanted_metrics_is_passed_over_however_its_last_one_is_written) {
+    const auto padded = [](std::size_t size) { return metric(0, real_value(1)).text(9, std::string(size, 'x')); };
+    Message long_id;  // 0 in four bytes
+    long_id.bytes = "\x08\x80\x80\x80";
+    long_id.bytes += std::string(1, '\0') + Message().message(2, real_value(1)).bytes;
+    for (const Message& odd : {Message(), Message().number(1, 0), Message().message(2, real_value(1)).number(1, 0),
+                               long_id, padded(100), padded(200), padded(20'000), padded(3'000'000)}) {
+        const Profile profile = behind_unwanted(odd);
+        EXPECT_EQ(profile.values.size(), 1U) << odd.bytes.size();
+        EXPECT_EQ(value(profile, 0, "dram__bytes.sum"), 7.0) << odd.bytes.size();
+        EXPECT_THAT(profile.notes, testing::IsEmpty()) << odd.bytes.size();
+    }
+}
+
+TEST(NcuReport, names_of_one_to_four_bytes_end_a_run_of_unwanted_metrics_where_they_are_wanted) {
+    for (const std::size_t id :
+         {std::size_t{5}, std::size_t{127}, std::size_t{128}, std::size_t{16'383}, std::size_t{16'384}}) {
+        std::vector<std::string> names(id + 1, "unwanted");
+        names[2] = kNames[2];
+        names[id] = kNames[1];
+        const Profile profile = behind_unwanted(metric(id, real_value(5)), names);
+        EXPECT_EQ(value(profile, 0, "gpu__time_duration.sum"), 5.0) << id;
+        EXPECT_EQ(value(profile, 0, "dram__bytes.sum"), 7.0) << id;
+    }
+    EXPECT_EQ(behind_unwanted(metric(3, real_value(5))).notes.size(), 1U) << "beyond the names that the file holds";
+}
+
+TEST(NcuReport, a_metric_that_ends_beyond_its_result_is_damage_behind_unwanted_ones_too) {
+    Message result = kernel();
+    for (int i = 0; i < 3; ++i) result.message(13, metric(0, real_value(i)));
+    result.bytes += Message().message(13, metric(0, real_value(1)).text(9, std::string(99, 'x'))).bytes.substr(0, 20);
+    const Profile profile = parsed_report(one_kernel(result));
+    EXPECT_EQ(profile.launches.at(0).values, 0U);
+    EXPECT_EQ(profile.launches.at(0).faults.size(), 1U);
+    EXPECT_TRUE(profile.partial);
+}
+
 }  // namespace
 }  // namespace gambrel::ingest_detail
