@@ -1,27 +1,16 @@
 #include "ingest/ncu_launch.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "ingest/ncu_messages.hpp"
+#include "ingest/plain_metric.hpp"
 
 namespace gambrel::ingest_detail {
 
-namespace {
-
-// A varint of one to three bytes; size 0 where it is longer. Reads three bytes.
-struct ShortNumber {
-    std::size_t value, size;
-};
-ShortNumber short_number(const unsigned char* at) {
-    if (at[0] < 0x80) return {at[0], 1};
-    if (at[1] < 0x80) return {(at[0] & 0x7FU) | std::size_t{at[1]} << 7U, 2};
-    if (at[2] < 0x80) return {(at[0] & 0x7FU) | (at[1] & 0x7FU) << 7U | std::size_t{at[2]} << 14U, 3};
-    return {0, 0};
-}
-
-}  // namespace
+constexpr std::int64_t kLongField = 256;  // bytes; what follows a shorter one is in the host's cache already
 
 struct NcuLaunchReader::Draft {
     std::string_view mangled, function, demangled, nvtx, display_name;
@@ -109,13 +98,25 @@ void NcuLaunchReader::read(const NcuItem& item, Profile& profile) {
     profile.launches.push_back(std::move(launch));
 }
 
+void NcuLaunchReader::fetch(const NcuItem& next) const {
+    constexpr std::size_t kLine = 64, kLines = 4;  // by then the hardware follows by itself
+    const auto fetch_from = [&](std::size_t at) {
+        for (const std::size_t end = std::min(next.bytes.size(), at + kLines * kLine); at < end; at += kLine)
+            __builtin_prefetch(next.bytes.data() + at);
+    };
+    fetch_from(0);
+    for (const std::uint32_t at : landings_) fetch_from(at);
+}
+
 void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
     auto reader = reader_of(bytes);
+    landings_.clear();
+    const char* before = bytes.data();
     while (reader.next()) {
         switch (reader.tag_and_type()) {
             case bytes_field(13):
                 read_metric(view_of(reader), draft);
-                reader = reader_of(after_unwanted_metrics(rest_of(reader)));
+                reader = reader_of(after_plain_metrics(bytes, rest_of(reader), draft));
                 break;
             case varint_field(1):
                 draft.thread = reader.get_uint32();
@@ -145,6 +146,9 @@ void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
             default:
                 reader.skip();
         }
+        const char* const here = reader.data().data();
+        if (here - before > kLongField) landings_.push_back(static_cast<std::uint32_t>(here - bytes.data()));
+        before = here;
     }
 }
 
@@ -172,9 +176,10 @@ void NcuLaunchReader::read_range(const NcuItem& item, Draft& draft) {
     }
 }
 
-// A result is a few hundred metrics in a row, of which the rules want one in ten: those that are left out are passed
-// over by their length and NameId alone. Stops at whatever is not plainly such a metric, which the caller then reads.
-std::string_view NcuLaunchReader::after_unwanted_metrics(std::string_view rest) const {
+// A result is a few hundred metrics in a row, of which the rules want one in six: the others are passed over by their
+// length and NameId alone, and a wanted one that holds a plain number is read in place. Stops at whatever is not
+// plainly either, which the caller then reads.
+std::string_view NcuLaunchReader::after_plain_metrics(std::string_view result, std::string_view rest, Draft& draft) {
     constexpr std::uint32_t kMetric = bytes_field(13), kName = varint_field(1);
     static_assert(kMetric < 0x80 && kName < 0x80, "both tags are of one byte");
     // Tag, length and NameId with its own tag take eight bytes at most, where both numbers have three or fewer.
@@ -187,8 +192,15 @@ std::string_view NcuLaunchReader::after_unwanted_metrics(std::string_view rest) 
         const auto left = static_cast<std::size_t>(end - body);
         if (length.size == 0 || length.value > left || body[0] != kName) break;
         const ShortNumber id = short_number(body + 1);
-        if (id.size == 0 || 1 + id.size > length.value || id.value >= slots_.size() || slots_[id.value].wanted()) break;
+        if (id.size == 0 || 1 + id.size > length.value || id.value >= slots_.size()) break;
+        if (const Slot& slot = slots_[id.value]; slot.wanted()) {
+            const auto number = plain_number(body + 1 + id.size, length.value - 1 - id.size);
+            if (!number) break;
+            take(slot, *number, draft);
+        }
         at = body + length.value;
+        if (static_cast<std::int64_t>(length.value) > kLongField)
+            landings_.push_back(static_cast<std::uint32_t>(reinterpret_cast<const char*>(at) - result.data()));
     }
     return rest.substr(rest.size() - static_cast<std::size_t>(end - at));
 }
@@ -225,8 +237,12 @@ void NcuLaunchReader::read_metric(std::string_view bytes, Draft& draft) {
     }
     const auto number = number_in(value);
     if (!number) return;
-    if (slot->fact != NcuFact::none && slot->fact != NcuFact::display_name) draft.facts[slot->fact] = *number;
-    if (slot->metric != kNoMetric) set_value(slot->metric, *number);
+    take(*slot, *number, draft);
+}
+
+void NcuLaunchReader::take(const Slot& slot, double number, Draft& draft) {
+    if (slot.fact != NcuFact::none && slot.fact != NcuFact::display_name) draft.facts[slot.fact] = number;
+    if (slot.metric != kNoMetric) set_value(slot.metric, number);
 }
 
 // The last of several values wins, as in NVIDIA's own readers: full-set reports of GH200 and GB300 hold the time twice.

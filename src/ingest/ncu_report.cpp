@@ -42,8 +42,9 @@ Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& reque
     profile.command_line = container.command_line;
     NcuLaunchReader reader(container, request, damage);
     profile.launches.reserve(container.results.size());
-    for (const NcuItem& item : container.results) {
-        reader.read(item, profile);
+    for (std::size_t i = 0; i < container.results.size(); ++i) {
+        if (i + 1 < container.results.size()) reader.fetch(container.results[i + 1]);
+        reader.read(container.results[i], profile);
         // Launches of a report have about the same metrics. A vector that grows by doubling would be copied into fresh
         // pages again and again. No file has more values than its bytes can hold.
         constexpr std::size_t kShortestMetric = 8;

@@ -1,4 +1,6 @@
 // What is left of a report that is damaged, and what is said of it.
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,6 +139,42 @@ TEST(NcuReport, names_of_one_to_four_bytes_end_a_run_of_unwanted_metrics_where_t
         EXPECT_EQ(value(profile, 0, "dram__bytes.sum"), 7.0) << id;
     }
     EXPECT_EQ(behind_unwanted(metric(3, real_value(5))).notes.size(), 1U) << "beyond the names that the file holds";
+}
+
+// Values in their usual form are read in haste behind another metric; every other form must come to the same.
+TEST(NcuReport, a_value_behind_other_metrics_is_read_whatever_its_form) {
+    const auto behind = [](const Message& odd) { return value(behind_unwanted(odd), 0, "gpu__time_duration.sum"); };
+    const auto with = [](const Message& message) { return metric(1, message); };
+    EXPECT_EQ(behind(with(real_value(2.5))), 2.5);
+    EXPECT_EQ(behind(with(real_value(2.5)).text(3, std::string(500, 'x'))), 2.5) << "instances follow";
+    EXPECT_EQ(behind(with(Message().single(2, 0.5F))), 0.5);
+    for (const std::uint64_t count : {0ULL, 127ULL, 128ULL, 1ULL << 40, (1ULL << 62) + (1ULL << 20)})
+        EXPECT_EQ(behind(with(u64_value(count))), static_cast<double>(count));
+    EXPECT_TRUE(std::isnan(behind(with(u64_value(~0ULL))).value())) << "ten bytes, a wrapped counter";
+    EXPECT_EQ(behind(with(Message().number(4, 7))), 7);
+    EXPECT_EQ(behind(with(text_value("12.25"))), 12.25);
+    EXPECT_EQ(behind(with(real_value(1).number(5, 9))), 9) << "the last field of a value counts";
+    EXPECT_EQ(behind(with(u64_value(9).real(3, 1))), 1);
+    EXPECT_EQ(behind(with(u64_value(9).number(5, 8))), 8);
+    EXPECT_EQ(behind(with(real_value(3)).message(2, real_value(4))), 3) << "the first value counts";
+    EXPECT_EQ(behind(Message().number(1, 1)), std::nullopt);
+    EXPECT_EQ(behind(with(Message())), std::nullopt);
+}
+
+TEST(NcuReport, a_value_that_ends_beyond_its_metric_is_damage) {
+    for (const Message& value : {real_value(2.5), u64_value(1ULL << 40), Message().single(2, 0.5F)}) {
+        for (std::size_t size = 1; size < value.bytes.size(); ++size) {
+            Message cut;
+            cut.bytes = value.bytes.substr(0, size);
+            const Profile profile = behind_unwanted(metric(1, cut));
+            EXPECT_EQ(profile.launches.at(0).values, 0U) << size;
+            EXPECT_EQ(profile.launches.at(0).faults.size(), 1U) << size;
+        }
+        Message cut_metric;  // its Value goes on into the metric behind it
+        cut_metric.bytes = metric(1, value).bytes;
+        cut_metric.bytes.pop_back();
+        EXPECT_EQ(behind_unwanted(cut_metric).launches.at(0).faults.size(), 1U);
+    }
 }
 
 TEST(NcuReport, a_metric_that_ends_beyond_its_result_is_damage_behind_unwanted_ones_too) {
