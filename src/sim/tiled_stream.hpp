@@ -41,6 +41,7 @@ private:
         Stretch CtaState::*stretch;
         const AddressedOperand* operand;
         std::int32_t size;  // of a tile
+        Action action;
     };
     [[nodiscard]] std::int64_t panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
                                         std::int64_t split) const;
