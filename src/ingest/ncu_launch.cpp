@@ -21,6 +21,8 @@ struct NcuLaunchReader::Draft {
     WrittenShape shape;
     NcuFacts facts;
     std::vector<Symbol> ranges;
+    const KnownName* known = nullptr;  // of the name at the time that metrics begin
+    std::string_view known_text;
 
     // extern "C" and Triton kernels have an empty demangled name.
     [[nodiscard]] std::string_view name() const {
@@ -84,7 +86,9 @@ void NcuLaunchReader::read(const NcuItem& item, Profile& profile) {
     }
     if (draft.name().empty()) draft.made_name = fmt::format("{} {}", kWords[kind], met_[kind]);
     ++met_[kind];
-    const KnownName& name = known_name(draft.name());
+    const std::string_view text = draft.name();
+    const bool known = text.data() == draft.known_text.data() && text.size() == draft.known_text.size();
+    const KnownName& name = known ? *draft.known : known_name(text);
     if (!name.keep) {
         ++profile.filtered_launches;
         return;
@@ -137,7 +141,10 @@ void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
             case bytes_field(11):
                 draft.shape.block = decode_dim3(view_of(reader));
                 // ncu writes fields in order: the name is known before the first metric. If not, read() finds out.
-                draft.filtered = draft.demangled_met && !draft.name().empty() && !known_name(draft.name()).keep;
+                if (!draft.demangled_met || draft.name().empty()) break;
+                draft.known_text = draft.name();
+                draft.known = &known_name(draft.known_text);
+                draft.filtered = !draft.known->keep;
                 if (draft.filtered) return;
                 break;
             case bytes_field(21):

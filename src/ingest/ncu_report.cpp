@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/huge_pages.hpp"
 #include "ingest/ncu_container.hpp"
 #include "ingest/ncu_launch.hpp"
 #include "ingest/readers.hpp"
@@ -41,7 +42,7 @@ Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& reque
     profile.tool_version = container.tool_version.substr(0, container.tool_version.find(' '));
     profile.command_line = container.command_line;
     NcuLaunchReader reader(container, request, damage);
-    profile.launches.reserve(container.results.size());
+    base_detail::reserve_in_huge_pages(profile.launches, container.results.size());
     for (std::size_t i = 0; i < container.results.size(); ++i) {
         if (i + 1 < container.results.size()) reader.fetch(container.results[i + 1]);
         reader.read(container.results[i], profile);
@@ -49,7 +50,8 @@ Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& reque
         // pages again and again. No file has more values than its bytes can hold.
         constexpr std::size_t kShortestMetric = 8;
         if (profile.launches.size() == 1)
-            profile.values.reserve(
+            base_detail::reserve_in_huge_pages(
+                profile.values,
                 std::min(profile.values.size() * container.results.size(), bytes.size() / kShortestMetric));
     }
     profile.partial = damage.lost() || reader.nameless() > 0;
