@@ -39,7 +39,7 @@ AddressedOperand workspace_of(const Operands& o) {
 
 }  // namespace
 
-TiledStream::TiledStream(Operands operands, const Mapping& mapping)
+TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repeats)
     : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
         // The mapping's loads are those of the layer's own A and B.
@@ -57,6 +57,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
     load_a_ = request_shape(mapping_.a);
     load_b_ = request_shape(mapping_.b);
+    load_a_.repeats = load_b_.repeats = repeats;
     action_a_ = load_action(mapping_.a);
     action_b_ = load_action(mapping_.b);
     workspace_ = workspace_of(operands_);

@@ -10,7 +10,7 @@ namespace gambrel::sim_detail {
 
 class TiledStream final : public AddressStream {
 public:
-    TiledStream(Operands operands, const Mapping& mapping);
+    TiledStream(Operands operands, const Mapping& mapping, Repeats repeats = Repeats::as_requests);
 
     struct Place {
         std::int64_t row, column, batch, split;
