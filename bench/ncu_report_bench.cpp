@@ -1,11 +1,13 @@
-// How fast a report of 330 MB in the page cache is read, beside two limits: touching every cache line of the mapped
-// file, and a bare walk over the length fields that builds nothing.
+// How fast a report of 330 MB in the page cache is read and analysed, beside two limits: touching every cache line of
+// the mapped file, and a bare walk over the length fields that builds nothing.
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
+#include <gambrel/ingest.hpp>
+#include <gambrel/roofline.hpp>
 
 #include "base/file_bytes.hpp"
 #include "big_report.hpp"
@@ -132,11 +134,26 @@ void read_report(benchmark::State& state) {
     state.counters["values"] = static_cast<double>(values);
 }
 
+// What `gambrel analyze` does with the file, from its path to the rows of kernels and their roofs.
+void analyze_report(benchmark::State& state) {
+    const std::string path = BigReport::path();
+    const std::size_t size = std::filesystem::file_size(path);
+    std::size_t rows = 0;
+    for (auto _ : state) {
+        auto run = gambrel::ingest({&path, 1});
+        if (!run) return state.SkipWithError("the report was not read");
+        rows = gambrel::analysis(std::move(*run), {}).rows.size();
+    }
+    count(state, size);
+    state.counters["rows"] = static_cast<double>(rows);
+}
+
 // Once before timing: the first use of path() writes the file.
 void opened_before(const benchmark::State&) { BigReport::path(); }
 
 BENCHMARK(touch_every_line)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
 BENCHMARK(bare_walk_of_every_metric)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
 BENCHMARK(read_report)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
+BENCHMARK(analyze_report)->Unit(benchmark::kMillisecond)->UseRealTime()->Setup(opened_before);
 
 }  // namespace

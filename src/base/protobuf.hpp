@@ -54,6 +54,7 @@ inline std::string_view view_of(WireReader& reader) {
     const protozero::data_view view = reader.get_view();
     return {view.data(), view.size()};
 }
+inline std::string_view rest_of(const WireReader& reader) { return {reader.data().data(), reader.data().size()}; }
 inline WireReader reader_of(std::string_view message) { return {message.data(), message.size()}; }
 
 }  // namespace gambrel::base_detail

@@ -9,6 +9,7 @@
 
 #include "base/file_bytes.hpp"
 #include "base/file_title.hpp"
+#include "base/huge_pages.hpp"
 #include "base/printable.hpp"
 #include "ingest/join.hpp"
 #include "ingest/metric_eval.hpp"
@@ -126,7 +127,7 @@ public:
         Evaluator evaluator(rules, options);
         std::size_t count = 0;
         for (const auto& profile : profiles) count += profile.launches.size();
-        run_.kernels.reserve(count);
+        base_detail::reserve_in_huge_pages(run_.kernels, count);
         for (const auto& profile : profiles) {
             for (const auto& launch : profile.launches) {
                 Kernel k = evaluator.kernel(profile, launch);

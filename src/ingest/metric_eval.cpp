@@ -1,6 +1,7 @@
 #include "ingest/metric_eval.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -10,11 +11,6 @@
 
 namespace gambrel::ingest_detail {
 namespace {
-
-bool contains_any(const std::string& name, const std::vector<std::string>& parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const auto& part) { return name.find(part) != std::string::npos; });
-}
 
 bool is_extensive(QuantityId::Kind kind) {
     using Kind = QuantityId::Kind;
@@ -33,6 +29,23 @@ bool tensor_known(const Kernel& kernel) {
                        [](const auto& w) { return w.has_value(); });
 }
 
+constexpr std::array kWantedWork = {Pipe::fp64, Pipe::fp32, Pipe::fp16};
+constexpr std::array kWantedBytes = {Level::l1, Level::l2, Level::dram};
+
+// A bit for each amount that a row wants and that is not known.
+unsigned absent_amounts(const Kernel& kernel) {
+    unsigned absent = 0, bit = 1;
+    const auto add = [&](bool known) {
+        absent |= known ? 0 : bit;
+        bit <<= 1U;
+    };
+    add(kernel.time.has_value());
+    for (const Pipe p : kWantedWork) add(kernel.work[p].has_value());
+    add(tensor_known(kernel));
+    for (const Level l : kWantedBytes) add(kernel.bytes[l].has_value());
+    return absent;
+}
+
 Symbol phase_of(const Launch& launch, int depth) {
     if (launch.nvtx.empty() || depth < 1) return Symbol{};
     if (depth == 1) return launch.nvtx.front();
@@ -45,7 +58,11 @@ Symbol phase_of(const Launch& launch, int depth) {
 }  // namespace
 
 Evaluator::Evaluator(const MetricRules& rules, const IngestOptions& options)
-    : rules_(rules), options_(options), scratch_(rules.metrics.size()), stamp_(rules.metrics.size()) {}
+    : rules_(rules),
+      options_(options),
+      scratch_(rules.metrics.size()),
+      stamp_(rules.metrics.size()),
+      candidates_(rules, options.flop_rule) {}
 
 void Evaluator::load(const Profile& profile, const Launch& launch) {
     ++generation_;
@@ -108,39 +125,14 @@ std::optional<ComputeCapability> Evaluator::cc_of(const Launch& launch) const {
     return launch.cc ? launch.cc : options_.assumed_cc;
 }
 
-bool Evaluator::applies(const Rule& rule, const Launch& launch) const {
-    if (rule.flop_rule && *rule.flop_rule != options_.flop_rule) return false;
-    if (rule.cc) {
-        const auto cc = cc_of(launch);
-        if (!cc || !rule.cc->holds(*cc)) return false;
-    }
-    if (!rule.name_has.empty() && !contains_any(launch.name.str(), rule.name_has)) return false;
-    return rule.name_lacks.empty() || !contains_any(launch.name.str(), rule.name_lacks);
-}
-
-const std::vector<char>& Evaluator::applicable(const Launch& launch) {
-    const auto [at, fresh] = named_rules_.try_emplace(launch.name);
-    NamedRules& known = at->second;
-    if (fresh || known.cc != cc_of(launch)) {
-        known.cc = cc_of(launch);
-        known.applies.clear();
-        for (const QuantityRules& quantity : rules_.quantities)
-            for (const Rule& rule : quantity.rules) known.applies.push_back(applies(rule, launch) ? 1 : 0);
-    }
-    return known.applies;
-}
-
-// `applies` has a flag for each rule of the quantity.
-Evaluator::Value Evaluator::best(const QuantityRules& quantity, const char* applies, bool& broken) const {
+Evaluator::Value Evaluator::best(const std::vector<const Rule*>& rules, bool& broken) const {
     Value best;
-    for (std::size_t i = 0; i < quantity.rules.size(); ++i) {
-        const Rule& rule = quantity.rules[i];
-        if (best.rule && rule.tier != best.rule->tier) break;
-        if (applies[i] == 0) continue;
+    for (const Rule* rule : rules) {
+        if (best.rule && rule->tier != best.rule->tier) break;
         double value = 0;
-        const Outcome outcome = rule_value(rule, value);
+        const Outcome outcome = rule_value(*rule, value);
         broken |= outcome == Outcome::broken;
-        if (outcome == Outcome::known && (!best.rule || value > best.value)) best = {value, &rule};
+        if (outcome == Outcome::known && (!best.rule || value > best.value)) best = {value, rule};
     }
     return best;
 }
@@ -180,6 +172,27 @@ void Evaluator::store(Kernel& kernel, const QuantityId& id, const Value& found, 
 }
 
 void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken) {
+    if (!broken.empty()) {
+        say_what_is_missing(kernel, launch, broken);
+        return;
+    }
+    const unsigned absent = absent_amounts(kernel);
+    if (absent == 0) return;
+    // Thousands of launches lack the same.
+    const auto [known, fresh] = missing_.try_emplace({cc_of(launch), absent});
+    MissingAmounts& said = known->second;
+    if (fresh) {
+        const std::size_t reasons = kernel.reasons.size(), remedies = kernel.remedies.size();
+        say_what_is_missing(kernel, launch, broken);
+        if (kernel.reasons.size() > reasons) said.reason = kernel.reasons.back();
+        if (kernel.remedies.size() > remedies) said.remedy = kernel.remedies.back();
+        return;
+    }
+    kernel.reasons.push_back(said.reason);
+    if (!said.remedy.empty()) kernel.remedies.push_back(said.remedy);
+}
+
+void Evaluator::say_what_is_missing(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken) {
     using Kind = QuantityId::Kind;
     const auto is_broken = [&](auto matches) { return std::any_of(broken.begin(), broken.end(), matches); };
     std::vector<std::string> missing, refused;
@@ -187,13 +200,13 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, const s
         (is_broken(matches) ? refused : missing).push_back(std::move(what));
     };
     if (!kernel.time) add("time", [](const QuantityId& id) { return id.kind == Kind::time; });
-    for (const Pipe p : {Pipe::fp64, Pipe::fp32, Pipe::fp16})
+    for (const Pipe p : kWantedWork)
         if (!kernel.work[p])
             add(fmt::format("{} work", name(p)),
                 [p](const QuantityId& id) { return id.kind == Kind::work && id.pipe == p; });
     if (!tensor_known(kernel))
         add("tensor work", [](const QuantityId& id) { return id.kind == Kind::work && is_tensor(id.pipe); });
-    for (const Level l : {Level::l1, Level::l2, Level::dram})
+    for (const Level l : kWantedBytes)
         if (!kernel.bytes[l])
             add(fmt::format("{} bytes", name(l)),
                 [l](const QuantityId& id) { return id.kind == Kind::bytes && id.level == l; });
@@ -207,7 +220,7 @@ void Evaluator::add_missing_reason(Kernel& kernel, const Launch& launch, const s
     if (missing.empty()) return;
     const std::string what = fmt::format("{}", fmt::join(missing, ", "));
     kernel.reasons.emplace_back(fmt::format("not in the file: {}", what));
-    // Thousands of launches lack the same, and finding out which chip has which counter takes a while.
+    // Finding out which chip has which counter takes a while.
     auto [remedy, is_new] = remedies_.try_emplace({cc_of(launch), what});
     if (is_new) {
         const auto metrics = metrics_for(rules_, cc_of(launch), [&](const QuantityId& id) {
@@ -231,22 +244,22 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
     k.device = launch.device;
     k.launches = launch.launches;
     k.shape = launch.shape;
+    k.gauges.reserve(gauges_);
     load(profile, launch);
     time_.reset();
     bool tensor_busy = false;
     std::vector<QuantityId> broken;
-    const char* applies = applicable(launch).data();
-    for (const QuantityRules& quantity : rules_.quantities) {
+    for (const auto& [of, rules] : candidates_.of(profile, launch, cc_of(launch))) {
+        const QuantityId& quantity = of->quantity;
         bool refused = false;
-        const Value value = best(quantity, applies, refused);
-        applies += quantity.rules.size();
+        const Value value = best(rules, refused);
         if (!value.rule) {
-            if (refused) broken.push_back(quantity.quantity);
+            if (refused) broken.push_back(quantity);
             continue;
         }
-        if (quantity.quantity.kind == QuantityId::Kind::time) time_ = value.value;
-        tensor_busy |= quantity.quantity.kind == QuantityId::Kind::tensor_activity && value.value > 0;
-        store(k, quantity.quantity, value, launch);
+        if (quantity.kind == QuantityId::Kind::time) time_ = value.value;
+        tensor_busy |= quantity.kind == QuantityId::Kind::tensor_activity && value.value > 0;
+        store(k, quantity, value, launch);
         if (!value.rule->note.empty() && value.value != 0) k.reasons.push_back(value.rule->note);
     }
     if (!tensor_busy && !tensor_known(k) && lacks_tensor_cores(launch))
@@ -258,6 +271,7 @@ Kernel Evaluator::kernel(const Profile& profile, const Launch& launch) {
     }
     k.zero_flop_launches = is_zero_flop(k) ? k.launches : 0;
     add_missing_reason(k, launch, broken);
+    gauges_ = k.gauges.size();
     return k;
 }
 

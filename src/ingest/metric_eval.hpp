@@ -3,12 +3,12 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <gambrel/kernel.hpp>
 
 #include "ingest/metric_rules.hpp"
+#include "ingest/rule_candidates.hpp"
 
 namespace gambrel::ingest_detail {
 
@@ -29,10 +29,9 @@ private:
     void load(const Profile& profile, const Launch& launch);
     Outcome term_value(const Term& term, double& out) const;
     Outcome rule_value(const Rule& rule, double& out) const;
-    bool applies(const Rule& rule, const Launch& launch) const;
-    const std::vector<char>& applicable(const Launch& launch);
-    Value best(const QuantityRules& quantity, const char* applies, bool& broken) const;
+    Value best(const std::vector<const Rule*>& rules, bool& broken) const;
     void add_missing_reason(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken);
+    void say_what_is_missing(Kernel& kernel, const Launch& launch, const std::vector<QuantityId>& broken);
     [[nodiscard]] std::optional<ComputeCapability> cc_of(const Launch& launch) const;
     void store(Kernel& kernel, const QuantityId& id, const Value& value, const Launch& launch) const;
 
@@ -42,13 +41,14 @@ private:
     std::vector<std::uint32_t> stamp_;  // scratch_[i] is valid if stamp_[i] == generation_
     std::uint32_t generation_ = 0;
     std::optional<double> time_;  // seconds of one launch, for terms with "@time"
-    // Which rules apply, in the order of all quantities' rules: a report repeats a few names over many launches.
-    struct NamedRules {
-        std::optional<ComputeCapability> cc;
-        std::vector<char> applies;
-    };
-    std::unordered_map<Symbol, NamedRules> named_rules_;
+    RuleCandidates candidates_;
+    std::size_t gauges_ = 0;                                                               // of the launch before
     std::map<std::pair<std::optional<ComputeCapability>, std::string>, Symbol> remedies_;  // empty: no counter can tell
+    // What was said of launches that lack the same amounts, where none was refused.
+    struct MissingAmounts {
+        Symbol reason, remedy;
+    };
+    std::map<std::pair<std::optional<ComputeCapability>, unsigned>, MissingAmounts> missing_;
 };
 
 // Metrics that the preferred rules of the quantities in `wanted` would read on this compute capability.

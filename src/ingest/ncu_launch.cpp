@@ -1,12 +1,16 @@
 #include "ingest/ncu_launch.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "ingest/ncu_messages.hpp"
+#include "ingest/plain_metric.hpp"
 
 namespace gambrel::ingest_detail {
+
+constexpr std::int64_t kLongField = 256;  // bytes; what follows a shorter one is in the host's cache already
 
 struct NcuLaunchReader::Draft {
     std::string_view mangled, function, demangled, nvtx, display_name;
@@ -17,6 +21,8 @@ struct NcuLaunchReader::Draft {
     WrittenShape shape;
     NcuFacts facts;
     std::vector<Symbol> ranges;
+    const KnownName* known = nullptr;  // of the name at the time that metrics begin
+    std::string_view known_text;
 
     // extern "C" and Triton kernels have an empty demangled name.
     [[nodiscard]] std::string_view name() const {
@@ -80,7 +86,9 @@ void NcuLaunchReader::read(const NcuItem& item, Profile& profile) {
     }
     if (draft.name().empty()) draft.made_name = fmt::format("{} {}", kWords[kind], met_[kind]);
     ++met_[kind];
-    const KnownName& name = known_name(draft.name());
+    const std::string_view text = draft.name();
+    const bool known = text.data() == draft.known_text.data() && text.size() == draft.known_text.size();
+    const KnownName& name = known ? *draft.known : known_name(text);
     if (!name.keep) {
         ++profile.filtered_launches;
         return;
@@ -94,12 +102,25 @@ void NcuLaunchReader::read(const NcuItem& item, Profile& profile) {
     profile.launches.push_back(std::move(launch));
 }
 
+void NcuLaunchReader::fetch(const NcuItem& next) const {
+    constexpr std::size_t kLine = 64, kLines = 4;  // by then the hardware follows by itself
+    const auto fetch_from = [&](std::size_t at) {
+        for (const std::size_t end = std::min(next.bytes.size(), at + kLines * kLine); at < end; at += kLine)
+            __builtin_prefetch(next.bytes.data() + at);
+    };
+    fetch_from(0);
+    for (const std::uint32_t at : landings_) fetch_from(at);
+}
+
 void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
     auto reader = reader_of(bytes);
+    landings_.clear();
+    const char* before = bytes.data();
     while (reader.next()) {
         switch (reader.tag_and_type()) {
             case bytes_field(13):
                 read_metric(view_of(reader), draft);
+                reader = reader_of(after_plain_metrics(bytes, rest_of(reader), draft));
                 break;
             case varint_field(1):
                 draft.thread = reader.get_uint32();
@@ -120,7 +141,10 @@ void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
             case bytes_field(11):
                 draft.shape.block = decode_dim3(view_of(reader));
                 // ncu writes fields in order: the name is known before the first metric. If not, read() finds out.
-                draft.filtered = draft.demangled_met && !draft.name().empty() && !known_name(draft.name()).keep;
+                if (!draft.demangled_met || draft.name().empty()) break;
+                draft.known_text = draft.name();
+                draft.known = &known_name(draft.known_text);
+                draft.filtered = !draft.known->keep;
                 if (draft.filtered) return;
                 break;
             case bytes_field(21):
@@ -129,6 +153,9 @@ void NcuLaunchReader::read_kernel(std::string_view bytes, Draft& draft) {
             default:
                 reader.skip();
         }
+        const char* const here = reader.data().data();
+        if (here - before > kLongField) landings_.push_back(static_cast<std::uint32_t>(here - bytes.data()));
+        before = here;
     }
 }
 
@@ -156,6 +183,35 @@ void NcuLaunchReader::read_range(const NcuItem& item, Draft& draft) {
     }
 }
 
+// A result is a few hundred metrics in a row, of which the rules want one in six: the others are passed over by their
+// length and NameId alone, and a wanted one that holds a plain number is read in place. Stops at whatever is not
+// plainly either, which the caller then reads.
+std::string_view NcuLaunchReader::after_plain_metrics(std::string_view result, std::string_view rest, Draft& draft) {
+    constexpr std::uint32_t kMetric = bytes_field(13), kName = varint_field(1);
+    static_assert(kMetric < 0x80 && kName < 0x80, "both tags are of one byte");
+    // Tag, length and NameId with its own tag take eight bytes at most, where both numbers have three or fewer.
+    constexpr std::size_t kHead = 8;
+    const auto* at = reinterpret_cast<const unsigned char*>(rest.data());
+    const auto* const end = at + rest.size();
+    while (static_cast<std::size_t>(end - at) >= kHead && at[0] == kMetric) {
+        const ShortNumber length = short_number(at + 1);
+        const unsigned char* const body = at + 1 + length.size;
+        const auto left = static_cast<std::size_t>(end - body);
+        if (length.size == 0 || length.value > left || body[0] != kName) break;
+        const ShortNumber id = short_number(body + 1);
+        if (id.size == 0 || 1 + id.size > length.value || id.value >= slots_.size()) break;
+        if (const Slot& slot = slots_[id.value]; slot.wanted()) {
+            const auto number = plain_number(body + 1 + id.size, length.value - 1 - id.size);
+            if (!number) break;
+            take(slot, *number, draft);
+        }
+        at = body + length.value;
+        if (static_cast<std::int64_t>(length.value) > kLongField)
+            landings_.push_back(static_cast<std::uint32_t>(reinterpret_cast<const char*>(at) - result.data()));
+    }
+    return rest.substr(rest.size() - static_cast<std::size_t>(end - at));
+}
+
 void NcuLaunchReader::read_metric(std::string_view bytes, Draft& draft) {
     auto reader = reader_of(bytes);
     std::optional<Slot> slot;
@@ -170,7 +226,7 @@ void NcuLaunchReader::read_metric(std::string_view bytes, Draft& draft) {
                     return;
                 }
                 slot = slots_[id];
-                if (slot->metric == kNoMetric && slot->fact == NcuFact::none) return;
+                if (!slot->wanted()) return;
                 break;
             }
             case bytes_field(2):
@@ -188,8 +244,12 @@ void NcuLaunchReader::read_metric(std::string_view bytes, Draft& draft) {
     }
     const auto number = number_in(value);
     if (!number) return;
-    if (slot->fact != NcuFact::none && slot->fact != NcuFact::display_name) draft.facts[slot->fact] = *number;
-    if (slot->metric != kNoMetric) set_value(slot->metric, *number);
+    take(*slot, *number, draft);
+}
+
+void NcuLaunchReader::take(const Slot& slot, double number, Draft& draft) {
+    if (slot.fact != NcuFact::none && slot.fact != NcuFact::display_name) draft.facts[slot.fact] = number;
+    if (slot.metric != kNoMetric) set_value(slot.metric, number);
 }
 
 // The last of several values wins, as in NVIDIA's own readers: full-set reports of GH200 and GB300 hold the time twice.

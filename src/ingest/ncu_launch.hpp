@@ -20,6 +20,10 @@ public:
 
     void read(const NcuItem& item, Profile& profile);
 
+    // Asks for the memory that `next` will be read from, while another result is read: a result is a chain of lengths,
+    // and the reader would wait for memory behind every long field.
+    void fetch(const NcuItem& next) const;
+
     // Metrics met whose NameId no string table of the file knows.
     [[nodiscard]] std::uint64_t nameless() const { return nameless_; }
 
@@ -27,6 +31,7 @@ private:
     struct Slot {
         MetricId metric = kNoMetric;
         NcuFact fact = NcuFact::none;
+        [[nodiscard]] bool wanted() const { return metric != kNoMetric || fact != NcuFact::none; }
     };
     struct KnownName {  // met before: spares asking the filter, a regex over a long name, once per launch
         Symbol symbol;
@@ -43,7 +48,9 @@ private:
     void add_device(const NcuDevice& device);
     void read_kernel(std::string_view bytes, Draft& draft);
     void read_range(const NcuItem& item, Draft& draft);
+    std::string_view after_plain_metrics(std::string_view result, std::string_view rest, Draft& draft);
     void read_metric(std::string_view bytes, Draft& draft);
+    void take(const Slot& slot, double number, Draft& draft);
     void set_value(MetricId metric, double value);
     const KnownName& known_name(std::string_view name);
     void finish(const Draft& draft, Launch& launch, Profile& profile);
@@ -63,6 +70,8 @@ private:
     std::vector<std::uint32_t> stamps_;
     std::vector<MetricId> order_;
     std::uint32_t stamp_ = 0;
+
+    std::vector<std::uint32_t> landings_;  // where a long field ended in the result before: about there it will again
 };
 
 }  // namespace gambrel::ingest_detail

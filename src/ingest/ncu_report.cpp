@@ -1,8 +1,11 @@
 // The reader of Nsight Compute reports, from the container (ncu_container.hpp) over messages (ncu_messages.hpp) to
 // launches (ncu_launch.hpp). No NVIDIA library is needed.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/huge_pages.hpp"
 #include "ingest/ncu_container.hpp"
 #include "ingest/ncu_launch.hpp"
 #include "ingest/readers.hpp"
@@ -39,7 +42,18 @@ Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& reque
     profile.tool_version = container.tool_version.substr(0, container.tool_version.find(' '));
     profile.command_line = container.command_line;
     NcuLaunchReader reader(container, request, damage);
-    for (const NcuItem& item : container.results) reader.read(item, profile);
+    base_detail::reserve_in_huge_pages(profile.launches, container.results.size());
+    for (std::size_t i = 0; i < container.results.size(); ++i) {
+        if (i + 1 < container.results.size()) reader.fetch(container.results[i + 1]);
+        reader.read(container.results[i], profile);
+        // Launches of a report have about the same metrics. A vector that grows by doubling would be copied into fresh
+        // pages again and again. No file has more values than its bytes can hold.
+        constexpr std::size_t kShortestMetric = 8;
+        if (profile.launches.size() == 1)
+            base_detail::reserve_in_huge_pages(
+                profile.values,
+                std::min(profile.values.size() * container.results.size(), bytes.size() / kShortestMetric));
+    }
     profile.partial = damage.lost() || reader.nameless() > 0;
     profile.notes = std::move(damage).notes();
     if (reader.nameless() > 0)

@@ -27,9 +27,10 @@ public:
         : row_(row), columns_(cells.columns()), options_(options), memo_(memo), cells_(cells) {}
 
     void run() {
-        // Strings that were long before keep their memory.
+        // Written in place, over the layer of the row before: strings that were long then keep their memory.
         static const Layer kBlank;
-        Layer& layer = memo_.layer;
+        if (row_.layers.empty()) row_.layers.resize(1);
+        Layer& layer = row_.layers.front();
         layer = kBlank;
         describe(layer);
         const OperatorKind kind = operator_kind();
@@ -72,8 +73,7 @@ private:
             layer.op = this->gemm(layer);
         else
             layer.op = convolution();
-        row_.layers.resize(cells_.faults().empty() ? (passes.second ? 2 : 1) : 0);
-        if (row_.layers.empty()) return;
+        if (!cells_.faults().empty()) return row_.layers.clear();
         layer.bias = cells_.flag(Column::bias);
         if (layer.name.empty()) name_by_shape(layer);
         if (!gemm && cells_.has(Column::invocations) && knows_calls_of(cell(Column::framework))) {
@@ -81,14 +81,17 @@ private:
             row_.layers = profiled_call(cell(Column::framework), layer, passes.second.has_value(), matrix_units);
             return;
         }
-        set(row_.layers.front(), layer, passes.first);
-        if (passes.second) set(row_.layers.back(), layer, *passes.second);
+        row_.layers.resize(passes.second ? 2 : 1);
+        if (passes.second) {
+            row_.layers.back() = row_.layers.front();
+            give_pass(row_.layers.back(), *passes.second);
+        }
+        give_pass(row_.layers.front(), passes.first);
     }
-    void set(Layer& one, const Layer& layer, Pass pass) {
-        one = layer;
-        one.pass = pass;
-        one.bias = one.bias && pass == Pass::fwd;
-        if (pass == Pass::fwd && one.hints.algorithm.empty()) one.hints.algorithm = cell(Column::algorithm_fwd);
+    void give_pass(Layer& layer, Pass pass) {
+        layer.pass = pass;
+        layer.bias = layer.bias && pass == Pass::fwd;
+        if (pass == Pass::fwd && layer.hints.algorithm.empty()) layer.hints.algorithm = cell(Column::algorithm_fwd);
     }
 
     Passes passes_of() {

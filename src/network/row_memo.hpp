@@ -58,7 +58,6 @@ struct RowMemo {
     Remembered<std::optional<Timing>> software;
     Remembered<std::optional<Layout>> layouts;
     Remembered<KernelWords> words;  // of algorithms and kernels
-    Layer layer;                    // at work
 };
 
 }  // namespace gambrel::network_detail

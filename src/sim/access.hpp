@@ -19,8 +19,10 @@ constexpr unsigned sector_count(unsigned sectors) {
     return static_cast<unsigned>(kCounts >> 4U * sectors & 0xFU);
 }
 
-// read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one.
-enum class Action : std::uint8_t { read, read_step, write, atomic };
+// read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one. read_merged:
+// the same where the requests of a step were merged before, so that no sector comes twice; what they had in common is
+// hits.
+enum class Action : std::uint8_t { read, read_step, read_merged, hits, write, atomic };
 // check_bits: of ECC, where they lie in the same memory.
 enum class Tensor : std::uint8_t { input, filter, output, workspace, bias, check_bits };
 inline constexpr unsigned kTensors = 6;
@@ -33,6 +35,13 @@ public:
     constexpr Access() = default;
     constexpr Access(std::uint64_t line, unsigned sectors, Action action)
         : bits_(line << 8U | static_cast<std::uint64_t>(action) << 4U | sectors) {}
+    // Sectors of a tensor that hit in L1 whatever it holds: a number, and none of the addresses.
+    static constexpr Access hits(Tensor tensor, std::uint64_t sectors) {
+        return {(base_address(tensor) >> kLineShift) + sectors, 0, Action::hits};
+    }
+    [[nodiscard]] constexpr std::uint64_t hits() const {
+        return line() & ((std::uint64_t{1} << (kTensorShift - kLineShift)) - 1);
+    }
     [[nodiscard]] constexpr std::uint64_t line() const { return bits_ >> 8U; }
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
     [[nodiscard]] constexpr unsigned count() const { return sector_count(sectors()); }

@@ -9,41 +9,12 @@ namespace gambrel::sim_detail {
 namespace {
 
 unsigned bits(unsigned sectors) { return sector_count(sectors); }
-bool reads(Access access) { return access.action() == Action::read || access.action() == Action::read_step; }
+bool reads(Action action) {
+    return action == Action::read || action == Action::read_step || action == Action::read_merged;
+}
+bool reads(Access access) { return reads(access.action()); }
 
 }  // namespace
-
-void MergeTable::clear() {
-    if (++round_ == 0) {
-        std::fill(entries_.begin(), entries_.end(), Entry{});
-        round_ = 1;
-    }
-    used_ = 0;
-}
-
-unsigned MergeTable::add(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-    if (2 * used_ >= entries_.size()) grow();
-    const std::size_t mask = entries_.size() - 1;
-    std::size_t at = (hash >> 16U) & mask;
-    while (entries_[at].round == round_ && entries_[at].line != line) at = (at + 1) & mask;
-    Entry& entry = entries_[at];
-    if (entry.round != round_) {
-        entry = {line, round_, 0};
-        ++used_;
-    }
-    const unsigned missing = sectors & ~entry.sectors;
-    entry.sectors |= sectors;
-    return missing;
-}
-
-void MergeTable::grow() {
-    std::vector<Entry> old(entries_.size() * 2);
-    old.swap(entries_);
-    const std::uint32_t round = round_;
-    used_ = 0;
-    for (const Entry& entry : old)
-        if (entry.round == round) add(entry.line, mixed(entry.line), entry.sectors);
-}
 
 Counts& Counts::operator+=(const Counts& o) {
     l1_read += o.l1_read;
@@ -113,6 +84,11 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
     const std::uint64_t kind = at->kind();
     const Action action = at->action();
     Counts& count = counts[tensor_of(at->line())];
+    if (action == Action::hits) {
+        count.l1_read += at->hits();
+        count.l1_hit += at->hits();
+        return at + 1;
+    }
     std::uint64_t asked = 0, missed = 0, filled = 0;
     const auto miss = [&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
         // Lines that share check bits share the memory channel that has them.
@@ -138,9 +114,9 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
             return sm.merged.add(line, hash, sectors);
         });
-    else  // Stores are written through without allocation; a copy that is there is updated.
+    else  // Stores are written through without allocation; a copy that is there is updated. Merged reads are all new.
         each([](std::uint64_t, std::uint64_t, unsigned sectors) { return sectors; });
-    if (action == Action::read || action == Action::read_step) {
+    if (reads(action)) {
         count.l1_read += asked;
         count.l1_hit += asked - missed;
     } else {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/check_bits.hpp"
+#include "sim/merge_table.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sector_cache.hpp"
 #include "sim/stream.hpp"
@@ -39,26 +40,6 @@ struct Counts {
     Counts& operator+=(const Counts& other);
 };
 using TensorCounts = std::array<Counts, kTensors>;
-
-// Sectors that one step has asked for: a hash table that is emptied by counting rounds.
-class MergeTable {
-public:
-    void clear();
-    // The sectors that were not there yet.
-    unsigned add(std::uint64_t line, std::uint64_t hash, unsigned sectors);
-
-private:
-    struct Entry {
-        std::uint64_t line = 0;
-        std::uint32_t round = 0;
-        unsigned sectors = 0;
-    };
-    void grow();
-
-    std::vector<Entry> entries_ = std::vector<Entry>(1024);
-    std::size_t used_ = 0;
-    std::uint32_t round_ = 1;
-};
 
 class Hierarchy {
 public:

@@ -168,6 +168,19 @@ bool AddressedOperand::side_is_inner() const {
 
 namespace {
 
+// The sectors of the requests from `begin` on if they repeat the last of those in [before, begin), else 0.
+std::uint64_t repeated_sectors(const std::vector<Access>& out, std::size_t before, std::size_t begin) {
+    const std::size_t count = out.size() - begin;
+    if (count > begin - before || count > kMostRepeated) return 0;
+    std::uint64_t sectors = 0;
+    for (std::size_t i = begin; i < out.size(); ++i) {
+        const Access again = out[i], earlier = out[i - count];
+        if (again.line() != earlier.line() || (again.sectors() & ~earlier.sectors()) != 0) return 0;
+        sectors += again.count();
+    }
+    return sectors;
+}
+
 // Elements of `size`, from `first` bytes of the tensor on.
 void append_elements(const AddressedOperand& operand, std::int64_t size, std::uint64_t first, std::int64_t batch,
                      const Stretch& side, const Stretch& depth, RequestShape shape, Action action,
@@ -181,17 +194,29 @@ void append_elements(const AddressedOperand& operand, std::int64_t size, std::ui
     const std::int32_t outer_step = side_inner ? shape.depth : shape.side;
     const std::uint64_t base = base_address(operand.tensor) + first +
                                static_cast<std::uint64_t>(batch * operand.batch_offset * size / kSixteenths);
+    const bool repeats_hit = shape.repeats == Repeats::as_hits && action == Action::read;
+    std::size_t before = out.size();  // where the last request that was kept begins
+    std::uint64_t hits = 0;
     for (std::int32_t i = 0; i < inner_size; i += inner_step) {
         clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
         for (std::int32_t o = 0; o < outer_size; o += outer_step) {
+            const std::size_t begin = out.size();
             Request request(out, action);
             const std::int32_t end = std::min(outer_size, o + outer_step);
             for (std::int32_t p = o; p < end; ++p) {
                 const Point& point = outer.points[static_cast<std::size_t>(p)];
                 for (const AddressRun& piece : pieces) add_piece(operand, size, base, piece, point, request);
             }
+            if (!repeats_hit || out.size() == begin) continue;
+            if (const std::uint64_t again = repeated_sectors(out, before, begin); again > 0) {
+                hits += again;
+                out.resize(begin);
+            } else {
+                before = begin;
+            }
         }
     }
+    if (hits > 0) out.push_back(Access::hits(operand.tensor, hits));
 }
 
 }  // namespace

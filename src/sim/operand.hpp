@@ -62,9 +62,16 @@ struct AddressedOperand {
     [[nodiscard]] bool side_is_inner() const;  // side is the more contiguous of the two
 };
 
+// What becomes of a request whose lines are the last ones of the request before it and that asks for none of their
+// sectors anew: as neighbouring taps of a filter do. An LRU cache of kMostRepeated ways or more holds these lines, and
+// to touch them again in the same order changes nothing in it, so that they may stand as a number of hits.
+enum class Repeats : std::uint8_t { as_requests, as_hits };
+inline constexpr std::size_t kMostRepeated = 16;  // lines of such a request
+
 // What one instruction of a warp covers, in elements.
 struct RequestShape {
     std::int32_t side = 32, depth = 1;
+    Repeats repeats = Repeats::as_requests;
 };
 
 // Appends what a warp requests, instruction by instruction, to load or store the block side x depth: every sector once

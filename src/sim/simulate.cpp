@@ -103,8 +103,12 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
                                    "does not fit on an SM of {}; give a smaller tile",
                                    mapping.cta.m, mapping.cta.n, mapping.cta.k, mapping.threads, mapping.registers,
                                    binary_text(mapping.shared_memory), machine.name));
-    const std::unique_ptr<AddressStream> stream = make_stream(layer, mapping);
-    const RunResult result = run(*stream, device(machine, mapping, o), options);
+    const Device gpu = device(machine, mapping, o);
+    static_assert(kMostRepeated <= SectorCache::kMostWays);
+    const bool l1_keeps = gpu.caches.l1_ways >= kMostRepeated && gpu.caches.l1_lines >= kMostRepeated;
+    const std::unique_ptr<AddressStream> stream =
+        make_stream(layer, mapping, l1_keeps ? Repeats::as_hits : Repeats::as_requests);
+    const RunResult result = run(*stream, gpu, options);
     Simulation simulation;
     simulation.input = traffic(of(result.counts, Tensor::input));
     simulation.filter = traffic(of(result.counts, Tensor::filter));

@@ -44,7 +44,8 @@ public:
     [[nodiscard]] virtual double shared_memory_bytes(std::int64_t cta) const = 0;
 };
 
-// The kernel that `mapping` makes of a layer without faults().
-std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping);
+// The kernel that `mapping` makes of a layer without faults(). `repeats`: as_hits only for an L1 of kMostRepeated ways.
+std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping,
+                                           Repeats repeats = Repeats::as_requests);
 
 }  // namespace gambrel::sim_detail

@@ -39,7 +39,7 @@ AddressedOperand workspace_of(const Operands& o) {
 
 }  // namespace
 
-TiledStream::TiledStream(Operands operands, const Mapping& mapping)
+TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repeats)
     : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
         // The mapping's loads are those of the layer's own A and B.
@@ -57,6 +57,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
     while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
     load_a_ = request_shape(mapping_.a);
     load_b_ = request_shape(mapping_.b);
+    load_a_.repeats = load_b_.repeats = repeats;
     action_a_ = load_action(mapping_.a);
     action_b_ = load_action(mapping_.b);
     workspace_ = workspace_of(operands_);
@@ -66,8 +67,10 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping)
         const Range range = depth_of(split);
         steps_ = std::max(steps_, ceil_div(range.end - range.first, mapping.cta.k));
     }
-    fill_panel({rows_, columns_, &TiledStream::append_a, &CtaState::rows, &operands_.a, mapping.cta.m}, panel_a_);
-    fill_panel({columns_, rows_, &TiledStream::append_b, &CtaState::columns, &operands_.b, mapping.cta.n}, panel_b_);
+    fill_panel({rows_, columns_, &TiledStream::append_a, &CtaState::rows, &operands_.a, mapping.cta.m, action_a_},
+               panel_a_);
+    fill_panel({columns_, rows_, &TiledStream::append_b, &CtaState::columns, &operands_.b, mapping.cta.n, action_b_},
+               panel_b_);
 }
 
 std::int64_t TiledStream::panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
@@ -80,7 +83,8 @@ void TiledStream::fill_panel(const Side& side, Panel& panel) const {
     const std::int64_t panels = operands_.view.batch * side.tiles * splits_ * steps_;
     if (side.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
     CtaState state;
-    panel.fill(panels, [&](std::int64_t i, std::vector<Access>& out) {
+    const bool merge = side.action == Action::read_step && operands_.a.tensor != operands_.b.tensor;
+    panel.fill(panels, merge, [&](std::int64_t i, std::vector<Access>& out) {
         const std::int64_t step = i % steps_, split = i / steps_ % splits_, tile = i / steps_ / splits_ % side.tiles;
         const Range range = depth_of(split);
         const std::int64_t first = range.first + step * mapping_.cta.k;

@@ -10,7 +10,7 @@ namespace gambrel::sim_detail {
 
 class TiledStream final : public AddressStream {
 public:
-    TiledStream(Operands operands, const Mapping& mapping);
+    TiledStream(Operands operands, const Mapping& mapping, Repeats repeats = Repeats::as_requests);
 
     struct Place {
         std::int64_t row, column, batch, split;
@@ -41,6 +41,7 @@ private:
         Stretch CtaState::*stretch;
         const AddressedOperand* operand;
         std::int32_t size;  // of a tile
+        Action action;
     };
     [[nodiscard]] std::int64_t panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
                                         std::int64_t split) const;

@@ -105,5 +105,58 @@ TEST(Rules, the_last_of_several_values_counts_and_nothing_is_left_from_the_launc
     EXPECT_FALSE(evaluator.kernel(profile, b).work[Pipe::fp32]);
 }
 
+TEST(Rules, launches_of_one_name_may_have_different_metrics) {
+    const auto rules = rules_of("work.fp32", "first", kTwo);
+    const IngestOptions options;
+    Evaluator evaluator(rules, options);
+    Profile profile;
+    const auto rule_of = [&](const std::vector<std::string>& metrics, ComputeCapability cc = {8, 0}) {
+        Launch launch;
+        launch.cc = cc;
+        for (const std::string& metric : metrics)
+            add_value(profile, launch, rules.metrics, rules.metrics.find(metric), metric == "m" ? 1 : 5);
+        const Kernel k = evaluator.kernel(profile, launch);
+        return k.work[Pipe::fp32] ? k.work[Pipe::fp32]->rule.str() : "none";
+    };
+    EXPECT_EQ(rule_of({"m", "n"}), "a");
+    EXPECT_EQ(rule_of({"n"}), "b");
+    EXPECT_EQ(rule_of({"n"}), "b");
+    EXPECT_EQ(rule_of({}), "none");
+    EXPECT_EQ(rule_of({"n", "m"}), "a");
+    EXPECT_EQ(rule_of({"n", "m"}, {9, 0}), "a");
+}
+
+// A rule whose first term is broken is refused even where its second term is absent.
+TEST(Rules, a_broken_term_before_an_absent_one_is_a_refusal) {
+    const auto rules = rules_of("work.fp32", "first", R"({"id": "a", "terms": [{"metric": "m"}, {"metric": "n"}]})");
+    EXPECT_THAT(reasons(evaluated(rules, {{"m", NAN}})), testing::HasSubstr("no fp32 work: m is nan"));
+    EXPECT_THAT(reasons(evaluated(rules, {{"n", NAN}})), testing::Not(testing::HasSubstr("no fp32 work")));
+}
+
+TEST(Rules, launches_that_lack_the_same_say_the_same) {
+    const MetricRules& rules = metric_rules();
+    const IngestOptions options;
+    Evaluator evaluator(rules, options);
+    Profile profile;
+    const auto said = [&](const Values& values, ComputeCapability cc) {
+        Launch launch;
+        launch.cc = cc;
+        for (const auto& [name, value] : values)
+            add_value(profile, launch, rules.metrics, rules.metrics.find(name), value);
+        const Kernel k = evaluator.kernel(profile, launch);
+        const Kernel alone = evaluated(values, {.cc = cc});
+        EXPECT_EQ(reasons(k), reasons(alone));
+        EXPECT_EQ(k.remedies, alone.remedies);
+        return reasons(k);
+    };
+    const Values timed = {{"gpu__time_duration.sum", 1000}}, none;
+    EXPECT_EQ(said(timed, {7, 0}), said(timed, {7, 0}));
+    EXPECT_NE(said(timed, {7, 0}), said(none, {7, 0}));
+    said(timed, {8, 0});
+    said(none, {9, 0});
+    said({{"gpu__time_duration.sum", NAN}}, {7, 0});
+    said(timed, {7, 0});
+}
+
 }  // namespace
 }  // namespace gambrel::ingest_detail

@@ -1,0 +1,110 @@
+// Are requests that are made and merged once the same as those that every CTA makes for itself?
+#include "sim/panel.hpp"
+
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/run.hpp"
+#include "sim/sample.hpp"
+
+namespace gambrel::sim_detail {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Panel, merges_within_a_step_and_counts_what_comes_again_as_hits) {
+    const auto request = [](std::uint64_t line, unsigned sectors) { return Access{line, sectors, Action::read_step}; };
+    Panel panel;
+    panel.fill(3, true, [&](std::int64_t step, std::vector<Access>& out) {
+        if (step == 0) out = {request(5, 0x3), request(5, 0x6), request(9, 0xF), request(5, 0x4)};
+        if (step == 2) out.push_back(request(5, 0x3));
+    });
+    const auto fresh = [](std::uint64_t line, unsigned sectors) { return Access{line, sectors, Action::read_merged}; };
+    EXPECT_THAT(panel.of(0), ElementsAre(fresh(5, 0x3), fresh(5, 0x4), fresh(9, 0xF), Access::hits(Tensor::input, 2)));
+    EXPECT_TRUE(panel.of(1).empty());
+    EXPECT_THAT(panel.of(2), ElementsAre(fresh(5, 0x3)));
+}
+
+TEST(Panel, hits_keep_their_tensor_and_number) {
+    for (const Tensor tensor : {Tensor::input, Tensor::filter, Tensor::output}) {
+        const Access access = Access::hits(tensor, 123'456'789);
+        EXPECT_EQ(access.action(), Action::hits);
+        EXPECT_EQ(access.hits(), 123'456'789U);
+        EXPECT_EQ(tensor_of(access.line()), static_cast<unsigned>(tensor));
+    }
+}
+
+// The loads of a stream that L1 keeps, as those that it does not keep, unmerged.
+class Unmerged final : public AddressStream {
+public:
+    explicit Unmerged(std::unique_ptr<AddressStream> kept) : kept_(std::move(kept)) {}
+    [[nodiscard]] std::int64_t ctas() const override { return kept_->ctas(); }
+    [[nodiscard]] std::int64_t kernels() const override { return kept_->kernels(); }
+    [[nodiscard]] std::int64_t end_of(std::int64_t kernel) const override { return kept_->end_of(kernel); }
+    [[nodiscard]] std::int64_t steps(std::int64_t cta) const override { return kept_->steps(cta); }
+    void open(std::int64_t cta, CtaState& state) const override { kept_->open(cta, state); }
+    void step(CtaState& state, std::int64_t step, std::vector<Access>& out) const override {
+        const std::size_t first = out.size();
+        kept_->step(state, step, out);
+        for (std::size_t i = first; i < out.size(); ++i) {
+            EXPECT_EQ(out[i].action(), Action::read);
+            out[i] = {out[i].line(), out[i].sectors(), Action::read_step};
+        }
+    }
+    void close(CtaState& state, std::vector<Access>& out) const override { kept_->close(state, out); }
+    [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
+
+private:
+    std::unique_ptr<AddressStream> kept_;
+};
+
+void expect_same(const Counts& a, const Counts& b) {
+    EXPECT_EQ(a.l1_read, b.l1_read);
+    EXPECT_EQ(a.l1_hit, b.l1_hit);
+    EXPECT_EQ(a.l1_write, b.l1_write);
+    EXPECT_EQ(a.l2_read, b.l2_read);
+    EXPECT_EQ(a.l2_hit, b.l2_hit);
+    EXPECT_EQ(a.l2_write, b.l2_write);
+    EXPECT_EQ(a.fabric, b.fabric);
+    EXPECT_EQ(a.dram_read, b.dram_read);
+    EXPECT_EQ(a.dram_write, b.dram_write);
+    EXPECT_EQ(a.l1_filled, b.l1_filled);
+    EXPECT_EQ(a.l2_filled, b.l2_filled);
+}
+
+TEST(Panel, merged_requests_come_to_the_same_counts_as_those_that_l1_merges) {
+    const CacheShape one{.sms = 4, .l1_lines = 64, .l2_lines = 512};
+    const CacheShape halves{.sms = 4, .l1_lines = 64, .l2_lines = 512, .partitions = 2};
+    const CacheShape checked{.sms = 4, .l1_lines = 64, .l2_lines = 512, .ecc_lines = 16};
+    for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
+        const Layer l = layer(three_by_three(2, 48, 12, 14, 160), pass);
+        Mapping mapping = tile(32, 32, 8);
+        mapping.a.through_l1 = mapping.b.through_l1 = false;
+        const auto merged = make_stream(l, mapping);
+        CtaState state;
+        std::vector<Access> first_step;
+        merged->open(0, state);
+        merged->step(state, 0, first_step);
+        EXPECT_THAT(first_step, testing::Contains(testing::Property(&Access::action, Action::read_merged)));
+        mapping.a.through_l1 = mapping.b.through_l1 = true;
+        const Unmerged unmerged(make_stream(l, mapping));
+        for (const CacheShape& shape : {one, halves, checked}) {
+            const Device device{shape, 2, {.spread = 1}};
+            SimulationOptions options;
+            options.threads = 1;
+            const RunResult a = run(*merged, device, options), b = run(unmerged, device, options);
+            EXPECT_EQ(a.accesses, b.accesses);
+            std::uint64_t hits = 0;
+            for (unsigned tensor = 0; tensor < kTensors; ++tensor) {
+                expect_same(a.counts[tensor], b.counts[tensor]);
+                hits += a.counts[tensor].l1_hit;
+            }
+            EXPECT_GT(hits, 0U);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace gambrel::sim_detail

@@ -1,0 +1,99 @@
+// Are requests that stand as a number of hits really hits, and does leaving them out change nothing?
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/operands.hpp"
+#include "sim/run.hpp"
+#include "sim/sample.hpp"
+
+namespace gambrel::sim_detail {
+namespace {
+
+using testing::ElementsAre;
+
+// What a warp asks for at each of `taps` neighbouring taps, of 32 pixels in a row that begins `shift` floats after a
+// line.
+std::vector<Access> requests_of_taps(std::int64_t shift, std::int64_t taps, Repeats repeats) {
+    AddressedOperand row;
+    row.side.digits.back() = {.radix = 32, .offset = 1};
+    row.side.offset = shift;
+    row.depth.digits.back() = {.radix = taps, .offset = 1};
+    Stretch side, depth;
+    side.assign(row.side, 0, 32);
+    depth.assign(row.depth, 0, taps);
+    std::vector<Access> out;
+    append_requests(row, 0, side, depth, {32, 1, repeats}, Action::read, out);
+    return out;
+}
+
+TEST(Repeats, a_request_for_the_same_sectors_is_a_number_of_hits) {
+    const auto read = [](std::uint64_t line, unsigned sectors) { return Access{line, sectors, Action::read}; };
+    // Floats 1 to 32, 2 to 33 and 3 to 34: the same five sectors in two lines.
+    EXPECT_THAT(requests_of_taps(1, 3, Repeats::as_requests),
+                ElementsAre(read(0, 0xF), read(1, 0x1), read(0, 0xF), read(1, 0x1), read(0, 0xF), read(1, 0x1)));
+    EXPECT_THAT(requests_of_taps(1, 3, Repeats::as_hits),
+                ElementsAre(read(0, 0xF), read(1, 0x1), Access::hits(Tensor::input, 10)));
+    // The first takes one line, the second begins another.
+    EXPECT_THAT(requests_of_taps(0, 2, Repeats::as_hits), ElementsAre(read(0, 0xF), read(0, 0xF), read(1, 0x1)));
+    // Floats 31 to 62 and 32 to 63: the second is the last line of the first.
+    EXPECT_THAT(requests_of_taps(31, 2, Repeats::as_hits),
+                ElementsAre(read(0, 0x8), read(1, 0xF), Access::hits(Tensor::input, 4)));
+    // Floats 8 to 39 and 9 to 40: one sector more.
+    EXPECT_THAT(requests_of_taps(8, 2, Repeats::as_hits),
+                ElementsAre(read(0, 0xE), read(1, 0x1), read(0, 0xE), read(1, 0x3)));
+}
+
+TEST(Repeats, only_reads_that_l1_keeps_are_left_out) {
+    AddressedOperand row;
+    row.side.digits.back() = {.radix = 32, .offset = 1};
+    row.depth.digits.back() = {.radix = 4, .offset = 0};
+    Stretch side, depth;
+    side.assign(row.side, 0, 32);
+    depth.assign(row.depth, 0, 4);
+    for (const Action action : {Action::read_step, Action::write, Action::atomic}) {
+        std::vector<Access> out;
+        append_requests(row, 0, side, depth, {32, 1, Repeats::as_hits}, action, out);
+        EXPECT_EQ(out.size(), 4U);
+    }
+}
+
+TEST(Repeats, leave_every_count_of_every_cache_as_it_is) {
+    bool some = false;
+    for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
+        for (const std::int64_t stride : {1, 2}) {
+            Convolution v = three_by_three(2, 24, 12, 13, 160);
+            v.stride_h = v.stride_w = stride;
+            const Layer l = layer(v, pass);
+            const Mapping mapping = tile(32, 32, 8);
+            const auto all = make_stream(l, mapping), fewer = make_stream(l, mapping, Repeats::as_hits);
+            // One set of 16 ways is where the order of use matters most.
+            for (const std::uint64_t lines : {16U, 40U, 256U}) {
+                const Device device{{.sms = 3, .l1_lines = lines, .l2_lines = 512}, 2, {.spread = 1}};
+                SimulationOptions options;
+                options.threads = 1;
+                const RunResult a = run(*all, device, options), b = run(*fewer, device, options);
+                for (unsigned t = 0; t < kTensors; ++t) {
+                    const Counts &x = a.counts[t], &y = b.counts[t];
+                    EXPECT_EQ(x.l1_read, y.l1_read);
+                    EXPECT_EQ(x.l1_hit, y.l1_hit);
+                    EXPECT_EQ(x.l1_filled, y.l1_filled);
+                    EXPECT_EQ(x.l2_read, y.l2_read);
+                    EXPECT_EQ(x.l2_hit, y.l2_hit);
+                    EXPECT_EQ(x.dram_read, y.dram_read);
+                    EXPECT_EQ(x.dram_write, y.dram_write);
+                }
+            }
+            std::vector<Access> step;
+            CtaState state;
+            fewer->open(0, state);
+            fewer->step(state, 0, step);
+            some |= std::any_of(step.begin(), step.end(), [](Access x) { return x.action() == Action::hits; });
+        }
+    }
+    EXPECT_TRUE(some);
+}
+
+}  // namespace
+}  // namespace gambrel::sim_detail
