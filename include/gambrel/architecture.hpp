@@ -203,6 +203,9 @@ struct Architecture {
     // at which CTAs have drifted so far apart that they find half of each other's sectors; fitted. 0: not seen.
     double single_sector_drift = 0;
     double issue_slots = 1;  // of an instruction on the CUDA cores; fitted
+    // Of one FP32 FLOP on the CUDA cores with all of them busy, all of the board's power counted, in pJ; fitted. 0: not
+    // known; the board is taken to hold its clock.
+    double flop_energy = 0;
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.
     Cycles issue_interval;

@@ -56,7 +56,10 @@ struct ModelInputs {
     Cycles l1_latency, l2_latency, dram_latency;
     Bytes l2_capacity;
     double l2_copies = 1;  // partitions of L2 that each keep a copy of what their SMs read
-    Frequency clock_long;  // that a power-limited board falls to; 0: it holds `clock`
+    // Products on CUDA cores: their clock in a short kernel over `clock`, and the FLOP that the board's power feeds in
+    // a second while they last; 0: it holds its clock.
+    double burst = 1;
+    FlopRate fed;
     // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
     // the power window, and in one far longer.
     double matrix_clock = 1, matrix_clock_long = 1;

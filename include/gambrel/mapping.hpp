@@ -19,8 +19,8 @@ namespace gambrel {
 struct Calibration {
     double dram_reach = 0;
     Seconds launch, cold_start, cold_start_short;
-    double promised_clock = 0, sustained_clock = 0, long_clock = 0;
-    Seconds power_window;
+    double promised_clock = 0, sustained_clock = 0, byte_energy = 0, power_share = 0;
+    Seconds power_window, power_reserve;
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;

@@ -28,6 +28,7 @@ struct LaunchCounts {
     Bytes shared;
     // Of all CTAs.
     double ctas = 0, per_sm = 1, full_waves = 0, gathered = 0, rounds = 0, k_steps = 1;
+    Flops fed;                         // what it multiplies, and what it moves in FLOP of the same energy
     Bytes l1, l2, read, dram, stored;  // read, stored: from and to DRAM; dram: both, as its time counts them
     double parts = 0, together = 0, sum_rounds = 1, sum_share = 1;  // of a split that adds up in order
     // Of the call.

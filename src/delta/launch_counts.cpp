@@ -34,13 +34,6 @@ double fragments(const TiledLaunch& c) {
     return loads * wavefronts * kWavefront / c.geometry.element.value();
 }
 
-// Whether the rows of both operands of a product begin at 16 bytes.
-bool aligned(const TiledLaunch& c) {
-    const Geometry& g = c.geometry;
-    const auto vectors = [&](double pitch) { return std::fmod(pitch * g.element.value(), 16) == 0; };
-    return vectors(c.mapping.a.k_major ? g.k : g.m) && vectors(c.mapping.b.k_major ? g.k : g.n);
-}
-
 // cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
 bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
 bool is_fourier(const Mapping& m) { return m.transform == Transform::fft || m.transform == Transform::fft_tiled; }
@@ -79,8 +72,10 @@ void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) 
         n.barriers = fit.matrix_barrier * steps;
         return;
     }
-    if (c.layer.gemm && (!c.layer.cold || !aligned(c)))
-        n.scalar_loads = Flops{steps * 2 * fit.scalar_load_slots * (m.cta.m + m.cta.n) * m.cta.k};
+    // Asynchronous copies take elements of any alignment past the registers.
+    const bool copied = c.gpu.architecture->matrix && c.gpu.architecture->matrix->asynchronous_copies;
+    const double slots = (copied ? 0.5 : 1) * fit.scalar_load_slots;
+    if (c.layer.gemm) n.scalar_loads = Flops{steps * 2 * slots * (m.cta.m + m.cta.n) * m.cta.k};
     if (c.geometry.taps > 1 || (m.computes_offsets && !m.engine)) n.tap_offsets = fit.tap_offsets;
     if (slices_of(m) > 1) n.sliced = fit.sliced_step;
     count_instructions(c, steps, n);
@@ -189,6 +184,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
+    if (n.gemm && n.pipe == Pipe::fp32)
+        n.fed = n.ctas * n.multiplied + Flops{c.gpu.calibration->byte_energy * n.l2.value()};
     n.asynchronous = c.mapping.a.asynchronous;
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;

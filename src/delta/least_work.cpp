@@ -8,11 +8,12 @@ namespace gambrel {
 
 UnitTimes::UnitTimes(const ModelInputs& h) {
     const auto unit = [](auto rate) { return Seconds{1} / (rate * Seconds{1}); };
-    for (const Pipe pipe : all_pipes()) flop_[pipe] = unit(std::max(FlopPerCycle{1}, h.flop_per_cycle[pipe]) * h.clock);
-    cycle_ = unit(h.clock);
+    const Frequency fastest = h.burst * h.clock;
+    for (const Pipe pipe : all_pipes()) flop_[pipe] = unit(std::max(FlopPerCycle{1}, h.flop_per_cycle[pipe]) * fastest);
+    cycle_ = unit(fastest);
     slot_ = Cycles{1 / h.schedulers} * cycle_;
-    shared_ = unit(h.shared_width * h.clock);
-    l1_ = unit(h.l1_width_of_all() * h.clock);
+    shared_ = unit(h.shared_width * fastest);
+    l1_ = unit(h.l1_width_of_all() * fastest);
     l2_ = unit(h.l2_bandwidth);
     dram_ = unit(h.dram_bandwidth);
 }

@@ -30,6 +30,9 @@ Frequency sustained_clock(const Machine& machine) {
 // Calibration::power_exponent.
 void limit_by_power(const Machine& machine, ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
+    if (power_limited(machine)) in.burst = std::max(1.0, machine.clocks.boost->value / in.clock);
+    if (const double energy = in.architecture->flop_energy; energy > 0 && machine.board_power)
+        in.fed = FlopRate{machine.board_power->value / (energy * 1e-12)};
     // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
     if (!gemm && power_limited(machine))
         in.matrix_clock = in.matrix_clock_long = std::min(1.0, machine.clocks.base->value / in.clock);
@@ -74,9 +77,6 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     in.intervals = &time_intervals(*in.architecture);
     in.limits = sm_limits(machine);
     in.clock = clock.value_or(sustained_clock(machine));
-    if (!clock && power_limited(machine))
-        in.clock_long =
-            std::min(in.clock, calibration().long_clock * geometric_mean(machine.clocks.base->value, in.clock));
     in.sms = needed(machine, Needed::sms);
     in.schedulers = needed(machine, Needed::schedulers);
     for (const Pipe pipe : all_pipes()) in.flop_per_cycle[pipe] = rate_of(machine, pipe, in, roofs);

@@ -49,15 +49,25 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     return w;
 }
 
-// Power is averaged over about a millisecond: a longer kernel that keeps all multipliers busy runs at the lower clock.
-// Convolutions on CUDA cores, which spend a tenth of their slots on offsets, were not seen to fall; on Tensor Cores all
-// of them run at the lower clock.
-GAMBREL_INLINED void slow_down(const LaunchCounts& n, const ModelInputs& h, TimeTerms& t) {
-    const double length = t[Term::latency] / h.calibration->power_window;
+// Clock over what the board's power leaves of it. A product on CUDA cores takes at least the time in which its energy
+// can be fed, less what the pauses before it left, or the other kernels of a stream; a shorter one runs at boost. On
+// Tensor Cores power is averaged over about a millisecond. Convolutions on CUDA cores, which spend a tenth of their
+// slots on offsets, were not seen to fall; on Tensor Cores all of them run at the lower clock.
+GAMBREL_INLINED double slow_down(const LaunchCounts& n, const ModelInputs& h, Seconds busy) {
+    if (!n.tensor) {
+        const Calibration& fit = *h.calibration;
+        const Seconds fed = n.fed / h.fed;
+        return larger(busy / h.burst, n.call > Seconds{} ? fed - fit.power_reserve : fed * fit.power_share) / busy;
+    }
+    const double length = busy / h.calibration->power_window;
     const double above = n.gemm ? 1 / (1 + length * length) : 0;
-    const Frequency least = n.tensor ? h.clock * h.matrix_clock_long : h.clock_long;
-    const Frequency held = least + above * (h.clock - least);
-    const double slower = h.clock / held;
+    return 1 / (h.matrix_clock_long + above * (1 - h.matrix_clock_long));
+}
+
+GAMBREL_INLINED void hold_clock(const LaunchCounts& n, const ModelInputs& h, TimeTerms& t) {
+    const bool limited = n.tensor ? h.burst > 1 : n.fed > Flops{} && h.fed > FlopRate{};
+    if (!limited || t[Term::latency] <= Seconds{}) return;
+    const double slower = slow_down(n, h, t[Term::latency]);
     t[Term::compute] *= slower;
     t[Term::issue] *= slower;
     t[Term::shared] *= slower;
@@ -91,7 +101,7 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const ModelInputs& h, Tim
     t.prologue = (first + n.rounds * (h.dram_latency + h.l2_latency) / h.clock) / n.per_sm;
     t.epilogue = (n.stored / h.dram_bandwidth + n.rounds * h.dram_latency / h.clock) / n.per_sm;
     t.waves = n.ctas / (n.per_sm * h.sms);
-    if (h.clock_long > Frequency{} && (n.gemm || n.tensor)) slow_down(n, h, t);
+    hold_clock(n, h, t);
     const Seconds even = work.of(n.per_sm) / n.per_sm * n.ctas / h.sms / h.clock;
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }

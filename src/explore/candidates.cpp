@@ -42,7 +42,7 @@ LeastWork work_of_one_sm(const PreparedLayer& layer, ModelInputs h) {
     const Mapping& mapping = layer.mapping;
     if (mapping.family != KernelFamily::tiled || (layer.gemm && mapping.a.asynchronous)) return {};
     h.sms = 1;
-    h.clock_long = Frequency{};
+    h.fed = FlopRate{};
     Occupancy alone;
     alone.ctas_per_sm = 1;
     const TimeTerms terms = predict(layer, alone, h).terms;

@@ -65,7 +65,8 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
         ModelInputs hosted = design;
         hosted.architecture = b.architecture;
         hosted.check_bits = b.check_bits;
-        hosted.clock_long = b.clock_long;
+        hosted.burst = b.burst;
+        hosted.fed = b.fed;
         const Machine built = with_room(*first, f);
         for (const auto& [key, start] : by_gpu[first->id]) {
             const auto found = rows.find(key);

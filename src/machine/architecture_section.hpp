@@ -22,8 +22,8 @@ public:
         if (const std::string cite = fields_.text("cite", true); cite.empty())
             fields_.fault("cite", "is empty; say where the numbers of this section come from");
     }
-    double number(const std::string& key, double least, double most) {
-        const nlohmann::json* field = fields_.any(key, true);
+    double number(const std::string& key, double least, double most, bool required = true) {
+        const nlohmann::json* field = fields_.any(key, required);
         if (!field) return 0;
         const double value = field->is_number() ? field->get<double>() : std::nan("");
         if (!(value >= least && value <= most))

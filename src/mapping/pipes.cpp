@@ -73,14 +73,15 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
     if (wanted && !named_plain && math != Precision::fp64 && has_pipe(machine, tensor) &&
         takes_channels(layer, machine))
         return tensor;
-    // cuDNN's engines and the kernels of an "s" in cuDNN and cuBLAS keep FP16 tensors and multiply in FP32: counters of
+    // Frameworks ask for sums in FP32, and without Tensor Cores libraries then multiply in FP32 too: P100 and P4 reach
+    // no more in FP16 than in FP32. So do cuDNN's engines and the kernels of an "s" in cuDNN and cuBLAS: counters of
     // DeepCAM on V100 show 344 times as many FP32 as FP16 operations in them.
     const std::string_view kernel = layer.hints.kernel;
     const auto single = [&] {
         return name.family == KernelName::Family::engine || kernel.find("sgemm") != kernel.npos ||
                kernel.find("scudnn") != kernel.npos;
     };
-    const Pipe plain = math == Precision::fp16 && named_plain && single() ? Pipe::fp32 : plain_pipe(math);
+    const Pipe plain = math == Precision::fp16 && (!named_plain || single()) ? Pipe::fp32 : plain_pipe(math);
     return has_pipe(machine, plain) ? plain : Pipe::fp32;
 }
 

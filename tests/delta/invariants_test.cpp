@@ -179,6 +179,7 @@ TEST(MoreHardware, sms_make_no_network_slower_whatever_tiles_are_chosen) {
                 Seconds before, after;
                 Machine more = machine(id);
                 more.sm.sms->value *= 2;
+                if (more.board_power) more.board_power->value *= 2;  // they want to be fed
                 const ModelInputs h = *model_inputs(machine(id)), twice = *model_inputs(more);
                 for (const Layer& layer : layers) {
                     if (precision == Precision::fp16 && layer.pass == Pass::wgrad) continue;

@@ -16,7 +16,7 @@ ModelInputs with_other_rates(ModelInputs h, std::mt19937& random) {
     for (FlopPerCycle& rate : h.flop_per_cycle) rate *= macs;
     h.schedulers *= macs;
     h.clock *= clock;
-    h.clock_long *= clock;
+    h.fed *= factor(random);
     h.shared_width *= factor(random);
     h.l1_width *= factor(random);
     h.l2_bandwidth *= factor(random);

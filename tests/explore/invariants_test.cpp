@@ -120,7 +120,7 @@ TEST(Explore, scaling_everything_by_k_gives_k_without_latency_and_launch) {
     h.l1_latency = h.l2_latency = h.dram_latency = {};
     const DesignEvaluator e(titan(), h, whole_waves(), Tiles::rule);
     const double start = time_of(e, {});
-    for (const double k : {1.25, 1.5, 1.9}) {  // beyond 2 a warp's own pace binds, which is a latency
+    for (const double k : {1.25, 1.5, 1.8}) {  // beyond that a warp's own pace binds, which is a latency
         Factors rates, clocks;
         for (const Resource r : {Resource::macs, Resource::shared_bandwidth, Resource::l1_bandwidth,
                                  Resource::l2_bandwidth, Resource::dram_bandwidth})

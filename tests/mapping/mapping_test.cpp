@@ -125,7 +125,7 @@ TEST(Mapping, tensor_cores_are_used_where_there_are_any_for_the_precision) {
     };
     EXPECT_EQ(pipe(kV100, Precision::fp32), Pipe::fp32);
     EXPECT_EQ(pipe(kV100, Precision::fp16), Pipe::tensor_fp16);
-    EXPECT_EQ(pipe("p100-pcie-16gb", Precision::fp16), Pipe::fp16);
+    EXPECT_EQ(pipe("p100-pcie-16gb", Precision::fp16), Pipe::fp32);  // sums in FP32, and so products
     EXPECT_EQ(pipe("a100-sxm4-80gb", Precision::tf32), Pipe::tensor_tf32);
     EXPECT_EQ(pipe("a100-sxm4-80gb", Precision::bf16), Pipe::tensor_bf16);
     EXPECT_EQ(pipe(kV100, Precision::tf32), Pipe::fp32);

@@ -138,7 +138,7 @@ TEST_F(Accuracy, of_the_time_of_fp16_and_bf16_gemms_by_other_tools) {
     const auto wide = [](const char* gpu) {
         return [=](const ValidationRow& row) { return holds(row.gpu, gpu) && row.precision != "fp8"; };
     };
-    expect_error(kNarrow, ValidatedQuantity::time, 7.3, 5777, wide("a100-sxm4-80gb"));
+    expect_error(kNarrow, ValidatedQuantity::time, 7.4, 5777, wide("a100-sxm4-80gb"));
     expect_error(kNarrow, ValidatedQuantity::time, 7.6, 3466, wide("a40"));
     expect_error(kNarrow, ValidatedQuantity::time, 6.6, 1070, wide("h100-sxm"));
     expect_error(kNarrow, ValidatedQuantity::time, 3.8, 648, wide("rtx-4090"));
