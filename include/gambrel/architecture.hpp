@@ -184,8 +184,6 @@ struct Architecture {
     BytesPerCycle shared_width, l1_width;
     // What a CTA takes is rounded up: registers of a thread, bytes of shared memory. The driver reserves some more.
     std::int32_t registers_per_thread = 0, register_granularity = 1;
-    // That cuDNN's fused Winograd kernel was compiled for; what does not fit lies in local memory. 0: enough.
-    std::int32_t fused_winograd_registers = 0;
     Bytes shared_memory_granularity, shared_memory_reserved;
     bool l1_holds_shared_memory = false;  // one array; shared memory is carved out of it in these steps
     std::vector<Bytes> carve_outs;
@@ -214,6 +212,11 @@ struct Architecture {
     Cycles fourier_cta, scattered_store;
     // cuDNN's engines take the narrow tile where the wide one would have fewer than two CTAs for an SM.
     bool engines_fill_sms = false;
+    // cuDNN has no kernels with precomputed offsets, so that its engines run both implicit algorithms.
+    bool engines_only = false;
+    // A thread of cuDNN's engines waits so long for each of its pixels, and once for all its filters of a step,
+    // whatever runs beside it; fitted. 0: it waits once for all of them.
+    Cycles engine_wait;
     std::vector<Tile> gemm_tiles;  // on CUDA cores
     // Of batched products on CUDA cores. Where the library has one for all shapes, narrow products (the context of
     // attention) fill half of it. Empty: as gemm_tiles.

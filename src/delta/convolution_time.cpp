@@ -50,19 +50,25 @@ Cycles cycles_alone(const TiledLaunch& c) {
 
 }  // namespace
 
+// With a single stage every step waits for memory.
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
+    if (const Cycles wait = c.gpu.architecture->engine_wait; wait > Cycles{}) {
+        // Of a matrix that was written out no pixel has to be found, so that all of them come together.
+        const double pixels = m.explicit_matrix ? 1 : static_cast<double>(m.cta.m) * m.cta.k / m.threads;
+        n.unfilled = steps * (pixels + 1) * wait;
+        return;
+    }
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
     const double own = c.gpu.architecture->engines.load_slots;
     const double slots = steps * loaded * (own > 0 ? own : c.gpu.calibration->engine_load_slots);
     n.engine_loads = Flops{2 * slots};
     n.engine_slots = slots / 32;
-    // A single stage: every step waits for memory, on Kepler for each load of a thread that has taps to find.
-    const bool kepler = c.gpu.architecture->issue_interval > Cycles{}, in_turn = kepler && !m.explicit_matrix;
-    n.engine_steps = steps * (in_turn ? loaded / m.threads : 1);
-    n.waits_for_l2 = in_turn || finds_operands_in_l2(c);
-    // In a profile with empty caches and on Kepler other CTAs were seen to fill the wait.
-    n.wait_is_filled = c.layer.cold || kepler;
+    n.engine_steps = steps;
+    // Further taps find in L2 what the first one fetched: cuDNN 7 in FP32.
+    const bool taps_in_l2 = own <= 0 && c.geometry.taps > 1 && c.geometry.element >= Bytes{4};
+    n.waits_for_l2 = finds_operands_in_l2(c) || taps_in_l2;
+    n.wait_is_filled = c.layer.cold;  // in a profile with empty caches other CTAs were seen to fill the wait
 }
 
 // Fused only: of every channel 32 additions for each tile, a patch of 10 x 18 inputs that is loaded element by element,
@@ -80,9 +86,7 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const bool whole = c.mapping.transform == Transform::fft, tiled = c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
-    // Seen from Maxwell to Turing; on Kepler times are those of as many passes as the length needs.
-    const Architecture& gpu = *c.gpu.architecture;
-    const bool turns_over = whole && !gpu.matrix_gemm && gpu.issue_interval <= Cycles{};
+    const bool turns_over = whole && !c.gpu.architecture->matrix_gemm;  // cuDNN 7, seen from Kepler to Turing
     n.beside_dram = more.dram.total() + (turns_over ? turned_over(c) : Bytes{});
     n.beside_l2 = more.l2.total();
     n.beside_reach = turns_over || rearranges ? fit.transpose_reach : whole ? fit.fft_reach : 1;

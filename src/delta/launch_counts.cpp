@@ -57,8 +57,8 @@ void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.issued = instructions * n.warps;
     n.issue_slots = c.gpu.architecture->issue_slots;
     n.in_turn = instructions * fit.issue_interval;
-    if (const Cycles unfilled = c.gpu.architecture->issue_interval; unfilled > Cycles{})
-        n.unfilled = instructions * unfilled;
+    const Cycles unfilled = c.gpu.architecture->issue_interval;
+    if (unfilled > Cycles{} && m.transform != Transform::fft) n.unfilled = instructions * unfilled;
 }
 
 void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) {
@@ -76,7 +76,9 @@ void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) 
     const bool copied = c.gpu.architecture->matrix && c.gpu.architecture->matrix->asynchronous_copies;
     const double slots = (copied ? 0.5 : 1) * fit.scalar_load_slots;
     if (c.layer.gemm) n.scalar_loads = Flops{steps * 2 * slots * (m.cta.m + m.cta.n) * m.cta.k};
-    if (c.geometry.taps > 1 || (m.computes_offsets && !m.engine)) n.tap_offsets = fit.tap_offsets;
+    // Offsets of taps are in the slots that an element costs in cuDNN 7's engines.
+    const bool in_slots = m.engine && c.gpu.architecture->engines.load_slots <= 0;
+    if ((c.geometry.taps > 1 && !in_slots) || (m.computes_offsets && !m.engine)) n.tap_offsets = fit.tap_offsets;
     if (slices_of(m) > 1) n.sliced = fit.sliced_step;
     count_instructions(c, steps, n);
     if (m.engine) count_engine(c, steps, n);

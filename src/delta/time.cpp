@@ -39,11 +39,7 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     w.compute += taken(n.transformed, rate);
     if (n.engine_steps > 0) {
         const Cycles wait = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
-        // Kepler's warps wait while others issue, and for each other's empty cycles after that.
-        if (n.wait_is_filled && n.unfilled)
-            w.latency = std::max(w.latency, wait);
-        else
-            (n.wait_is_filled ? w.latency : w.unfilled) += wait;
+        (n.wait_is_filled ? w.latency : w.unfilled) += wait;
         w.places = std::max(1.0, h.schedulers / n.warps);
     }
     return w;

@@ -28,7 +28,6 @@ void read_sm(Section s, Architecture& a) {
 void read_allocation(Section s, Architecture& a) {
     a.registers_per_thread = s.count("registers_per_thread", 1, 1024);
     a.register_granularity = s.count("register_granularity", 1, 64);
-    a.fused_winograd_registers = s.count("fused_winograd_registers", 1, 1024, false);
     a.shared_memory_granularity = s.quantity<Bytes>("shared_memory_granularity");
     a.shared_memory_reserved = s.quantity<Bytes>("shared_memory_reserved");
     s.finish();
@@ -59,6 +58,8 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
+    a.engines_only = s.flag("engines_only", false);
+    a.engine_wait = s.quantity_or_none<Cycles>("engine_wait");
     a.fourier_cta = s.quantity_or_none<Cycles>("fourier_cta");
     a.scattered_store = s.quantity_or_none<Cycles>("scattered_store");
     if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0)

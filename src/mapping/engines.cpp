@@ -16,7 +16,8 @@ bool writes_input_as_matrix(const Layer& layer) {
     return std::holds_alternative<Convolution>(layer.op) && asks_for(layer, "GEMM") && !asks_for(layer, "IMPLICIT");
 }
 
-const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe) {
+const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe,
+                               bool one_of_groups) {
     const EngineKernels& engines = architecture.engines;
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
@@ -33,7 +34,12 @@ const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const A
     const bool precomputed =
         asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
     const EngineChoice& choice = engines.precomputed;
-    if (!precomputed || choice.narrow.m == 0) return nullptr;
+    if (!precomputed) return nullptr;
+    // Of cuDNN 7 both algorithms take the same time for all layers of one group on Kepler, and for dilated filters
+    // everywhere. Groups in turn have the kernel that computes offsets there, too.
+    const bool dilated = v->dilation_h > 1 || v->dilation_w > 1;
+    const bool only = (architecture.engines_only || dilated) && !one_of_groups;
+    if (choice.narrow.m == 0) return only ? &implicit : nullptr;
     const Tile& tile = architecture.convolution_tile;
     const std::int64_t ctas = ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch;
     const bool tiled =

@@ -168,4 +168,22 @@ KernelName parse_kernel_name(std::string_view text) {
     return known.name;
 }
 
+std::string_view name(KernelFamily family) {
+    switch (family) {
+        case KernelFamily::tiled:
+            return "tiled";
+        case KernelFamily::depthwise:
+            return "depthwise";
+        case KernelFamily::attention:
+            return "attention";
+        case KernelFamily::experts:
+            return "experts";
+        case KernelFamily::collective:
+            return "collective";
+        case KernelFamily::streaming:
+            break;
+    }
+    return "streaming";
+}
+
 }  // namespace gambrel

@@ -104,24 +104,6 @@ bool wants_precomputed_offsets(const Layer& layer) {
 
 }  // namespace
 
-std::string_view name(KernelFamily family) {
-    switch (family) {
-        case KernelFamily::tiled:
-            return "tiled";
-        case KernelFamily::depthwise:
-            return "depthwise";
-        case KernelFamily::attention:
-            return "attention";
-        case KernelFamily::experts:
-            return "experts";
-        case KernelFamily::collective:
-            return "collective";
-        case KernelFamily::streaming:
-            break;
-    }
-    return "streaming";
-}
-
 std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h, v.r) * std::min(v.stride_w, v.s); }
 
 std::optional<GemmView> kernel_view(const Layer& layer) {
@@ -160,29 +142,16 @@ Mapping mapping_for(const Layer& layer, const Machine& machine) {
     return mapping_for(layer, machine, sm_limits(machine));
 }
 
-Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits) {
+namespace {
+
+// Of a convolution or a product; `one_of_groups` where it is one of those that a library runs in turn.
+Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits, bool one_of_groups) {
     Mapping m;
-    if (std::holds_alternative<Streaming>(layer.op)) {
-        m.family = KernelFamily::streaming;
-        // One CTA of many threads a row, two bytes at a time; an index computed for each element; or 16 bytes a thread.
-        const std::string& how = layer.hints.algorithm;
-        m.threads = how == "scalar rows" ? 1024 : how == "vector rows" ? 512 : how == "index arithmetic" ? 128 : 256;
-        m.a.through_l1 = how != "statistics first";  // else a row is read again for its values
-        m.registers = 32;
-        return m;
-    }
-    if (std::holds_alternative<AllReduce>(layer.op)) {
-        m.family = KernelFamily::collective;
-        m.threads = 512;
-        return m;
-    }
-    if (std::holds_alternative<Attention>(layer.op)) return attention_mapping(layer, machine, limits);
-    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_mapping(layer, machine, limits);
     const auto* convolution = std::get_if<Convolution>(&layer.op);
     KernelName name = parse_kernel_name(layer.hints.kernel);
     m.pipe = fitting_pipe(layer, name, machine);
     if (convolution && convolution->groups > 1 && takes_groups_in_turn(layer)) {
-        m = mapping_for(one_group(layer), machine, limits);
+        m = kernel_mapping(one_group(layer), machine, limits, true);
         m.groups_in_turn = true;
         if (m.writes_matrix) ++m.launches;  // by the 14 to 17 us that a group takes, each of them a launch of 4.6
         return m;
@@ -190,7 +159,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     if (convolution && convolution->depthwise()) {
         m.family = KernelFamily::depthwise;
         m.threads = 256;
-        m.registers = 64;
+        m.registers = std::min(64, architecture_of(machine).registers_per_thread);
         m.layout = layer.layout;
         if (is_tensor(m.pipe)) m.pipe = Pipe::fp32;
         return m;
@@ -219,7 +188,7 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer);
-    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m.pipe)) {
+    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m.pipe, one_of_groups)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*engine, view, layer, gpu);
@@ -237,14 +206,15 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     m.loads_offsets = name.precomputed;
-    m.computes_offsets = wants_precomputed_offsets(layer);
+    m.computes_offsets =
+        wants_precomputed_offsets(layer) && (name.family != KernelName::Family::engine || name.precomputed);
     m.explicit_matrix = name.explicit_matrix;
     m.writes_matrix = m.explicit_matrix && layer.hints.kernel.empty();
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
-    m.launches =
-        layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (wants_precomputed_offsets(layer) ? 2 : 1);
-    if ((m.transform != Transform::none || takes_groups_in_turn(layer)) && layer.hints.kernels <= 0)
+    m.launches = layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (m.computes_offsets ? 2 : 1);
+    const bool by_engine = wants_precomputed_offsets(layer) && !m.computes_offsets;
+    if ((m.transform != Transform::none || takes_groups_in_turn(layer)) && !by_engine && layer.hints.kernels <= 0)
         m.launches = launches_of(layer, m.transform);
     if (m.transform == Transform::none && layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
         m.source = Mapping::Source::row;
@@ -283,6 +253,29 @@ Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& 
         m.order = CtaOrder::columns_first;
     }
     return finish(m, layer, gpu, name);
+}
+
+}  // namespace
+
+Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits) {
+    Mapping m;
+    if (std::holds_alternative<Streaming>(layer.op)) {
+        m.family = KernelFamily::streaming;
+        // One CTA of many threads a row, two bytes at a time; an index computed for each element; or 16 bytes a thread.
+        const std::string& how = layer.hints.algorithm;
+        m.threads = how == "scalar rows" ? 1024 : how == "vector rows" ? 512 : how == "index arithmetic" ? 128 : 256;
+        m.a.through_l1 = how != "statistics first";  // else a row is read again for its values
+        m.registers = 32;
+        return m;
+    }
+    if (std::holds_alternative<AllReduce>(layer.op)) {
+        m.family = KernelFamily::collective;
+        m.threads = 512;
+        return m;
+    }
+    if (std::holds_alternative<Attention>(layer.op)) return attention_mapping(layer, machine, limits);
+    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_mapping(layer, machine, limits);
+    return kernel_mapping(layer, machine, limits, false);
 }
 
 Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile tile) {

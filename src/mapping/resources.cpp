@@ -24,19 +24,20 @@ void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelNam
     if (family == KernelName::Family::engine) m.threads = area >= 8192 ? 256 : 64;
     if (family == KernelName::Family::direct) m.threads = 32;  // an output a thread
     m.threads = std::min(m.threads, 1024);
-    // Where a thread has few registers, products between Winograd's transforms have twice as many threads.
-    const bool few = m.transform == Transform::winograd_separate && gpu.architecture.fused_winograd_registers > 0;
-    if (few) m.threads = std::min(2 * m.threads, 1024);
+    // Where the sums of a thread do not fit into its registers, there are twice as many threads. cuDNN's transforms
+    // have kernels of one size: sums of the fused Winograd kernel lie in local memory.
+    const double most = gpu.architecture.registers_per_thread;
+    const bool fused = m.transform == Transform::winograd_fused;
+    const bool one_size = fused || m.transform == Transform::fft || m.transform == Transform::fft_tiled;
+    const bool halves = !one_size && !matrix && area * slices > most * m.threads;
+    if (halves) m.threads = std::min(2 * m.threads, 1024);
     const double outputs = static_cast<double>(area) * slices / m.threads;
     const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs;
-    const std::int32_t given = gpu.architecture.fused_winograd_registers;
-    if (m.transform == Transform::winograd_fused && given > 0)
-        m.spilled = std::max(0, static_cast<std::int32_t>(needed) - given);
+    if (fused) m.spilled = std::max(0, static_cast<std::int32_t>(needed - most));
     // Addresses may spill, accumulators cannot: such a tile asks for more than a thread can have.
-    const double most = gpu.architecture.registers_per_thread;
     m.registers = matrix && matrix->registers > 0
                       ? matrix->registers
-                      : static_cast<std::int32_t>(outputs > most ? needed : std::min(needed, most));
+                      : static_cast<std::int32_t>(outputs > most && !one_size ? needed : std::min(needed, most));
     const double element = element_size(layer.precision).value();
     auto shared = static_cast<std::int32_t>(m.stages * (m.cta.m + m.cta.n) * m.cta.k * element);
     // cuDNN's own kernels ask for a power of two; the strided ones always for 32 KiB (launches in profiler traces).

@@ -28,12 +28,19 @@ constexpr ClockedGpu kVolta{"v100-sxm2-16gb", 1312}, kTitan{"titan-v", 1200}, kT
 // 35,520 us on GRID K520, 2,666 on K80: with 255 registers for a thread 4,000 were predicted.
 TEST(TwoGpus, differ_by_the_sums_that_found_no_register) {
     const Convolution v = square(16, 256, 14, 256, 3, 1);
-    EXPECT_GT(kOldKepler.time(v, "WINOGRAD"), 15e3);
-    EXPECT_LT(kOldKepler.time(v, "WINOGRAD"), 36e3);
+    EXPECT_NEAR(kOldKepler.time(v, "WINOGRAD"), 35520, 0.2 * 35520);
     EXPECT_LT(kKepler.time(v, "WINOGRAD"), 3e3);
     Layer layer = layer_of(v);
     layer.hints.algorithm = "IMPLICIT_PRECOMP_GEMM";
     EXPECT_EQ(mapping_for(layer, machine("grid-k520")).spilled, 0);
+}
+
+// Spectra of 2,048 x 512 filters of 16 x 16 points, one image: 43,937 us on K80, 58,244 on GRID K520, 36,254 on M60.
+// Moved once, as their length needs, at half of the bandwidth: 35,900 and 52,700.
+TEST(TwoGpus, turn_over_the_spectra_of_whole_images_on_kepler_too) {
+    const Convolution v = square(1, 2048, 7, 512, 1);
+    EXPECT_NEAR(kKepler.time(v, "FFT"), 43937, 0.06 * 43937);
+    EXPECT_NEAR(kOldKepler.time(v, "FFT"), 58244, 0.06 * 58244);
 }
 
 // 32 x 256 x 56 x 56 with 64 filters of 1 x 1: V100 1,065 us, TITAN V 1,215, T4 5,116. Clocks and SMs say 1.09 and 4.5,
@@ -53,11 +60,11 @@ TEST(TwoGpus, differ_by_what_a_cta_of_fourier_products_takes) {
     EXPECT_LT(kOldKepler.time(v, "FFT_TILING"), 900);
 }
 
-// 4,952 us on K80, 3,221 on GRID K520, which has two thirds of its multipliers.
+// 4,952 us on K80, 3,221 on GRID K520, which has two thirds of its multipliers. By IMPLICIT_GEMM it takes 300 us less.
 TEST(TwoGpus, differ_by_stores_that_scatter) {
     const Convolution v = square(16, 16, 112, 96, 1);
     EXPECT_NEAR(kKepler.time(v, "GEMM"), 4952, 0.15 * 4952);
-    EXPECT_NEAR(kOldKepler.time(v, "GEMM"), 3221, 0.15 * 3221);
+    EXPECT_NEAR(kOldKepler.time(v, "GEMM") - kOldKepler.time(v, "IMPLICIT_GEMM"), 300, 150);
     // The matrix of 3 x 3 taps is written by all threads at once: 153 us on V100 and 139 by IMPLICIT_GEMM.
     EXPECT_NEAR(kVolta.time(square(1, 256, 14, 256, 3, 1), "GEMM"), 153, 0.1 * 153);
 }

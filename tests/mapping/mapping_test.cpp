@@ -261,7 +261,7 @@ TEST(Mapping, of_every_layer_can_be_launched_on_every_gpu_of_the_catalogue) {
 }
 
 // Measured on V100: 385 cycles for an element of k with 1.62 CTAs of 64 x 128 for an SM, which would take 304, and 463
-// with 2.45, where 20 of 32 x 32 would take 526. M60 takes 64 x 128 throughout.
+// with 2.45, where 20 of 32 x 32 would take 526.
 TEST(Mapping, an_engine_of_volta_takes_the_narrow_tile_where_the_wide_one_has_fewer_than_two_ctas_for_an_sm) {
     const auto tile = [](const char* gpu, std::int64_t images, Precision precision = Precision::fp32) {
         Layer layer = layer_of(square(images, 512, 8, 256, 1), Pass::fwd, precision);
@@ -272,7 +272,6 @@ TEST(Mapping, an_engine_of_volta_takes_the_narrow_tile_where_the_wide_one_has_fe
     EXPECT_EQ(tile(kV100, 80), (Tile{64, 128, 8}));
     EXPECT_EQ(tile("t4", 39), (Tile{32, 32, 8}));
     EXPECT_EQ(tile("t4", 40), (Tile{64, 128, 8}));
-    EXPECT_EQ(tile("m60", 1), (Tile{64, 128, 8}));
 }
 
 }  // namespace
