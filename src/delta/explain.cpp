@@ -114,6 +114,13 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
         out.product(name, "CTAs of the busiest SM x cycles of each / clock x slow-down",
                     {{"CTAs", in_turn}, {"cycles", cycles}, {"clock", h.clock, true}, {"slow-down", slowed}}, result);
     };
+    // What the slow-down of a product on CUDA cores comes from.
+    if (const Flops fed = c.layer.groups * launch_counts(c, p.traffic).fed; fed > Flops{} && h.fed > FlopRate{})
+        out.given(
+            "fed",
+            fmt::format("time in which the board feeds {:.4g} GFLOP, its own and in bytes from L2, at {:.4g} TFLOP/s",
+                        fed.value() / 1e9, h.fed.value() / 1e12),
+            fed / h.fed);
     pace("t compute", work.compute, t[Term::compute]);
     pace("t issue", work.issue, t[Term::issue]);
     pace("t shared", work.shared, t[Term::shared]);

@@ -1,4 +1,5 @@
 // Every line of an explanation is recomputed from its own operands, and the last one is the predicted time.
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -52,6 +53,18 @@ TEST(Explanations, are_true_line_by_line_and_end_with_the_time) {
         for (const Precision precision : {Precision::fp32, Precision::fp16})
             for (const Layer& layer : in_precision(all_layers(), precision))
                 ASSERT_NO_FATAL_FAILURE(expect_true_lines(layer, machine(id)));
+}
+
+TEST(Explanations, say_what_the_board_can_feed) {
+    const Layer layer = layer_of(Gemm{.m = 4096, .n = 4096, .k = 4096});
+    const ModelInputs in = *model_inputs(machine("t4"));
+    const auto lines = explain(layer, predict(layer, machine("t4"), in), in);
+    const auto seconds_of = [&](const char* name) {
+        const auto found = std::find_if(lines.begin(), lines.end(), [&](const auto& l) { return l.name == name; });
+        return found == lines.end() ? 0 : base(found->result);
+    };
+    EXPECT_GT(seconds_of("fed"), 0.03);
+    EXPECT_NEAR(seconds_of("busy") / seconds_of("fed"), calibration().power_share, 1e-9);
 }
 
 TEST(Explanations, of_operands_that_come_sector_by_sector_are_true) {
