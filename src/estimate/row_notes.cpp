@@ -13,6 +13,7 @@ void RowNotes::add_layer(const Layer& layer, const EstimatedMachine& on) {
         links_.push_back(
             {on.machine.name, fmt::format("sums over GPUs are rings over links of {} in each direction (assumed)",
                                           to_text(on.inputs.link, 3))});
+    note_fp16(layer, on);
     const auto at = std::find(machines_.begin(), machines_.end(), on.machine.name);
     if (at != machines_.end()) return std::swap(*at, machines_.front());
     machines_.push_back(on.machine.name);
@@ -21,6 +22,15 @@ void RowNotes::add_layer(const Layer& layer, const EstimatedMachine& on) {
     for (const Assumption& a : assumptions(on.machine))
         text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", a.quantity, a.value, a.why);
     if (!text.empty()) assumed_.push_back({on.machine.name, "assumed, as it is not stated: " + text});
+}
+
+// Once for each machine that multiplies FP16 in another precision.
+void RowNotes::note_fp16(const Layer& layer, const EstimatedMachine& on) {
+    if (layer.precision != Precision::fp16 || on.inputs.flop_per_cycle[Pipe::tensor_fp16].value() > 0) return;
+    const auto said = [&](const Error& e) { return e.where == on.machine.name; };
+    if (std::any_of(fp16_.begin(), fp16_.end(), said)) return;
+    if (auto pipe = pipe_for(layer, on.machine); pipe && !pipe->note.empty())
+        fp16_.push_back({on.machine.name, std::move(pipe->note)});
 }
 
 bool RowNotes::counted(std::string_view reason) {
@@ -61,6 +71,7 @@ void RowNotes::append_to(Errors& notes, const std::string& title) const {
             {title, fmt::format("{} more reasons for rows without an estimate are in the CSV", wrong.size() - kShown)});
     notes.insert(notes.end(), assumed_.begin(), assumed_.end());
     notes.insert(notes.end(), links_.begin(), links_.end());
+    notes.insert(notes.end(), fp16_.begin(), fp16_.end());
 }
 
 }  // namespace gambrel::estimate_detail

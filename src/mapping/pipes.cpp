@@ -97,9 +97,12 @@ Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
         return failure(layer.name, fmt::format("a convolution in {}, which no library has; expected eight bits or more",
                                                name(math)));
     PipeChoice choice{fitting_pipe(layer, parse_kernel_name(layer.hints.kernel), machine), {}};
-    if (std::holds_alternative<Streaming>(layer.op) || std::holds_alternative<AllReduce>(layer.op) ||
-        computes_in(machine, math))
-        return choice;
+    if (std::holds_alternative<Streaming>(layer.op) || std::holds_alternative<AllReduce>(layer.op)) return choice;
+    if (math == Precision::fp16 && choice.pipe == Pipe::fp32 && layer.hints.kernel.empty() &&
+        has_pipe(machine, Pipe::fp16) && !has_pipe(machine, Pipe::tensor_fp16))
+        choice.note = machine.id + " has no Tensor Cores: FP16 tensors are assumed to be multiplied in FP32, as " +
+                      "frameworks ask for sums in FP32";
+    if (computes_in(machine, math)) return choice;
     // Libraries keep FP16 tensors on GPUs without FP16 arithmetic: their kernels convert as they load.
     if (math == Precision::fp16) {
         choice.note = machine.id + " has no FP16 arithmetic: FP16 tensors are assumed to be computed in FP32";

@@ -98,6 +98,20 @@ TEST(Estimates, fail_if_no_row_could_be_estimated_and_note_rows_that_could_not) 
     EXPECT_THAT(some->rows[1].reason, HasSubstr("v101"));
 }
 
+// Once, and only of GPUs without Tensor Cores.
+TEST(Estimates, say_that_fp16_is_multiplied_in_fp32) {
+    const auto rows = table("op,M,N,K,precision\ngemm,64,64,64,fp16\ngemm,128,64,64,fp16\ngemm,64,64,64,fp32\n");
+    EstimatorOptions options = options_for(Method::model);
+    EXPECT_EQ(to_text(estimate(rows, options)->notes).find("FP16"), std::string::npos);
+    for (const char* id : {"p100-pcie-16gb", "p4", "k80"}) {
+        options.machine = *find_in_catalogue(id);
+        const std::string notes = to_text(estimate(rows, options)->notes);
+        const auto first = notes.find("FP16 tensors are assumed");
+        EXPECT_NE(first, std::string::npos) << id;
+        EXPECT_EQ(notes.find("FP16 tensors are assumed", first + 1), std::string::npos) << id;
+    }
+}
+
 TEST(Estimates, that_are_stopped_are_partial) {
     int asked = 0;
     const auto made = estimate(table("name,N,C,H,W,K,R,S\nx,1,32,14,14,32,1,1\ny,1,32,14,14,32,1,1\n"),
