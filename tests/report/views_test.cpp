@@ -103,7 +103,7 @@ TEST(ExploreViews, draw_the_figures_of_the_report) {
             EXPECT_LE(m.x, r.map->x.values.back() * 1.001);
             EXPECT_GE(m.y, r.map->y.values.front() * 0.999);
         }
-    const std::string text = explore_text(r, wide(), true), answer = explore_answer(r);
+    const std::string text = explore_text(r, wide(), true), answer = report_detail::explore_answer(r);
     EXPECT_THAT(text, testing::StartsWith("alexnet on "));
     EXPECT_LT(text.find(answer), text.find("speed-up")) << "the answer stands before the tables";
     EXPECT_THAT(text, testing::EndsWith(answer + "\n")) << "and after the charts";

@@ -17,12 +17,12 @@ protected:
     };
     static void expect_errors(const char* algorithm, double min_time, const std::vector<Bound>& bounds) {
         const Rows rows{"conv_time_cudnn_fp32.csv.gz", min_time};
-        for (const auto& [gpu, percent] : bounds) {
+        for (const Bound& bound : bounds) {
             const ErrorSummary s =
                 summary(judged(rows), ValidatedQuantity::time, EstimateSource::gambrel,
-                        [&](const ValidationRow& row) { return row.algorithm == algorithm && row.gpu == gpu; });
-            EXPECT_GT(s.rows, 50U) << algorithm << ' ' << gpu;
-            EXPECT_LE(100 * s.mean, percent) << algorithm << ' ' << gpu << ", " << s.rows << " rows";
+                        [&](const ValidationRow& row) { return row.algorithm == algorithm && row.gpu == bound.gpu; });
+            EXPECT_GT(s.rows, 50U) << algorithm << ' ' << bound.gpu;
+            EXPECT_LE(100 * s.mean, bound.percent) << algorithm << ' ' << bound.gpu << ", " << s.rows << " rows";
         }
     }
 };
