@@ -137,7 +137,8 @@ inline std::vector<std::string> broken_invariants(const Layer& layer, const Swep
     expect(std::abs(sum / p.time - 1) < 1e-9, "exposed times sum up to {:.6f} of the time", sum / p.time);
     // More hardware is never slower with the mapping held, but more SMs may be: fewer CTAs on one share what L1 has,
     // which thin products without a name lose most by, and all SMs together have more in flight, which L2 may not hold.
-    // The worst of 250,000 pairs, a filter gradient in FP64 on P100, takes 1.17 times as long.
+    // The worst of 750,000 pairs, filter gradients of dilated layers, take 1.24 (P100) and 1.33 times as long (GTX
+    // 1660).
     const auto with = [&](const char* what, double slack, auto&& change) {
         ModelInputs more = gpu.inputs;
         change(more);
@@ -149,7 +150,7 @@ inline std::vector<std::string> broken_invariants(const Layer& layer, const Swep
     with("L2 capacity", 1e-9, [](ModelInputs& h) { h.l2_capacity *= 2; });
     with("L1 bandwidth", 1e-9, [](ModelInputs& h) { h.l1_width *= 2; });
     with("clock", 1e-9, [](ModelInputs& h) { h.clock *= 1.1; });
-    with("SMs", 0.2, [](ModelInputs& h) { h.sms = std::floor(h.sms * 1.3) + 1; });
+    with("SMs", 0.35, [](ModelInputs& h) { h.sms = std::floor(h.sms * 1.3) + 1; });
     // Not absurdly slow either. Whole tiles are multiplied, on the SMs that have one: beside launch and latencies that
     // takes at most kMostOverRoof times what bytes and multiplications allow.
     constexpr double kMostOverRoof = 100;
