@@ -62,9 +62,10 @@ struct AddressedOperand {
     [[nodiscard]] bool side_is_inner() const;  // side is the more contiguous of the two
 };
 
-// What becomes of a request whose lines are the last ones of the request before it and that asks for none of their
-// sectors anew: as neighbouring taps of a filter do. An LRU cache of kMostRepeated ways or more holds these lines, and
-// to touch them again in the same order changes nothing in it, so that they may stand as a number of hits.
+// What becomes of a request whose lines are the last ones of the request before it, and all of whose sectors that one
+// has asked for: neighbouring taps of a filter make such requests. An LRU cache of kMostRepeated ways or more holds
+// these lines, and to touch them again in the same order changes nothing in it, so that they may stand as a number of
+// hits.
 enum class Repeats : std::uint8_t { as_requests, as_hits };
 inline constexpr std::size_t kMostRepeated = 16;  // lines of such a request
 

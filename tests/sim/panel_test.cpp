@@ -60,20 +60,6 @@ private:
     std::unique_ptr<AddressStream> kept_;
 };
 
-void expect_same(const Counts& a, const Counts& b) {
-    EXPECT_EQ(a.l1_read, b.l1_read);
-    EXPECT_EQ(a.l1_hit, b.l1_hit);
-    EXPECT_EQ(a.l1_write, b.l1_write);
-    EXPECT_EQ(a.l2_read, b.l2_read);
-    EXPECT_EQ(a.l2_hit, b.l2_hit);
-    EXPECT_EQ(a.l2_write, b.l2_write);
-    EXPECT_EQ(a.fabric, b.fabric);
-    EXPECT_EQ(a.dram_read, b.dram_read);
-    EXPECT_EQ(a.dram_write, b.dram_write);
-    EXPECT_EQ(a.l1_filled, b.l1_filled);
-    EXPECT_EQ(a.l2_filled, b.l2_filled);
-}
-
 TEST(Panel, merged_requests_come_to_the_same_counts_as_those_that_l1_merges) {
     const CacheShape one{.sms = 4, .l1_lines = 64, .l2_lines = 512};
     const CacheShape halves{.sms = 4, .l1_lines = 64, .l2_lines = 512, .partitions = 2};

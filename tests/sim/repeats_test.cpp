@@ -74,16 +74,7 @@ TEST(Repeats, leave_every_count_of_every_cache_as_it_is) {
                 SimulationOptions options;
                 options.threads = 1;
                 const RunResult a = run(*all, device, options), b = run(*fewer, device, options);
-                for (unsigned t = 0; t < kTensors; ++t) {
-                    const Counts &x = a.counts[t], &y = b.counts[t];
-                    EXPECT_EQ(x.l1_read, y.l1_read);
-                    EXPECT_EQ(x.l1_hit, y.l1_hit);
-                    EXPECT_EQ(x.l1_filled, y.l1_filled);
-                    EXPECT_EQ(x.l2_read, y.l2_read);
-                    EXPECT_EQ(x.l2_hit, y.l2_hit);
-                    EXPECT_EQ(x.dram_read, y.dram_read);
-                    EXPECT_EQ(x.dram_write, y.dram_write);
-                }
+                for (unsigned t = 0; t < kTensors; ++t) expect_same(a.counts[t], b.counts[t]);
             }
             std::vector<Access> step;
             CtaState state;

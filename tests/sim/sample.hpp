@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <gambrel/sim.hpp>
 
+#include "sim/hierarchy.hpp"
 #include "sim/stream.hpp"
 
 namespace gambrel {
@@ -46,6 +47,20 @@ inline Mapping tile(std::int32_t m, std::int32_t n, std::int32_t k) {
     mapping.a = {.lanes = 32};
     mapping.b = {.lanes = 4, .vector = 1, .k_major = true};
     return mapping;
+}
+
+inline void expect_same(const Counts& a, const Counts& b) {
+    EXPECT_EQ(a.l1_read, b.l1_read);
+    EXPECT_EQ(a.l1_hit, b.l1_hit);
+    EXPECT_EQ(a.l1_write, b.l1_write);
+    EXPECT_EQ(a.l2_read, b.l2_read);
+    EXPECT_EQ(a.l2_hit, b.l2_hit);
+    EXPECT_EQ(a.l2_write, b.l2_write);
+    EXPECT_EQ(a.fabric, b.fabric);
+    EXPECT_EQ(a.dram_read, b.dram_read);
+    EXPECT_EQ(a.dram_write, b.dram_write);
+    EXPECT_EQ(a.l1_filled, b.l1_filled);
+    EXPECT_EQ(a.l2_filled, b.l2_filled);
 }
 
 // What all CTAs of a layer ask for, one after the other.
