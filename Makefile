@@ -12,7 +12,7 @@ GAMBREL_SHARED_DATA ?= ../shared/data
 MEASURED = conv_traffic_v100_deepcam.csv
 
 .DEFAULT_GOAL := help
-.PHONY: help deps venv build test wheel test-wheel test-torch test-notebooks test-packages docs test-gpu-model demo bench sweep accuracy sanitize fuzz format lint package install clean
+.PHONY: help deps venv build test wheel test-wheel test-torch test-notebooks test-packages docs test-gpu-model demo bench sweep accuracy intervals sanitize fuzz format lint package install clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -66,6 +66,10 @@ sweep: deps  ## the model against itself on 250,000 random (layer, GPU) pairs
 accuracy: build  ## write docs/accuracy.md again from the measured rows in GAMBREL_SHARED_DATA: minutes
 	@work=$$(mktemp -d) && cd $$work && ln -s $(abspath $(GAMBREL_SHARED_DATA))/measured/$(MEASURED) . && \
 	    $(CURDIR)/build/gambrel validate $(MEASURED) --simulate -q -o accuracy.md && mv accuracy.md $(CURDIR)/docs
+
+intervals: deps  ## learn data/model/intervals.json again from the measured rows in GAMBREL_SHARED_DATA
+	@JOBS=$(JOBS) tools/build.sh ci test_validate
+	@GAMBREL_LEARN_INTERVALS=data/model/intervals.json build/ci/tests/test_validate --gtest_filter='Intervals.are_*'
 
 sanitize: deps  ## all tests under address and undefined behaviour sanitizers, with clang
 	@JOBS=$(JOBS) tools/sanitize.sh

@@ -23,18 +23,29 @@ std::string_view name(Model model);
 
 // Kinds of layers whose residuals differ; intervals are learned for each.
 enum class Regime : std::uint8_t {
-    many_waves,
+    many_waves,  // this and the next three: implicit GEMMs of convolutions on CUDA cores
     few_waves,
     one_wave,
     short_reduction,
-    tensor_core,  // convolutions
-    streaming,
+    product_many_waves,  // this and the next three: matrix products on CUDA cores
+    product_few_waves,
+    product_one_wave,
+    product_short_reduction,
+    winograd,  // in one kernel
+    winograd_separate,
+    fourier,
+    groups_in_turn,  // a kernel or more for each group of a convolution
+    tensor_core,     // convolutions
     tensor_gemm,
+    narrow_gemm,  // products of less than 16 bits
+    direct,       // convolutions without tiles: depthwise, or of few channels
+    streaming,    // element by element
+    rows,         // norms, softmax, look-ups and the like, row by row
     attention,
     attention_decode,
     experts,
 };
-inline constexpr std::size_t kRegimes = 10;
+inline constexpr std::size_t kRegimes = 21;
 std::string_view name(Regime regime);
 // 80 % interval (p10 to p90) of measured over predicted times in a regime; data/model/intervals.json.
 struct TimeInterval {
@@ -197,6 +208,9 @@ Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const
 // The time of that prediction alone: equal to the last bit, and cheaper. Searches over many designs are in
 // placement.hpp.
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+
+// A layer whose algorithm is kFastestAlgorithm by the one that is predicted fastest; any other layer as it is.
+Layer by_fastest_algorithm(const Layer& layer, const Machine& machine, const ModelInputs& inputs);
 
 // Both stages at once, and the only way to the paper's model.
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,

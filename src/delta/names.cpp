@@ -13,9 +13,27 @@ std::string_view name(Term term) {
 }
 
 std::string_view name(Regime regime) {
-    static constexpr std::array<std::string_view, kRegimes> kNames = {
-        "many waves", "few waves",        "one wave",  "short reduction",  "Tensor Core",
-        "streaming",  "Tensor Core GEMM", "attention", "attention decode", "experts"};
+    static constexpr std::array<std::string_view, kRegimes> kNames = {"many waves",
+                                                                      "few waves",
+                                                                      "one wave",
+                                                                      "short reduction",
+                                                                      "product, many waves",
+                                                                      "product, few waves",
+                                                                      "product, one wave",
+                                                                      "product, short reduction",
+                                                                      "Winograd",
+                                                                      "Winograd, separate",
+                                                                      "Fourier",
+                                                                      "groups in turn",
+                                                                      "Tensor Core",
+                                                                      "Tensor Core GEMM",
+                                                                      "narrow GEMM",
+                                                                      "direct",
+                                                                      "streaming",
+                                                                      "rows",
+                                                                      "attention",
+                                                                      "attention decode",
+                                                                      "experts"};
     return kNames[static_cast<std::size_t>(regime)];
 }
 

@@ -197,10 +197,26 @@ Term longest(const TimeTerms& terms, std::initializer_list<Term> of) {
 }
 
 Regime regime_of(const TiledLaunch& c, double waves) {
-    if (is_tensor(c.mapping.pipe)) return c.layer.gemm ? Regime::tensor_gemm : Regime::tensor_core;
-    if (c.grid.k_steps * c.mapping.cta.k < 128) return Regime::short_reduction;
-    if (waves <= 1) return Regime::one_wave;
-    return waves < 4 ? Regime::few_waves : Regime::many_waves;
+    const bool product = c.layer.gemm;
+    if (c.layer.groups > 1) return Regime::groups_in_turn;
+    switch (c.mapping.transform) {
+        case Transform::winograd_fused:
+            return Regime::winograd;
+        case Transform::winograd_separate:
+            return Regime::winograd_separate;
+        case Transform::fft:
+        case Transform::fft_tiled:
+            return Regime::fourier;
+        case Transform::none:
+            break;
+    }
+    if (is_tensor(c.mapping.pipe) && !product) return Regime::tensor_core;
+    if (is_tensor(c.mapping.pipe)) return c.geometry.element < Bytes{2} ? Regime::narrow_gemm : Regime::tensor_gemm;
+    if (c.grid.k_steps * c.mapping.cta.k < 128)
+        return product ? Regime::product_short_reduction : Regime::short_reduction;
+    if (waves <= 1) return product ? Regime::product_one_wave : Regime::one_wave;
+    if (waves < 4) return product ? Regime::product_few_waves : Regime::few_waves;
+    return product ? Regime::product_many_waves : Regime::many_waves;
 }
 
 Seconds time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {

@@ -10,7 +10,12 @@ namespace {
 Regime regime_of_untiled(const PreparedLayer& layer) {
     if (const auto* a = std::get_if<Attention>(&layer.op))
         return a->q_len == 1 ? Regime::attention_decode : Regime::attention;
-    return std::holds_alternative<MixtureOfExperts>(layer.op) ? Regime::experts : Regime::streaming;
+    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return Regime::experts;
+    const bool convolution = layer.mapping.family == KernelFamily::depthwise || layer.steps_in_turn > 0;
+    if (convolution) return Regime::direct;
+    // Kernels that go through a tensor in order have 256 threads and read it once.
+    const bool in_order = layer.mapping.threads == 256 && layer.mapping.a.through_l1;
+    return in_order ? Regime::streaming : Regime::rows;
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST(Bounds, a_large_square_gemm_is_bound_by_arithmetic_near_the_peak) {
     const FlopRate peak = h.flop_per_cycle[Pipe::fp32] * h.sms * h.clock;
     EXPECT_GT(p.flop / p.time, 0.8 * peak);
     EXPECT_LT(p.flop / p.time, peak);
-    EXPECT_EQ(p.regime, Regime::many_waves);
+    EXPECT_EQ(p.regime, Regime::product_many_waves);
 }
 
 TEST(Bounds, a_copy_is_bound_by_dram_at_its_bandwidth) {
@@ -135,6 +135,21 @@ TEST(Bounds, a_tiny_layer_costs_a_launch) {
     const Prediction p = on_v100(layer_of(square(1, 8, 4, 8, 1)));
     EXPECT_GT(p.time, model_inputs(v100())->launch);
     EXPECT_LT(p.time, 3 * model_inputs(v100())->launch);
+}
+
+TEST(Regimes, follow_the_algorithm) {
+    const auto by = [](const char* algorithm, std::int64_t groups = 1) {
+        Convolution v = square(8, 64, 28, 64, 3, 1);
+        v.groups = groups;
+        Layer layer = layer_of(v);
+        layer.hints.algorithm = algorithm;
+        return on_v100(layer).regime;
+    };
+    EXPECT_EQ(by("WINOGRAD"), Regime::winograd);
+    EXPECT_EQ(by("WINOGRAD_NONFUSED"), Regime::winograd_separate);
+    EXPECT_EQ(by("FFT_TILING"), Regime::fourier);
+    EXPECT_EQ(by("IMPLICIT_PRECOMP_GEMM", 2), Regime::groups_in_turn);
+    EXPECT_EQ(by("IMPLICIT_GEMM", 64), Regime::direct);
 }
 
 TEST(Regimes, follow_pipe_reduction_and_waves) {
