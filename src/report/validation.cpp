@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gambrel/report.hpp>
 #include <nlohmann/json.hpp>
 
@@ -134,6 +135,22 @@ std::string unread_text(const Errors& unread) {
     return text;
 }
 
+// A few such rows are boards with another clock or a counter that slipped; many are a table that was misread.
+std::string impossible_rows(const Validation& v, const TextStyle& style) {
+    constexpr double kMany = 0.05;
+    const std::size_t rows = faster_than_peak(v);
+    if (static_cast<double>(rows) <= kMany * static_cast<double>(v.rows.size())) return {};
+    std::set<std::string> precisions;
+    for (const ValidationRow& row : v.rows) precisions.insert(row.precision);
+    const std::string sentence = fmt::format(
+        "{} of {} took less time than their GPU needs for their FLOP in {}: they were measured in another precision "
+        "(--precision, or a column of that name), on another GPU, or by an algorithm with fewer multiplications.",
+        count_text(rows), plural(v.rows.size(), "row"), fmt::join(precisions, ", "));
+    std::string text = "\n";
+    for (const std::string& line : wrapped(printable(sentence, !style.unicode), style.width, 2)) text += line + "\n";
+    return text;
+}
+
 }  // namespace
 
 std::string validation_text(const Validation& v, const std::string& title, const TextStyle& style, std::size_t worst) {
@@ -158,6 +175,7 @@ std::string validation_text(const Validation& v, const std::string& title, const
                                         v.skipped > 0 ? fmt::format(", {} left out", count_text(v.skipped)) : "")),
                   style.width, !style.unicode) +
         "\n" + terminal_text(table, style);
+    text += impossible_rows(v, style);
     text += worst_rows(v, style, worst);
     if (v.partial)
         text += "Partial result: the simulator was stopped before its end; its errors are of the rows that it did.\n";
@@ -186,6 +204,7 @@ std::string validation_json(const Validation& v, const std::vector<HeldOutErrors
     out["schema"] = "gambrel-validation-1";
     out["rows"] = v.rows.size();
     out["left_out"] = v.skipped;
+    out["faster_than_peak"] = faster_than_peak(v);
     if (v.partial) out["partial"] = true;
     out["unread"] = v.unread.size();
     const auto add = [&](const std::string& by, const std::string& value,

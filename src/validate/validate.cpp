@@ -157,6 +157,7 @@ private:
         const auto compute = compute_ceiling(machine, e.mapping.pipe);
         const auto memory = memory_ceiling(machine, Level::dram);
         const OperandBytes once = compulsory_bytes(layer);
+        if (compute) out.least_compute += kernel_flop(*e.layer) / compute->value / Seconds{1};
         if (compute) out.roof_compute += flop(layer) / compute->value / Seconds{1};
         if (memory)
             out.roof_memory += (once.input + once.filter + once.output + once.bias) / memory->value / Seconds{1};
@@ -228,6 +229,14 @@ ErrorSummary summary(const std::vector<ValidationRow>& rows, ValidatedQuantity q
     s.geometric = std::exp(logs / n) - 1;
     s.p90 = errors[std::min(errors.size() - 1, static_cast<std::size_t>(0.9 * n))];
     return s;
+}
+
+std::size_t faster_than_peak(const Validation& v) {
+    constexpr double kBoards = 0.95;  // of one name clock a few percent apart
+    return static_cast<std::size_t>(std::count_if(v.rows.begin(), v.rows.end(), [](const ValidationRow& row) {
+        const double time = row.measured[static_cast<std::size_t>(ValidatedQuantity::time)];
+        return time > 0 && time < kBoards * row.least_compute;
+    }));
 }
 
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options) {

@@ -48,6 +48,19 @@ TEST(Validate, puts_what_was_measured_beside_both_models) {
     EXPECT_FALSE(row.bound.empty());
 }
 
+// 4096^3 takes 8.8 ms at the FP32 peak of V100 and 1.1 ms at that of its Tensor Cores.
+TEST(Validate, counts_rows_that_are_faster_than_their_precision_allows) {
+    const auto faster = [](const char* precision, const char* time) {
+        const auto table = read_layer_table(
+            std::string("op,gpu,precision,M,N,K,time_ms\ngemm,v100,") + precision + ",4096,4096,4096," + time + "\n",
+            "rows.csv");
+        return faster_than_peak(*validate(*table, {}));
+    };
+    EXPECT_EQ(faster("fp32", "1.5"), 1U);
+    EXPECT_EQ(faster("fp16", "1.5"), 0U);
+    EXPECT_EQ(faster("fp32", "10"), 0U);
+}
+
 TEST(Validate, knows_milliseconds_and_seconds) {
     for (const auto& [column, value] : {std::pair{"time_ms", "0.05"}, std::pair{"time_s", "50e-6"}}) {
         const auto v =
