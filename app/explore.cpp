@@ -173,6 +173,7 @@ int run_explore(const ExploreFlags& flags) {
 Action setup_explore(Parser& command) {
     auto flags = std::make_shared<ExploreFlags>();
     flags->network.add_to(command);
+    flags->network.add_algorithm_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
     command.add_option("--vary", flags->vary).one_value();

@@ -38,6 +38,11 @@ void NetworkFlags::add_options_to(Parser& command) {
     command.add_option("--kv-precision", kv_precision);
 }
 
+void NetworkFlags::add_algorithm_to(Parser& command) {
+    algorithm = "fastest";
+    command.add_option("--algorithm", algorithm).one_of({"fastest", "implicit"});
+}
+
 bool NetworkFlags::any() const {
     return batch > 0 || sequence > 0 || context > 0 || tensor_parallel > 0 || training || !shapes.empty() ||
            !(layers + precision + layout + pass + phase + fused + kv_precision).empty();
@@ -69,6 +74,7 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
     request.context = flags.context;
     request.tensor_parallel = flags.tensor_parallel;
     request.fused = flags.fused != "none";
+    request.fastest_algorithm = flags.algorithm == "fastest";
     return request;
 }
 

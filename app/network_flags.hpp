@@ -15,13 +15,15 @@ namespace gambrel::app {
 
 struct NetworkFlags {
     std::string network, layers, precision, layout, pass, phase, fused, kv_precision;
+    std::string algorithm = "implicit";  // what every command can take; see add_algorithm_to
     std::vector<std::string> shapes;
     std::int64_t batch = 0, sequence = 0, context = 0, tensor_parallel = 0;
     bool training = false;
 
     void add_to(Parser& command);
-    void add_options_to(Parser& command);  // all but NETWORK itself
-    [[nodiscard]] bool any() const;        // of the options
+    void add_options_to(Parser& command);    // all but NETWORK itself
+    void add_algorithm_to(Parser& command);  // of commands that predict every algorithm: the fastest by default
+    [[nodiscard]] bool any() const;          // of the options
 };
 Result<LayerRequest> request_of(const NetworkFlags& flags);
 Result<std::shared_ptr<const LayerSet>> layers_of(const NetworkFlags& flags);

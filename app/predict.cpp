@@ -101,6 +101,7 @@ int run_predict(const PredictFlags& flags) {
 Action setup_predict(Parser& command) {
     auto flags = std::make_shared<PredictFlags>();
     flags->network.add_to(command);
+    flags->network.add_algorithm_to(command);
     flags->machine.add_to(command);
     flags->output.add_to(command);
     command.add_option("--model", flags->model).one_of({"gambrel", "paper"});

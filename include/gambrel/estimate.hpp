@@ -52,7 +52,8 @@ struct Interval {
 };
 
 struct Estimate {
-    const Layer* layer = nullptr;  // the caller's
+    const Layer* layer = nullptr;        // the caller's, or `found`
+    std::shared_ptr<const Layer> found;  // the layer by the algorithm that the model chose for kFastestAlgorithm
     std::shared_ptr<const EstimatedMachine> on;
     Mapping mapping;
     Kernel kernel;                     // of one run of the layer
@@ -98,6 +99,7 @@ private:
     };
     Result<std::shared_ptr<const EstimatedMachine>> machine_for(const Layer& layer);
     Result<Target> target_of(const Layer& layer);
+    [[nodiscard]] std::shared_ptr<const Layer> layer_by_algorithm(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
     EstimatorOptions options_;
@@ -127,7 +129,8 @@ struct LayerRequest {
     std::int64_t context = 0, tensor_parallel = 0;
     bool fused = true;
     std::optional<Precision> kv_precision = {};
-    bool in_order = false;  // every layer as it runs; otherwise layers that are equal are one, with a count
+    bool in_order = false;           // every layer as it runs; otherwise layers that are equal are one, with a count
+    bool fastest_algorithm = false;  // of a network's convolutions, as NetworkRecipe has it
 };
 Result<LayerSet> load_layers(const LayerRequest& request);
 

@@ -179,9 +179,13 @@ enum class BiasKernel : std::uint8_t { none, adds, copies };
 // that the largest value of the whole input is found first.
 enum class InputScales : std::uint8_t { none, blocks, tensor };
 
+// Instead of an algorithm's name: the one that is predicted fastest of those that a library has for the layer.
+inline constexpr std::string_view kFastestAlgorithm = "FASTEST";
+
 // What a table's row says of how the layer was run. Empty where it says nothing.
 struct Hints {
     std::string algorithm, kernel, gpu;
+    bool algorithm_found = false;  // by the model, for kFastestAlgorithm: it says nothing of what was timed
     std::int64_t tile_m = 0, tile_n = 0, tile_k = 0;  // as the kernel's name has them; 0: not given
     std::int64_t split_k = 0, kernels = 0;            // CTAs to an output tile; kernels that the call launched
     std::optional<Frequency> sm_clock;

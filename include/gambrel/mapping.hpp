@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gambrel/machine.hpp>
 #include <gambrel/network.hpp>
@@ -138,8 +139,9 @@ struct Mapping {
     std::int32_t packed_heads = 1;
     bool warp_products = false;    // of attention: flash-attention 2, whose warps multiply by themselves on every GPU
     bool transposed_view = false;  // rows of tiles are the layer's N and columns its M, as BLAS sees row-major GEMM
-    // Where the tile came from: a table's row, a kernel's name, given by hand, the rule, or a search.
-    enum class Source : std::uint8_t { row, kernel_name, given, rule, search };
+    // Where the tile came from: a table's row, a kernel's name, the kernels of an algorithm, given by hand, the rule,
+    // or a search.
+    enum class Source : std::uint8_t { row, kernel_name, algorithm, given, rule, search };
     Source source = Source::rule;
     bool operator==(const Mapping&) const = default;
 };
@@ -207,10 +209,14 @@ struct PipeChoice {
 };
 Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine);
 
-// What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
-// the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
 // One of the groups of a convolution, as a layer without groups.
 Layer one_group(const Layer& layer);
+// The layer by each algorithm that cuDNN has for it, where its own is kFastestAlgorithm: as an implicit GEMM by the
+// rule first, and of FP32 convolutions on CUDA cores, forward and dgrad, by its engines and by Winograd's algorithm.
+// Any other layer as it is.
+std::vector<Layer> by_library_algorithms(const Layer& layer, const Machine& machine);
+// What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
+// the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
 Mapping mapping_for(const Layer& layer, const Machine& machine);
 Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits);
 // The same for another tile: threads, registers and shared memory follow. What --best-mapping searches over.

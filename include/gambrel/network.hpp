@@ -124,11 +124,14 @@ struct NetworkRecipe {
     std::optional<Phase> phase = {};
     bool training = false;  // all three passes
     bool fused = true;
-    bool in_order = false;  // every layer as it runs; otherwise layers that are equal are one, with a count
+    bool in_order = false;           // every layer as it runs; otherwise layers that are equal are one, with a count
+    bool fastest_algorithm = false;  // of every convolution; else all are implicit GEMMs
 };
 Result<Network> network_by(const NetworkRecipe& recipe);
 // What a recipe does to a network once it is read: layout, passes, optimizer, and equal layers as one.
 Network as_run(Network network, const NetworkRecipe& recipe);
+// Every convolution of one group that names no algorithm is left to the model: kFastestAlgorithm.
+void take_fastest_algorithms(std::vector<Layer>& layers);
 // The text of a built-in configuration; empty if there is none of that name.
 std::string_view builtin_configuration(std::string_view name);
 

@@ -109,7 +109,7 @@ def analyze(
         except re.error as error:
             raise Error([("kernel", f'"{kernel}" is not a valid regular expression: {error}')]) from None
         keep = lambda full, short: bool(pattern.search(full) or pattern.search(short))  # noqa: E731
-    ran = None if network is None else load_network(network, inputs, **{"in_order": True, **how})
+    ran = None if network is None else load_network(network, inputs, **{"in_order": True, "algorithm": "implicit", **how})
     return _core.analyze(
         _paths(paths), _machine(gpu), _hertz(clock), roofs, group, flop_rule, nvtx_depth, _paths(operators), ran, keep
     )

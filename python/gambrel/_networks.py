@@ -68,31 +68,33 @@ def network(
     fused: bool = True,
     kv_precision: str | None = None,
     in_order: bool = False,
+    algorithm: str = "fastest",
     title: str = "",
 ) -> Network:
     """The layers of a network: a built-in name, an .onnx file, a model's config.json, a layer table (.csv, rows, a frame),
     Layers, or a torch.nn.Module with its inputs.
 
     Equal layers of a name or a file are one layer with a count, unless `in_order` asks for every layer as it runs.
+    Convolutions are predicted by the algorithm that is predicted "fastest" of those that cuDNN has, or all as "implicit" GEMMs.
     """
     if isinstance(source, Network):
         return source
     if _is_module(source):
         from ._torch import module_network
 
-        return module_network(source, inputs, precision=precision, training=training, title=title)
+        return module_network(source, inputs, precision=precision, training=training, algorithm=algorithm, title=title)
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         is_table = path.endswith((".csv", ".csv.gz"))
         return _core.load_network(
             "" if is_table else path, path if is_table else "", batch, sequence,
             [(name, list(shape)) for name, shape in (shapes or {}).items()], precision, layout, pass_, training, phase,
-            context, tensor_parallel, fused, kv_precision, in_order,
+            context, tensor_parallel, fused, kv_precision, in_order, algorithm,
         )
     if isinstance(source, Sequence):
         layers = [layer for layer in source if isinstance(layer, Layer)]
         if layers and len(layers) == len(source):
-            return _core.make_network(title or "layers", layers, [], [], 0.0, training)
+            return _core.make_network(title or "layers", layers, [], [], 0.0, training, algorithm)
     try:
         text = _csv(source)
     except (TypeError, ValueError):

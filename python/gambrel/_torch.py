@@ -118,7 +118,9 @@ def _bytes(node: Any) -> float:
     return float(sum(size(v) * v.dtype.itemsize for v in values if v is not None))
 
 
-def module_network(module: Any, inputs: Any, *, precision: str | None = None, training: bool = False, title: str = "") -> Network:
+def module_network(
+    module: Any, inputs: Any, *, precision: str | None = None, training: bool = False, algorithm: str = "fastest", title: str = ""
+) -> Network:
     program = _exported(module, inputs)
     signature = program.graph_signature
     parameters = set(signature.inputs_to_parameters) | set(signature.inputs_to_buffers)
@@ -147,4 +149,4 @@ def module_network(module: Any, inputs: Any, *, precision: str | None = None, tr
             seen[2] += _bytes(node)
     count = float(sum(p.numel() for p in module.parameters()))
     holes = [(op, why, first, times, moved) for (op, why), (first, times, moved) in unmodelled.items()]
-    return _core.make_network(title or type(module).__name__, layers, origins, holes, count, training)
+    return _core.make_network(title or type(module).__name__, layers, origins, holes, count, training, algorithm)

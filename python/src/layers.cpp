@@ -101,12 +101,18 @@ std::string operator_of(const Layer& layer) {
     return s ? std::string(name(s->kind)) : kNames[layer.op.index()];
 }
 
+bool is_fastest(const std::string& algorithm) {
+    if (algorithm != "fastest" && algorithm != "implicit")
+        fail("algorithm", "\"" + algorithm + "\": expected fastest or implicit");
+    return algorithm == "fastest";
+}
+
 NetworkObject load(const std::string& network, const std::string& table, std::int64_t batch, std::int64_t sequence,
                    const std::vector<std::pair<std::string, Sides>>& shapes,
                    const std::optional<std::string>& precision, const std::optional<std::string>& layout,
                    const std::optional<std::string>& pass, bool training, const std::optional<std::string>& phase,
                    std::int64_t context, std::int64_t tensor_parallel, bool fused,
-                   const std::optional<std::string>& kv_precision, bool in_order) {
+                   const std::optional<std::string>& kv_precision, bool in_order, const std::string& algorithm) {
     LayerRequest r;
     r.network = network, r.table = table, r.batch = batch, r.sequence = sequence;
     for (const auto& [input, dims] : shapes) r.shapes.push_back({input, dims});
@@ -118,6 +124,7 @@ NetworkObject load(const std::string& network, const std::string& table, std::in
     r.context = context, r.tensor_parallel = tensor_parallel, r.fused = fused;
     r.kv_precision = optional_in<Precision>(kv_precision, "kv_precision", precision_from, "bf16, fp16 or fp8");
     r.in_order = in_order;
+    r.fastest_algorithm = is_fastest(algorithm);
     const nb::gil_scoped_release released;
     return {std::make_shared<const LayerSet>(checked(load_layers(r))), {}};
 }
@@ -127,7 +134,7 @@ NetworkObject made_of(
     const std::string& title, const std::vector<Layer>& layers,
     const std::vector<std::pair<std::string, std::string>>& origins,
     const std::vector<std::tuple<std::string, std::string, std::string, std::int64_t, double>>& unmodelled,
-    double parameters, bool trained) {
+    double parameters, bool trained, const std::string& algorithm) {
     Network network;
     network.name = title;
     network.layers = layers;
@@ -141,6 +148,7 @@ NetworkObject made_of(
     LayerSet set;
     set.title = title;
     set.network = trained ? training(network) : std::move(network);
+    if (is_fastest(algorithm)) take_fastest_algorithms(set.network->layers);
     out.set = std::make_shared<const LayerSet>(std::move(set));
     return out;
 }
@@ -240,8 +248,9 @@ void bind_layers(nb::module_& m) {
           "shapes"_a = std::vector<std::pair<std::string, Sides>>{}, "precision"_a = nb::none(),
           "layout"_a = nb::none(), "pass_"_a = nb::none(), "training"_a = false, "phase"_a = nb::none(),
           "context"_a = 0, "tensor_parallel"_a = 0, "fused"_a = true, "kv_precision"_a = nb::none(),
-          "in_order"_a = false);
-    m.def("make_network", &made_of, "title"_a, "layers"_a, "origins"_a, "unmodelled"_a, "parameters"_a, "training"_a);
+          "in_order"_a = false, "algorithm"_a = "fastest");
+    m.def("make_network", &made_of, "title"_a, "layers"_a, "origins"_a, "unmodelled"_a, "parameters"_a, "training"_a,
+          "algorithm"_a = "fastest");
     m.def("read_table", &read_table, "csv"_a, "source"_a, "precision"_a = nb::none());
     m.def("network_names", [] {
         std::vector<std::pair<std::string, std::string>> all;

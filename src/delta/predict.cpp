@@ -68,7 +68,8 @@ using namespace delta_detail;
 // A table that names an algorithm and no kernel timed a library's call; one that counts kernels, a framework's.
 std::optional<Timing> timing_of(const Hints& hints) {
     if (hints.timing) return hints.timing;
-    if (hints.kernel.empty() && !hints.algorithm.empty()) return Timing::call;
+    const bool names_call = !hints.algorithm.empty() && !hints.algorithm_found && hints.algorithm != kFastestAlgorithm;
+    if (hints.kernel.empty() && names_call) return Timing::call;
     return hints.kernels > 0 ? std::optional(Timing::framework) : std::nullopt;
 }
 

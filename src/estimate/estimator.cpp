@@ -207,6 +207,17 @@ Mapping Estimator::mapping_of(const Layer& layer, const EstimatedMachine& on) co
     return m;
 }
 
+// Nothing where the layer is run as it stands. A tile by hand is one of an implicit GEMM, which is also all that the
+// paper describes and the simulator runs.
+std::shared_ptr<const Layer> Estimator::layer_by_algorithm(const Layer& layer, const EstimatedMachine& on) const {
+    if (layer.hints.algorithm != kFastestAlgorithm) return nullptr;
+    if (options_.method == Method::model && !options_.tile)
+        return std::make_shared<const Layer>(by_fastest_algorithm(layer, on.machine, on.inputs));
+    Layer implicit = layer;
+    implicit.hints.algorithm.clear();
+    return std::make_shared<const Layer>(std::move(implicit));
+}
+
 Result<Prediction> Estimator::predicted(const Layer& layer, const EstimatedMachine& on) const {
     const Model model = options_.method == Method::paper ? Model::paper : Model::gambrel;
     Result<Prediction> p;
@@ -221,12 +232,14 @@ Result<Prediction> Estimator::predicted(const Layer& layer, const EstimatedMachi
     return p;
 }
 
-Result<Estimate> Estimator::operator()(const Layer& layer) {
-    auto target = target_of(layer);
+Result<Estimate> Estimator::operator()(const Layer& given) {
+    auto target = target_of(given);
     if (!target) return tl::unexpected(std::move(target.error()));
     Estimate e;
-    e.layer = &layer;
     e.on = std::move(target->on);
+    e.found = layer_by_algorithm(given, *e.on);
+    e.layer = e.found ? e.found.get() : &given;
+    const Layer& layer = *e.layer;
     if (options_.method == Method::simulation) {
         e.mapping = mapping_of(layer, *e.on);
         const auto simulation = simulate(layer, e.on->machine, e.mapping, options_.simulation);
@@ -243,9 +256,11 @@ Result<Estimate> Estimator::operator()(const Layer& layer) {
     return e;
 }
 
-Result<Figures> Estimator::figures(const Layer& layer) {
-    auto target = target_of(layer);
+Result<Figures> Estimator::figures(const Layer& given) {
+    auto target = target_of(given);
     if (!target) return tl::unexpected(std::move(target.error()));
+    const auto found = layer_by_algorithm(given, *target->on);
+    const Layer& layer = found ? *found : given;
     const auto p = predicted(layer, *target->on);
     if (!p) return tl::unexpected(p.error());
     const ShownBytes bytes = shown_bytes(p->traffic, layer);

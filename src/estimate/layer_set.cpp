@@ -31,6 +31,7 @@ NetworkRecipe recipe_of(const LayerRequest& request) {
     recipe.precision = request.precision, recipe.kv_precision = request.kv_precision;
     recipe.layout = request.layout, recipe.pass = request.pass, recipe.phase = request.phase;
     recipe.training = request.training, recipe.fused = request.fused, recipe.in_order = request.in_order;
+    recipe.fastest_algorithm = request.fastest_algorithm;
     return recipe;
 }
 

@@ -67,11 +67,25 @@ LeastWork shared_out(LeastWork work, int sms) {
 CandidatePool::CandidatePool(const Machine& machine, const ModelInputs& hardware, const Workload& workload, Tiles tiles)
     : machine_(machine), hardware_(hardware), workload_(workload), tiles_(tiles), pool_(workload.items.size()) {}
 
-const Candidate* CandidatePool::candidate(std::size_t index, const Mapping& mapping) {
+const Candidate* CandidatePool::candidate(std::size_t index, const Layer& run, const Mapping& mapping) {
     for (const Candidate& known : pool_[index])
         if (known.layer.mapping == mapping) return &known;
-    const PreparedLayer layer = gambrel::prepare(workload_.items[index].layer, mapping);
+    const PreparedLayer layer = gambrel::prepare(run, mapping);
     return &pool_[index].emplace_back(Candidate{layer, work_of_one_sm(layer, hardware_)});
+}
+
+// By the library's rule, and by every tile that a design may choose instead.
+std::vector<Mapping> CandidatePool::mappings_of(const Layer& layer, const Machine& start, const Machine& roomy) const {
+    const Mapping rule = mapping_for(layer, start);
+    std::vector<Mapping> mappings{rule};
+    const bool given = rule.source != Mapping::Source::rule;
+    if (tiles_ != Tiles::fastest || rule.family != KernelFamily::tiled || given) return mappings;
+    for (const Tile& tile : tiles_of(layer, rule, start)) {
+        const Mapping m = with_tile(rule, layer, roomy, tile);
+        if (sums_fit(m, start) && std::find(mappings.begin(), mappings.end(), m) == mappings.end())
+            mappings.push_back(m);
+    }
+    return mappings;
 }
 
 std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
@@ -83,29 +97,20 @@ std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
     auto made = std::make_unique<Prepared>();
     std::vector<Footprint> seen;
     for (std::size_t i = 0; i < workload_.items.size(); ++i) {
-        const Layer& layer = workload_.items[i].layer;
-        const Mapping rule = mapping_for(layer, start);
-        std::vector<Mapping> mappings{rule};
-        const bool given = rule.source != Mapping::Source::rule;
-        if (tiles_ == Tiles::fastest && rule.family == KernelFamily::tiled && !given)
-            for (const Tile& tile : tiles_of(layer, rule, start)) {
-                const Mapping m = with_tile(rule, layer, roomy, tile);
-                if (sums_fit(m, start) && std::find(mappings.begin(), mappings.end(), m) == mappings.end())
-                    mappings.push_back(m);
-            }
         auto& choices = made->choices.emplace_back();
-        for (const Mapping& m : mappings) {
-            const Footprint footprint{m.threads, m.registers, m.shared_memory.value()};
-            const auto at = std::find(seen.begin(), seen.end(), footprint);
-            const auto number = static_cast<std::size_t>(at - seen.begin());
-            if (at == seen.end()) {
-                seen.push_back(footprint);
-                made->footprints.push_back(m);
-                made->sharing.push_back(0);
+        for (const Layer& run : by_library_algorithms(workload_.items[i].layer, start))
+            for (const Mapping& m : mappings_of(run, start, roomy)) {
+                const Footprint footprint{m.threads, m.registers, m.shared_memory.value()};
+                const auto at = std::find(seen.begin(), seen.end(), footprint);
+                const auto number = static_cast<std::size_t>(at - seen.begin());
+                if (at == seen.end()) {
+                    seen.push_back(footprint);
+                    made->footprints.push_back(m);
+                    made->sharing.push_back(0);
+                }
+                const Candidate* const known = candidate(i, run, m);
+                choices.push_back({known, number, made->sharing[number]++, shared_out(known->least, sms)});
             }
-            const Candidate* const known = candidate(i, m);
-            choices.push_back({known, number, made->sharing[number]++, shared_out(known->least, sms)});
-        }
     }
     return made;
 }

@@ -46,7 +46,10 @@ public:
 
 private:
     std::unique_ptr<Prepared> prepare(int sms);
-    const Candidate* candidate(std::size_t layer, const Mapping& mapping);
+    [[nodiscard]] std::vector<Mapping> mappings_of(const Layer& layer, const Machine& start,
+                                                   const Machine& roomy) const;
+    // `run`: the layer of that number by one of its algorithms.
+    const Candidate* candidate(std::size_t layer, const Layer& run, const Mapping& mapping);
     const Machine& machine_;
     const ModelInputs& hardware_;
     const Workload& workload_;

@@ -146,13 +146,16 @@ void LiveModel::judge(LiveLayer& l, const Target& on, double ctas) const {
     l.bound = ctas > 0 && ctas < on.scaled.sms ? OffRoof::occupancy : OffRoof::latency;
 }
 
-LiveLayer LiveModel::evaluated(const Layer& layer, const Target& on) const {
+LiveLayer LiveModel::evaluated(const Layer& given, const Target& on) const {
     LiveLayer l;
     const auto refused = [&](Refusal why) { return l.refusal = why, l; };
     if (!on.inputs) return refused(Refusal::machine);
-    if (!fits_memory(layer, on.mapped)) return refused(Refusal::memory);
-    if (!pipe_for(layer, on.mapped)) return refused(Refusal::no_arithmetic);
+    if (!fits_memory(given, on.mapped)) return refused(Refusal::memory);
+    if (!pipe_for(given, on.mapped)) return refused(Refusal::no_arithmetic);
     const ModelInputs& in = on.scaled;
+    std::optional<Layer> found;
+    if (given.hints.algorithm == kFastestAlgorithm) found = by_fastest_algorithm(given, on.mapped, in);
+    const Layer& layer = found ? *found : given;
     const Mapping mapping = mapping_for(layer, on.mapped, in.limits);
     const Occupancy resident = occupancy(in.limits, mapping);
     if (is_tiled(mapping) && resident.ctas_per_sm == 0) return refused(Refusal::launch);

@@ -172,10 +172,11 @@ void fields(Stream& s, AllReduce& r) {
 template <class Stream>
 void fields(Stream& s, Hints& h) {
     // By position: a hint that is added later does not compile until it is passed on to the page, too.
-    [[maybe_unused]] auto& [algorithm, kernel, gpu, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math,
-                            tensor_core, timing, fma, workspace, overwrites, cold, base_clock, other_layout,
+    [[maybe_unused]] auto& [algorithm, kernel, gpu, algorithm_found, tile_m, tile_n, tile_k, split_k, kernels, sm_clock,
+                            math, tensor_core, timing, fma, workspace, overwrites, cold, base_clock, other_layout,
                             bias_kernel, quantizes_input, host, host_ahead] = h;
-    all(s, algorithm, kernel, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math, tensor_core, timing, fma);
+    all(s, algorithm, kernel, algorithm_found, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math, tensor_core,
+        timing, fma);
     all(s, workspace, overwrites, cold, base_clock, other_layout, bias_kernel, quantizes_input, host, host_ahead);
 }
 template <class Stream>
@@ -207,7 +208,7 @@ void layer_fields(Stream& s, Layer& layer) {
 template <class Stream>
 void recipe_fields(Stream& s, NetworkRecipe& r) {
     all(s, r.name, r.batch, r.sequence, r.context, r.tensor_parallel, r.precision, r.kv_precision);
-    all(s, r.layout, r.pass, r.phase, r.training, r.fused, r.in_order);
+    all(s, r.layout, r.pass, r.phase, r.training, r.fused, r.in_order, r.fastest_algorithm);
 }
 
 template <class Stream>

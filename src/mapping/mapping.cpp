@@ -221,7 +221,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
                  small(layer.hints.tile_k, kLargestTile)};
     } else if (name.tile.m > 0) {
-        m.source = Mapping::Source::kernel_name;
+        m.source = layer.hints.kernel.empty() ? Mapping::Source::algorithm : Mapping::Source::kernel_name;
         m.cta = named_tile(name, layer.pass);
     } else {
         m.cta = tile_by_rule(layer, view, gpu, m.pipe);

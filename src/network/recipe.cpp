@@ -74,6 +74,13 @@ void keep_as_nchw(Network& network) {
 
 }  // namespace
 
+void take_fastest_algorithms(std::vector<Layer>& layers) {
+    for (Layer& layer : layers) {
+        const auto* v = std::get_if<Convolution>(&layer.op);
+        if (v && v->groups == 1 && layer.hints.algorithm.empty()) layer.hints.algorithm = kFastestAlgorithm;
+    }
+}
+
 Network as_run(Network network, const NetworkRecipe& recipe) {
     if (recipe.layout) network = with_layout(std::move(network), *recipe.layout);
     if (recipe.layout == Layout::nchw) keep_as_nchw(network);
@@ -82,6 +89,7 @@ Network as_run(Network network, const NetworkRecipe& recipe) {
     if (!trained && (recipe.training || step || (recipe.pass && *recipe.pass != Pass::fwd)))
         network = training(network);
     if (step && network.parameters > 0) network.layers.push_back(momentum_step(network));
+    if (recipe.fastest_algorithm) take_fastest_algorithms(network.layers);
     if (recipe.pass) std::erase_if(network.layers, [&](const Layer& l) { return l.pass != *recipe.pass; });
     if (!recipe.in_order) network.layers = merged(network.layers);
     return network;

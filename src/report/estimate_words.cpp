@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -136,6 +137,28 @@ std::string conditions_text(const Estimates& estimates) {
     return out;
 }
 
+std::string algorithm_text(const Layer& layer) {
+    return layer.hints.algorithm.empty() ? "implicit GEMM" : layer.hints.algorithm;
+}
+
+namespace {
+
+// "12 WINOGRAD, 41 implicit GEMM": layers as often as they run; empty where the model chose no algorithm.
+std::string found_algorithms(const Estimates& estimates) {
+    std::map<std::string, double> runs;
+    for (const EstimatedRow& row : estimates.rows)
+        for (const Estimate& e : row.estimates)
+            if (e.found) runs[algorithm_text(*e.found)] += e.layer->repeat;
+    // With one algorithm for all there was nothing to choose.
+    if (runs.size() < 2) return {};
+    std::string text;
+    for (const auto& [algorithm, count] : runs)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, algorithm);
+    return text;
+}
+
+}  // namespace
+
 std::string remarks_text(const Estimates& estimates, const TextStyle& style) {
     std::string text;
     const auto line = [&](const std::string& sentence) {
@@ -148,6 +171,11 @@ std::string remarks_text(const Estimates& estimates, const TextStyle& style) {
         line(
             "Bytes are simulated. Times are lower bounds: the shortest that these bytes and this work allow at the "
             "roofs.");
+    if (const std::string found = found_algorithms(estimates); !found.empty())
+        line(fmt::format(
+            "Convolutions by the algorithm that is predicted fastest: {}. --algorithm implicit predicts all "
+            "of them as implicit GEMMs.",
+            found));
     if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
     if (!estimates.layers->network) return text;
     for (const Unmodelled& u : estimates.layers->network->unmodelled)

@@ -20,6 +20,8 @@ std::optional<Interval> total_range(const Estimates& estimates);
 // "batch 32, fp32, 1530 MHz: 28.3 ms (80 % range 24 to 33 ms), 1,130 images/s"
 std::string conditions_text(const Estimates& estimates);
 // What was not estimated or not modelled, a line each.
+// "WINOGRAD", or "implicit GEMM" where a layer has no other algorithm.
+std::string algorithm_text(const Layer& layer);
 std::string remarks_text(const Estimates& estimates, const TextStyle& style);
 
 }  // namespace gambrel::report_detail

@@ -169,6 +169,7 @@ std::string estimates_json(const Estimates& estimates, const Analysis& roofline)
             j["repeat"] = e.layer->repeat;
             j["operator"] = operator_text(*e.layer);
             j["shape"] = shape_text(*e.layer);
+            if (e.found) j["algorithm"] = algorithm_text(*e.found);
             if (const Tile tile = tile_of(e); tile.m > 0) j["tile"] = {tile.m, tile.n, tile.k};
             if (e.waves() > 0) j["waves"] = e.waves();
             j["flop"] = flop_of(e);

@@ -13,6 +13,8 @@ std::string_view source_text(Mapping::Source source) {
             return "from the row";
         case Mapping::Source::kernel_name:
             return "from the kernel's name";
+        case Mapping::Source::algorithm:
+            return "of the algorithm's kernels";
         case Mapping::Source::given:
             return "given by hand";
         case Mapping::Source::search:
@@ -52,6 +54,9 @@ std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
     const auto* p = std::get_if<Prediction>(&estimate.detail);
     if (!p) return {};
     std::vector<ExplainedTerm> out;
+    if (estimate.found)
+        out.push_back({"algorithm", "predicted fastest of those that cuDNN has for the layer", "",
+                       algorithm_text(*estimate.found)});
     if (p->mapping.family == KernelFamily::tiled) {
         const GemmView view = *kernel_view(*estimate.layer);
         const Mapping& m = p->mapping;

@@ -137,6 +137,29 @@ TEST(LayerSet, has_every_layer_as_it_runs_where_order_is_asked_for) {
     for (const Layer& layer : ordered->layers()) EXPECT_EQ(layer.repeat, 1) << layer.name;
 }
 
+TEST(Estimates, take_the_algorithm_that_is_predicted_fastest_where_the_network_leaves_it_open) {
+    LayerRequest request;
+    request.network = "resnet50", request.batch = 32;
+    const auto made = [&](bool fastest, Method method) {
+        request.fastest_algorithm = fastest;
+        return *estimate(std::make_shared<const LayerSet>(*load_layers(request)), options_for(method));
+    };
+    const Estimates implicit = made(false, Method::model), fastest = made(true, Method::model);
+    EXPECT_LT(fastest.time(), implicit.time());
+    ASSERT_EQ(fastest.rows.size(), implicit.rows.size());
+    bool winograd = false;
+    for (std::size_t i = 0; i < fastest.rows.size(); ++i) {
+        const Estimate &a = fastest.rows[i].estimates.front(), &b = implicit.rows[i].estimates.front();
+        EXPECT_EQ(a.layer->name, b.layer->name);
+        EXPECT_LE(a.kernel.time->value, b.kernel.time->value) << a.layer->name;
+        EXPECT_EQ(a.found != nullptr, std::holds_alternative<Convolution>(a.layer->op));
+        winograd = winograd || a.mapping.transform != Transform::none;
+    }
+    EXPECT_TRUE(winograd);
+    // The paper describes implicit GEMMs.
+    EXPECT_EQ(made(true, Method::paper).time(), made(false, Method::paper).time());
+}
+
 TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
     LayerRequest request;
     request.network = "resnet50";

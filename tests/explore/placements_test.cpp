@@ -18,10 +18,12 @@ struct Question {
     const char *gpu, *network;
     bool convolutions;
     Precision precision = Precision::fp32;
+    bool fastest_algorithm = false;
 };
 Workload asked_of(const Question& question) {
     Workload work;
-    const Network network = *builtin_network(question.network, {16, 128});
+    Network network = *builtin_network(question.network, {16, 128});
+    if (question.fastest_algorithm) take_fastest_algorithms(network.layers);
     work.add(with_precision(network, question.precision), 1, question.convolutions);
     return work;
 }
@@ -96,6 +98,7 @@ TEST_P(Placements, no_tile_that_was_left_out_is_faster) {
 
 INSTANTIATE_TEST_SUITE_P(All, Placements,
                          testing::Values(Question{"titan-xp", "resnet152", true}, Question{"v100", "resnet50", false},
+                                         Question{"a100", "resnet50", true, Precision::fp32, true},
                                          Question{"k80", "alexnet-grouped", false}, Question{"t4", "bert-base", false},
                                          Question{"h100", "bert-base", false, Precision::bf16}),
                          [](const auto& question) {

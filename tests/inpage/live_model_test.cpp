@@ -194,8 +194,11 @@ LayerRequest asked(const char* name, std::int64_t batch, std::int64_t sequence, 
 TEST(LiveModel, makes_a_network_again_as_predict_would_for_another_batch_sequence_and_precision) {
     LayerRequest trained = asked("resnet50", 8, 0, {}), more = asked("resnet50", 32, 0, Precision::fp16);
     trained.training = more.training = true;
+    LayerRequest fastest = asked("resnet50", 2, 0, {}), batched = asked("resnet50", 64, 0, {});
+    fastest.fastest_algorithm = batched.fastest_algorithm = true;
     const std::vector<Asked> all = {
         {"resnet50", "v100", trained, more},
+        {"resnet50", "t4", fastest, batched},
         {"bert-base", "a100", asked("bert-base", 4, 128, {}), asked("bert-base", 16, 384, Precision::fp16)},
         {"llama-3-8b", "h100-sxm", asked("llama-3-8b", 1, 2048, {}), asked("llama-3-8b", 2, 512, Precision::fp16)},
         {"mixtral-8x7b", "h200", asked("mixtral-8x7b", 1, 0, {}, Phase::decode, 512),
