@@ -5,7 +5,7 @@
 #include <gambrel/report.hpp>
 
 int main() {
-    auto layers = gambrel::load_layers({.network = "resnet50", .batch = 32});
+    auto layers = gambrel::load_layers({.network = "resnet50", .batch = 32, .fastest_algorithm = true});
     if (!layers) return std::cerr << gambrel::to_text(layers.error()), 2;
     const auto estimates = gambrel::estimate(std::make_shared<gambrel::LayerSet>(std::move(*layers)),
                                              {.machine = *gambrel::find_in_catalogue("v100")});
