@@ -177,6 +177,7 @@ Result<std::vector<Estimates>> estimate_each(const std::shared_ptr<const LayerSe
 // next one.
 struct StreamedRow {
     std::span<const std::string_view> cells;
+    std::string_view text;             // LayerTableReader::canonical_text()
     const Figures* figures = nullptr;  // null: there is none, and `reason` says why
     std::string_view reason;
 };
