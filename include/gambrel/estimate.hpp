@@ -101,7 +101,12 @@ private:
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
     EstimatorOptions options_;
-    std::map<std::pair<std::string, double>, std::shared_ptr<const EstimatedMachine>, std::less<>> known_;
+    struct KnownMachine {
+        double clock = 0;  // below 0: which one was asked for
+        std::string gpu;
+        std::shared_ptr<const EstimatedMachine> on;
+    };
+    std::vector<KnownMachine> known_;
 };
 
 // Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged
