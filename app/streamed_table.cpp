@@ -27,6 +27,7 @@ int stream_table(const NetworkFlags& network, const EstimatorOptions& options, c
     if (!request) return bad_input(request.error());
     LayerTableOptions table_options;
     table_options.precision = request->precision;
+    table_options.names = false;  // no message and no column of CSV has them
     auto table = LayerTableReader::open_file(request->table, table_options);
     if (!table) return bad_input(table.error());
     if (!output.quiet) print_notes(notes);

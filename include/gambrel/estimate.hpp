@@ -103,7 +103,12 @@ private:
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
     EstimatorOptions options_;
-    std::map<std::pair<std::string, double>, std::shared_ptr<const EstimatedMachine>, std::less<>> known_;
+    struct KnownMachine {
+        double clock = 0;  // below 0: which one was asked for
+        std::string gpu;
+        std::shared_ptr<const EstimatedMachine> on;
+    };
+    std::vector<KnownMachine> known_;
 };
 
 // Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged
@@ -180,6 +185,7 @@ Result<std::vector<Estimates>> estimate_each(const std::shared_ptr<const LayerSe
 // next one.
 struct StreamedRow {
     std::span<const std::string_view> cells;
+    std::string_view text;             // LayerTableReader::canonical_text()
     const Figures* figures = nullptr;  // null: there is none, and `reason` says why
     std::string_view reason;
 };

@@ -160,7 +160,8 @@ struct LayerTable {
     Errors notes;  // columns that are passed through but look like a misspelt one
 };
 struct LayerTableOptions {
-    std::optional<Precision> precision;  // of rows that give none; else FP32, with a note
+    std::optional<Precision> precision = {};  // of rows that give none; else FP32, with a note
+    bool names = true;                        // rows that give none are named by their shape
 };
 // docs/formats.md, "Layer tables".
 Result<LayerTable> read_layer_table(std::string_view text, const std::string& source,
@@ -187,6 +188,9 @@ public:
     // Of the row: its cells as they were, at most as many as there are columns, valid until the next call of next().
     [[nodiscard]] std::span<const std::string_view> cells() const;
     [[nodiscard]] std::size_t line() const;
+    // The text of the row without its line end, where its cells written as CSV give that text again if it is printable
+    // ASCII; else empty. Valid as long as the cells.
+    [[nodiscard]] std::string_view canonical_text() const;
     // Its layers, or the reason why there are none; what `row` held before is overwritten, but not its line and cells.
     void read(LayerRow& row) const;
 

@@ -1,9 +1,14 @@
 #include "base/csv_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace gambrel::base_detail {
 
@@ -33,20 +38,66 @@ const char* find_quote(const char* from, const char* end) {
     return find_byte(from, end, '"');
 }
 
-// The comma or line end behind an unquoted field.
-const char* field_end(const char* from, const char* end) {
-    constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
-    if constexpr (std::endian::native == std::endian::little) {
-        for (; end - from >= 8; from += 8) {
-            std::uint64_t bytes = 0;
-            std::memcpy(&bytes, from, 8);
-            const std::uint64_t comma = bytes ^ kOnes * ',', line = bytes ^ kOnes * '\n';
-            const std::uint64_t found = (((comma - kOnes) & ~comma) | ((line - kOnes) & ~line)) & kHighs;
-            if (found != 0) return from + std::countr_zero(found) / 8;
-        }
-    }
-    while (from < end && *from != ',' && *from != '\n') ++from;
-    return from;
+// A bit for each of 16 bytes that is a comma or a line end.
+constexpr std::ptrdiff_t kBlock = 16;
+unsigned stops_in(const char* block) {
+#if defined(__SSE2__)
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
+    const __m128i commas = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(',')), ends = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'));
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(commas, ends)));
+#else
+    unsigned stops = 0;
+    for (int i = 0; i < kBlock; ++i) stops |= (block[i] == ',' || block[i] == '\n' ? 1U : 0U) << i;
+    return stops;
+#endif
+}
+
+// Whether a field that begins with it may be a formula or guarded against being one (base/csv_guard.hpp).
+constexpr auto kMayBeGuarded = [] {
+    std::array<bool, 256> may{};
+    for (const char c : {'=', '+', '-', '@', '\''}) may[static_cast<unsigned char>(c)] = true;
+    return may;
+}();
+
+// Reads fields without quotes up to the end of the record or to a field that begins with a quote: where that is, or
+// null if there are too many. Most are a few digits, so that the ends of all in a block are looked for at once.
+const char* read_plain_fields(CsvRow& row, const char* start, const char* end) {
+    bool guarded = false;
+    // Whether these fields end here.
+    const auto ends_at = [&](const char* stop) {
+        guarded |= kMayBeGuarded[static_cast<unsigned char>(*start)];
+        row.fields.emplace_back(start, static_cast<std::size_t>(stop - start));
+        start = *stop == '\n' ? stop : stop + 1;
+        return *stop == '\n' || (start < end && *start == '"');
+    };
+    const auto all = [&]() -> const char* {
+        const char* at = start;
+        for (; end - at >= kBlock && row.fields.size() + kBlock <= kMostFields; at += kBlock)
+            for (unsigned stops = stops_in(at); stops != 0; stops &= stops - 1)
+                if (ends_at(at + std::countr_zero(stops))) return start;
+        for (; at < end && row.fields.size() <= kMostFields; ++at)
+            if ((*at == ',' || *at == '\n') && ends_at(at)) return start;
+        if (at < end) return nullptr;
+        row.fields.emplace_back(start, static_cast<std::size_t>(end - start));
+        guarded |= start < end && kMayBeGuarded[static_cast<unsigned char>(*start)];
+        return end;
+    };
+    const char* const stopped = all();
+    if (guarded) row.canonical = false;
+    return row.fields.size() <= kMostFields + 1 ? stopped : nullptr;
+}
+
+// There are few or none.
+std::size_t quotes_in(std::string_view text) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at + 1)) ++count;
+    return count;
+}
+
+// Of a quoted field as it stands between its quotes.
+bool needs_quotes(std::string_view field) {
+    return field.find_first_of(",\"") != std::string_view::npos &&
+           !kMayBeGuarded[static_cast<unsigned char>(field.front())];
 }
 
 struct Quoted {
@@ -98,33 +149,38 @@ void CsvScanner::skip_line() {
 bool CsvScanner::read_fields(CsvRow& row, std::size_t from, std::size_t mark_column) {
     const char* const begin = text_.data();
     const char* const end = begin + text_.size();
-    const char* at = begin + from;
+    const char *at = begin + from, *last = at;
+    std::size_t quotes = 0;  // around and inside of the quoted fields
     for (;;) {
         if (row.fields.size() > kMostFields) return false;
-        if (row.fields.size() == mark_column) row.mark = static_cast<std::size_t>(at - begin);
-        if (at < end && *at == '"') {
-            const auto [close, doubled] = close_of(at, end);
-            if (close == nullptr) return false;
-            const std::string_view field(at + 1, static_cast<std::size_t>(close - at - 1));
-            row.fields.push_back(doubled ? undoubled(field, row.unescaped) : field);
-            at = close + 1;
-        } else {
-            const char* const start = at;
-            at = field_end(at, end);
-            row.fields.emplace_back(start, static_cast<std::size_t>(at - start));
-            if (at < end && *at == ',') {
-                ++at;
-                continue;
-            }
+        if (at == end || *at != '"') {
+            const std::size_t first = row.fields.size();
+            at = read_plain_fields(row, at, end);
+            if (at == nullptr) return false;
+            if (first <= mark_column && mark_column < row.fields.size())
+                row.mark = static_cast<std::size_t>(row.fields[mark_column].data() - begin);
+            if (at < end && *at == '"') continue;
             if (row.fields.back().ends_with('\r')) row.fields.back().remove_suffix(1);
+            last = row.fields.back().data() + row.fields.back().size();
             break;
         }
+        if (row.fields.size() == mark_column) row.mark = static_cast<std::size_t>(at - begin);
+        const auto [close, doubled] = close_of(at, end);
+        if (close == nullptr) return false;
+        const std::string_view field(at + 1, static_cast<std::size_t>(close - at - 1));
+        row.fields.push_back(doubled ? undoubled(field, row.unescaped) : field);
+        quotes += 2 + (doubled ? quotes_in(field) : 0);
+        if (!needs_quotes(field)) row.canonical = false;
+        last = at = close + 1;
         if (at < end && *at == '\r' && (at + 1 == end || at[1] == '\n')) ++at;
         if (at == end || *at == '\n') break;
         if (*at != ',') return false;
         ++at;
     }
     at_ = static_cast<std::size_t>(at - begin) + (at == end ? 0 : 1);
+    row.text = {begin + row.begin, static_cast<std::size_t>(last - begin) - row.begin};
+    // Quotes inside of a field that does not begin with one.
+    if (row.canonical && quotes_in(row.text) != quotes) row.canonical = false;
     return true;
 }
 
@@ -133,6 +189,7 @@ bool CsvScanner::read(CsvRow& row, std::size_t mark_column) {
     row.unescaped.clear();
     row.begin = at_;
     row.mark = 0;
+    row.canonical = true;
     return read_fields(row, at_, mark_column);
 }
 
@@ -140,6 +197,7 @@ bool CsvScanner::read_after(CsvRow& row, std::size_t columns, std::size_t bytes)
     row.fields.resize(columns);
     row.begin = at_;
     row.mark = at_ + bytes;
+    row.canonical = false;
     return read_fields(row, at_ + bytes, columns);
 }
 

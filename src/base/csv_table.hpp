@@ -20,6 +20,10 @@ struct CsvRow {
     std::size_t begin = 0;                 // where its text begins
     std::size_t mark = 0;                  // where the field `mark_column` begins, 0 if the row has no such field
     std::deque<std::string> unescaped;     // the fields that held doubled quotes
+    std::string_view text;                 // of a row that was read as a whole, without its line end
+    // Written as CSV its fields give that text again, if all of it is printable ASCII: those that must be quoted are,
+    // no other is, and none is guarded or looks like a formula (base/csv_guard.hpp).
+    bool canonical = false;
 };
 
 class CsvScanner {

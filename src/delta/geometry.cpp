@@ -34,9 +34,9 @@ double factor(double run, double element, const Matrix& x, std::int32_t alignmen
     }
     grain = std::min(grain, kSector);
     // Parts of a split begin where they begin: one that starts inside a sector takes one more with every run.
-    double total = 0;
+    double total = sectors(bytes, grain);
     const std::int64_t parts = alignment > 0 ? 1 : std::min<std::int64_t>(x.parts, 64);
-    for (std::int64_t i = 0; i < parts; ++i)
+    for (std::int64_t i = 1; i < parts; ++i)
         total += sectors(bytes, grain, remainder_of(static_cast<double>(i * x.part * e), grain));
     return total / static_cast<double>(parts) * kSector / bytes;
 }
@@ -45,9 +45,12 @@ OperandAccess matrix_operand(const Matrix& x, const WarpLoad& load, double eleme
     OperandAccess o;
     o.elements = x.elements;
     const double run = std::max(1.0, std::min<double>(load.run(), x.window));
-    o.overfetch_request = factor(run, element, x, load.alignment);
-    o.overfetch_step = std::min(o.overfetch_request, factor(std::max(run, x.window), element, x, load.alignment));
-    o.overfetch_cta = std::min(o.overfetch_step, factor(std::max(run, x.window_kept), element, x, 0));
+    const double step = std::max(run, x.window), kept = std::max(run, x.window_kept);
+    o.overfetch_request = o.overfetch_step = factor(run, element, x, load.alignment);
+    // Often a request takes all of a step, and a step all that a CTA takes of a row.
+    if (step != run) o.overfetch_step = std::min(o.overfetch_request, factor(step, element, x, load.alignment));
+    o.overfetch_cta = o.overfetch_step;
+    if (kept != step || load.alignment > 0) o.overfetch_cta = std::min(o.overfetch_step, factor(kept, element, x, 0));
     return o;
 }
 

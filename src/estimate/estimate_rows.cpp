@@ -27,7 +27,7 @@ Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& 
     StreamedTable out;
     const auto without = [&](std::string_view reason) {
         notes.add_reason(reason, [&] { return fmt::format("line {}", table.line()); });
-        return take({table.cells(), nullptr, reason});
+        return take({table.cells(), table.canonical_text(), nullptr, reason});
     };
     while (!out.stopped && table.next()) {
         table.read(row);
@@ -41,7 +41,7 @@ Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& 
             continue;
         }
         for (const Layer& layer : row.layers) notes.add_layer(layer, *figures->on);
-        out.stopped = !take({table.cells(), &*figures, {}});
+        out.stopped = !take({table.cells(), table.canonical_text(), &*figures, {}});
     }
     if (Errors wrong = table.faults(); !wrong.empty() && !out.stopped) return tl::unexpected(std::move(wrong));
     if (!notes.any() && !out.stopped) return tl::unexpected(notes.failure(title, true));

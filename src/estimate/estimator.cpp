@@ -161,8 +161,9 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
     const bool called = is_fp16_call(layer);
     const double asked = layer.hints.base_clock ? -1 : called ? -2 : 0;
-    std::pair<std::string, double> key{layer.hints.gpu, clock ? clock->value() : asked};
-    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    const double at = clock ? clock->value() : asked;
+    for (const KnownMachine& known : known_)
+        if (known.clock == at && known.gpu == layer.hints.gpu) return known.on;
     const Machine* machine = nullptr;
     if (layer.hints.gpu.empty()) {
         if (!options_.machine) return failure(layer.name, "no GPU is given: use --machine, or a column gpu");
@@ -180,8 +181,9 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
     // Where every row has a clock of its own, the machines of rows long past would fill the memory.
     constexpr std::size_t kMostKnown = 256;
     if (known_.size() == kMostKnown) known_.clear();
-    auto known = std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, *inputs});
-    return known_.emplace(std::move(key), std::move(known)).first->second;
+    known_.push_back(
+        {at, layer.hints.gpu, std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, *inputs})});
+    return known_.back().on;
 }
 
 Result<Estimator::Target> Estimator::target_of(const Layer& layer) {
@@ -220,13 +222,12 @@ std::shared_ptr<const Layer> Estimator::layer_by_algorithm(const Layer& layer, c
 
 Result<Prediction> Estimator::predicted(const Layer& layer, const EstimatedMachine& on) const {
     const Model model = options_.method == Method::paper ? Model::paper : Model::gambrel;
-    Result<Prediction> p;
-    if (options_.search && !options_.tile) {
-        *p = predict(layer, on.machine, on.inputs, model, true);
-    } else {
+    const auto by_mapping = [&] {
         const Mapping m = mapping_of(layer, on);
-        *p = predict(layer, m, occupancy(on.inputs.limits, m), on.inputs, model);
-    }
+        return predict(layer, m, occupancy(on.inputs.limits, m), on.inputs, model);
+    };
+    Result<Prediction> p(options_.search && !options_.tile ? predict(layer, on.machine, on.inputs, model, true)
+                                                           : by_mapping());
     if (p->mapping.family == KernelFamily::tiled && p->occupancy.ctas_per_sm == 0)
         p = tl::unexpected(not_launchable(layer, p->mapping, on.machine));
     return p;

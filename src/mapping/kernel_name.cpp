@@ -147,24 +147,35 @@ KernelName parsed_name(std::string_view text) {
 
 }  // namespace
 
-// A table repeats a few names over many thousand rows, and each row asks for its name several times. The cache needs
-// no destructor: not every system that this is compiled for runs those of a thread.
+// A table repeats a few names over many thousand rows, and each row asks for its name several times. Four names share a
+// place, so that two of them do not push each other out by turns. The cache needs no destructor: not every system that
+// this is compiled for runs those of a thread.
 KernelName parse_kernel_name(std::string_view text) {
     struct Known {
-        std::array<char, 256> text;
+        std::array<char, 512> text;
         std::size_t length;  // 0: unused
         KernelName name;
     };
     static_assert(std::is_trivially_destructible_v<Known>);
-    constexpr std::size_t kKept = 256;
-    thread_local std::array<Known, kKept> cache{};
+    constexpr std::size_t kPlaces = 64, kNames = 4;
+    struct Place {
+        std::array<Known, kNames> names;
+        std::size_t oldest;
+    };
+    thread_local std::array<Place, kPlaces> cache{};
+    thread_local const Known* last = nullptr;
     if (text.empty()) return {};
     if (text.size() > sizeof(Known::text)) return parsed_name(text);
-    Known& known = cache[std::hash<std::string_view>{}(text) % kKept];
-    if (std::string_view(known.text.data(), known.length) == text) return known.name;
+    const auto is_of = [&](const Known& known) { return std::string_view(known.text.data(), known.length) == text; };
+    if (last != nullptr && is_of(*last)) return last->name;
+    Place& place = cache[std::hash<std::string_view>{}(text) % kPlaces];
+    for (const Known& known : place.names)
+        if (is_of(known)) return last = &known, known.name;
+    Known& known = place.names[place.oldest++ % kNames];
     known.name = parsed_name(text);
     known.length = text.size();
     std::copy(text.begin(), text.end(), known.text.begin());
+    last = &known;
     return known.name;
 }
 

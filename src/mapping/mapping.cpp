@@ -54,7 +54,7 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
     m.warp.k = m.cta.k / std::max(1, std::min(name.slices, m.cta.k));
     give_resources(m, layer, gpu, family);
     // A tile by hand may ask for more than an SM has: fewer stages, then a shorter k-step.
-    while ((m.stages > 2 || m.cta.k > 1) && occupancy(gpu.limits, m).ctas_per_sm == 0) {
+    while ((m.stages > 2 || m.cta.k > 1) && !fits(gpu.limits, m)) {
         if (m.stages > 2)
             --m.stages;
         else

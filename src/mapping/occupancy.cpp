@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include <gambrel/mapping.hpp>
+#include "mapping/rules.hpp"
 
 namespace gambrel {
 namespace {
@@ -18,6 +18,26 @@ double carve_out(double used, const Architecture& architecture) {
     return architecture.carve_outs.empty() ? used : architecture.carve_outs.back().value();
 }
 
+// What a CTA takes of an SM.
+struct CtaNeeds {
+    double warps, registers, shared;
+};
+CtaNeeds needs_of(const Mapping& m, const Architecture& architecture) {
+    const double warps = std::ceil(m.threads / 32.0);
+    const double registers = warps * 32 * rounded_up(std::max(16, m.registers), architecture.register_granularity) * 4;
+    const double granularity = architecture.shared_memory_granularity.value();
+    const double shared = m.shared_memory.value() > 0 ? rounded_up(m.shared_memory.value(), granularity) +
+                                                            architecture.shared_memory_reserved.value()
+                                                      : 0;
+    return {warps, registers, shared};
+}
+
+// Whether the limits of one thread and one CTA allow it.
+bool allowed(const SmLimits& sm, const Mapping& m) {
+    return m.threads > 0 && m.registers <= sm.architecture->registers_per_thread &&
+           m.shared_memory <= sm.shared_memory_per_cta;
+}
+
 }  // namespace
 
 SmLimits sm_limits(const Machine& machine) {
@@ -30,13 +50,8 @@ SmLimits sm_limits(const Machine& machine) {
 Occupancy occupancy(const SmLimits& sm, const Mapping& m) {
     const Architecture& architecture = *sm.architecture;
     Occupancy o;
-    if (m.threads <= 0 || m.registers > architecture.registers_per_thread) return o;
-    const double warps = std::ceil(m.threads / 32.0);
-    const double registers = warps * 32 * rounded_up(std::max(16, m.registers), architecture.register_granularity) * 4;
-    const double granularity = architecture.shared_memory_granularity.value();
-    const double shared = m.shared_memory.value() > 0 ? rounded_up(m.shared_memory.value(), granularity) +
-                                                            architecture.shared_memory_reserved.value()
-                                                      : 0;
+    if (!allowed(sm, m)) return o;
+    const auto [warps, registers, shared] = needs_of(m, architecture);
     struct Bound {
         double ctas;
         Occupancy::Limit limit;
@@ -49,7 +64,6 @@ Occupancy occupancy(const SmLimits& sm, const Mapping& m) {
     }};
     const auto least =
         std::min_element(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.ctas < b.ctas; });
-    if (m.shared_memory > sm.shared_memory_per_cta) return o;
     o.ctas_per_sm = static_cast<std::int32_t>(least->ctas);
     o.warps_per_sm = o.ctas_per_sm * static_cast<std::int32_t>(warps);
     o.limit = least->limit;
@@ -57,6 +71,13 @@ Occupancy occupancy(const SmLimits& sm, const Mapping& m) {
     if (architecture.l1_holds_shared_memory) array -= std::min(array, carve_out(o.ctas_per_sm * shared, architecture));
     o.l1 = Bytes{array};
     return o;
+}
+
+bool mapping_detail::fits(const SmLimits& sm, const Mapping& m) {
+    if (!allowed(sm, m)) return false;
+    const auto [warps, registers, shared] = needs_of(m, *sm.architecture);
+    return warps <= sm.max_warps && registers <= sm.registers.value() && shared <= sm.shared_memory.value() &&
+           sm.max_ctas >= 1;
 }
 
 Occupancy occupancy(const Machine& machine, const Mapping& mapping) { return occupancy(sm_limits(machine), mapping); }

@@ -30,6 +30,8 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
 Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe);
 // Threads, registers, shared memory and warp tile for m.cta, m.stages and m.pipe.
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family);
+// Whether an SM has room for a CTA: occupancy() is not 0.
+bool fits(const SmLimits& limits, const Mapping& mapping);
 // What a warp loads with one request, by pass, layout and family.
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name);
 // Of a convolution by transforms: the GEMM of the transformed tiles, and the tile of it that a CTA has.

@@ -1,16 +1,21 @@
 #include <algorithm>
-#include <string>
+#include <string_view>
 
 #include "mapping/rules.hpp"
 
 namespace gambrel {
 namespace {
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return out;
+// Whether the text has the word, which is in lower case, in any case. A row asks several times, so nothing is copied,
+// and most names of kernels have few of the letter that it begins with.
+bool has_in_any_case(std::string_view text, std::string_view word) {
+    const auto same = [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == lower; };
+    for (const char first : {word.front(), static_cast<char>(word.front() - 'a' + 'A')})
+        for (std::size_t at = text.find(first); at != text.npos; at = text.find(first, at + 1))
+            if (const std::string_view here = text.substr(at, word.size());
+                std::equal(here.begin(), here.end(), word.begin(), word.end(), same))
+                return true;
+    return false;
 }
 
 }  // namespace
@@ -22,10 +27,11 @@ Transform transform_of(const Layer& layer) {
     const bool square = v->r == v->s && (v->r == 3 || v->r == 5);
     if (!square) return Transform::none;
     if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
-    if (layer.hints.algorithm.empty() && layer.hints.kernel.empty()) return Transform::none;
-    const std::string how = lower(layer.hints.algorithm) + " " + lower(layer.hints.kernel);
-    if (how.find("winograd") == std::string::npos) return Transform::none;
-    if (how.find("nonfused") != std::string::npos) return Transform::winograd_separate;
+    const auto named = [&](std::string_view word) {
+        return has_in_any_case(layer.hints.algorithm, word) || has_in_any_case(layer.hints.kernel, word);
+    };
+    if (!named("winograd")) return Transform::none;
+    if (named("nonfused")) return Transform::winograd_separate;
     return v->r == 3 ? Transform::winograd_fused : Transform::none;
 }
 

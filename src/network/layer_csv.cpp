@@ -97,12 +97,13 @@ struct LayerTableReader::State {
             skip_line();
             return;
         }
-        const std::size_t fields = record.fields.size();
-        record.fields.resize(std::min(fields, header.size()));
-        for (std::string_view& field : record.fields)
-            if (field.starts_with('\'')) field = csv_unguarded(field);
-        if (fields != header.size())
+        if (!record.canonical)
+            for (std::string_view& field : record.fields)
+                if (field.starts_with('\'')) field = csv_unguarded(field);
+        if (const std::size_t fields = record.fields.size(); fields != header.size()) {
+            record.fields.resize(std::min(fields, header.size()));
             reason = fmt::format("{} fields, expected {} as in the header", fields, header.size());
+        }
     }
 };
 
@@ -151,6 +152,10 @@ const Errors& LayerTableReader::notes() const { return state_->notes; }
 std::span<const std::string_view> LayerTableReader::cells() const { return state_->record.fields; }
 std::size_t LayerTableReader::line() const { return state_->line_number(); }
 
+std::string_view LayerTableReader::canonical_text() const {
+    return state_->record.canonical && state_->reason.empty() ? state_->record.text : std::string_view();
+}
+
 Errors LayerTableReader::faults() const {
     if (state_->window.fault().empty()) return {};
     return {{state_->source, state_->window.fault()}};
@@ -164,11 +169,12 @@ bool LayerTableReader::next() {
 }
 
 void LayerTableReader::read(LayerRow& row) const {
+    if (state_->reason.empty()) {
+        row.reason.clear();
+        return read_row(row, cells(), state_->columns, state_->options, state_->memo);
+    }
     row.reason = state_->reason;
-    if (row.reason.empty())
-        read_row(row, cells(), state_->columns, state_->options, state_->memo);
-    else
-        row.layers.clear();
+    row.layers.clear();
 }
 
 namespace {

@@ -53,6 +53,10 @@ public:
 
 private:
     [[nodiscard]] std::string_view cell(Column column) const { return cells_.text(column); }
+    // Into a string that is empty.
+    void copy(Column column, std::string& to) const {
+        if (columns_.has(column)) to = cell(column);
+    }
 
     const Operation& operation() { return memo_.operations.of(cell(Column::op), operation_from); }
 
@@ -75,7 +79,7 @@ private:
             layer.op = convolution();
         if (!cells_.faults().empty()) return row_.layers.clear();
         layer.bias = cells_.flag(Column::bias);
-        if (layer.name.empty()) name_by_shape(layer);
+        if (layer.name.empty() && options_.names) name_by_shape(layer);
         if (!gemm && cells_.has(Column::invocations) && knows_calls_of(cell(Column::framework))) {
             const bool matrix_units = number_from(cell(Column::tensor_flop)).value_or(1) > 0;
             row_.layers = profiled_call(cell(Column::framework), layer, passes.second.has_value(), matrix_units);
@@ -105,11 +109,11 @@ private:
     }
 
     void describe(Layer& layer) {
-        layer.name = cell(Column::name);
+        copy(Column::name, layer.name);
         Hints& hints = layer.hints;
-        hints.gpu = cell(Column::gpu);
-        hints.algorithm = cell(Column::algorithm);
-        hints.kernel = cell(Column::kernel);
+        copy(Column::gpu, hints.gpu);
+        copy(Column::algorithm, hints.algorithm);
+        copy(Column::kernel, hints.kernel);
         hints.tile_m = integer(Column::tile_m, 0);
         hints.tile_n = integer(Column::tile_n, 0);
         hints.tile_k = integer(Column::tile_k, 0);

@@ -17,17 +17,11 @@ std::optional<double> number_from(std::string_view text) {
 }
 
 // Tables written by way of floating point have "128.0".
-std::int64_t RowCells::read_integer(Column column, std::optional<std::int64_t> if_empty) {
-    const std::string_view cell = text(column);
+std::int64_t RowCells::read_integer(std::string_view cell, Column column, std::optional<std::int64_t> if_empty) {
     if (cell.empty()) {
         if (!if_empty) fault(fmt::format("{} is empty, expected a whole number", name(column)));
         return if_empty.value_or(1);
     }
-    // Nearly all are plain digits, which need no floating point.
-    std::int64_t whole = 0;
-    const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), whole);
-    constexpr std::int64_t kExact = std::int64_t{1} << 53;
-    if (status == std::errc{} && end == cell.data() + cell.size() && whole > -kExact && whole < kExact) return whole;
     const auto value = number_from(cell);
     if (value && *value == std::floor(*value) && std::abs(*value) < 0x1p53) return static_cast<std::int64_t>(*value);
     fault(fmt::format("{} \"{}\": expected a whole number", name(column), cell));

@@ -26,7 +26,10 @@ public:
     [[nodiscard]] bool has(Column column) const { return !text(column).empty(); }
     // A fault where the cell is not a whole number, or where it is empty and nothing stands in for it.
     std::int64_t integer(Column column, std::optional<std::int64_t> if_empty) {
-        return if_empty && !columns_.has(column) ? *if_empty : read_integer(column, if_empty);
+        if (if_empty && !columns_.has(column)) return *if_empty;
+        const std::string_view cell = text(column);
+        const std::int64_t whole = few_digits(cell);
+        return whole >= 0 ? whole : read_integer(cell, column, if_empty);
     }
     bool flag(Column column);
     void fault(std::string what) { faults_.push_back(std::move(what)); }
@@ -35,7 +38,19 @@ public:
     std::vector<std::string>& faults() { return faults_; }
 
 private:
-    std::int64_t read_integer(Column column, std::optional<std::int64_t> if_empty);
+    // Nearly all cells are a few plain digits: 1 to 15, so that the number is exact as a floating point number, too.
+    // Below 0: it is not.
+    static std::int64_t few_digits(std::string_view text) {
+        if (text.empty() || text.size() > 15) return -1;
+        std::int64_t value = 0;
+        for (const char c : text) {
+            const auto digit = static_cast<unsigned char>(c - '0');
+            if (digit > 9) return -1;
+            value = value * 10 + digit;
+        }
+        return value;
+    }
+    std::int64_t read_integer(std::string_view cell, Column column, std::optional<std::int64_t> if_empty);
 
     std::span<const std::string_view> cells_;
     const LayerColumns& columns_;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +15,12 @@
 
 namespace gambrel::network_detail {
 
-template <class Meaning>
+template <class Meaning, std::size_t Places = 16>
 class Remembered {
 public:
     template <class Read>
     const Meaning& of(std::string_view word, const Read& read) {
-        const unsigned last = word.empty() ? 0 : static_cast<unsigned char>(word.back());
-        Known& known = known_[(word.size() * 7 + last) % known_.size()];
+        Known& known = known_[place_of(word) % Places];
         if (!known.used || known.word != word) {
             known.meaning = read(word);
             known.word = word;
@@ -29,12 +30,18 @@ public:
     }
 
 private:
+    // Most words are short. Names of kernels differ somewhere in their middle.
+    static std::size_t place_of(std::string_view word) {
+        if (word.empty()) return 0;
+        if (word.size() > 12) return std::hash<std::string_view>{}(word);
+        return word.size() * 7 + static_cast<unsigned char>(word.back());
+    }
     struct Known {
         std::string word;
         Meaning meaning{};
         bool used = false;
     };
-    std::array<Known, 16> known_;
+    std::array<Known, Places> known_;
 };
 
 struct Storage {
@@ -57,7 +64,7 @@ struct RowMemo {
     Remembered<std::optional<Storage>> storage;
     Remembered<std::optional<Timing>> software;
     Remembered<std::optional<Layout>> layouts;
-    Remembered<KernelWords> words;  // of algorithms and kernels
+    Remembered<KernelWords, 256> words;  // of algorithms and kernels
 };
 
 }  // namespace gambrel::network_detail

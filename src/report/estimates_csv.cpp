@@ -1,6 +1,7 @@
 // Layers with what is predicted of them, a row each: the input's columns as they were, then ours.
 #include <array>
 
+#include <fmt/format.h>
 #include <gambrel/report.hpp>
 
 #include "report/fields.hpp"
@@ -45,18 +46,18 @@ Figures figures_of(const std::vector<Estimate>& estimates) {
 }  // namespace
 
 EstimateRowsCsv::EstimateRowsCsv(std::vector<std::string> columns, Method method, bool partial)
-    : given_(columns.size()), origin_(name(origin(method))) {
-    if (partial) origin_ += ", partial";
+    : given_(columns.size()) {
+    add_csv_cell(origin_, fmt::format("{}{}", name(origin(method)), partial ? ", partial" : ""));
     columns.insert(columns.end(), kPredictedColumns.begin(), kPredictedColumns.end());
     heading_ = csv_line(columns);
 }
 
 void EstimateRowsCsv::add(std::string& text, const StreamedRow& row) const {
-    add_csv_cells(text, row.cells, given_);
+    if (row.text.empty() || !add_canonical_csv(text, row.text)) add_csv_cells(text, row.cells, given_);
     if (row.figures) {
         add_predicted_cells(text, *row.figures);
         text += ',';
-        add_csv_cell(text, origin_);
+        text += origin_;
     } else {
         text.append(kPredictedColumns.size() - 1, ',');
         add_csv_cell(text, row.reason);
@@ -84,10 +85,10 @@ std::string estimates_csv(const Estimates& estimates) {
             cells.clear();
         }
         if (row.estimates.empty()) {
-            csv.add(text, {cells, nullptr, row.reason});
+            csv.add(text, {cells, {}, nullptr, row.reason});
         } else {
             const Figures sum = figures_of(row.estimates);
-            csv.add(text, {cells, &sum, {}});
+            csv.add(text, {cells, {}, &sum, {}});
         }
     }
     return text;

@@ -1,6 +1,5 @@
 #include "report/fields.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -32,19 +31,21 @@ struct Characters {
 Characters characters_of(std::string_view text) {
     constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
     std::uint64_t odd = 0, quotes = 0;
-    for (bool last = false; !last;) {
+    const auto look_at = [&](const char* from, std::size_t size) {
         std::uint64_t bytes = 0x6161616161616161u;
-        last = text.size() < 8;
-        if (!last)
-            std::memcpy(&bytes, text.data(), 8);
-        else if (!text.empty())
-            std::memcpy(&bytes, text.data(), text.size());
+        std::memcpy(&bytes, from, size);
         const std::uint64_t below = bytes - 0x20 * kOnes;  // below 0x20; a borrow marks the next byte too
         const std::uint64_t above = bytes + kOnes;         // 0x7F
         odd |= below | above | bytes;
         quotes |= (bytes ^ 0x22 * kOnes) - kOnes;
-        if (!last) text.remove_prefix(8);
-    }
+    };
+    // The last word overlaps the one before it.
+    const std::size_t whole = text.size() / 8 * 8;
+    for (std::size_t at = 0; at < whole; at += 8) look_at(text.data() + at, 8);
+    if (text.size() > 8)
+        look_at(text.data() + text.size() - 8, 8);
+    else if (whole == 0 && !text.empty())
+        look_at(text.data(), text.size());
     return {(odd & kHighs) != 0, (quotes & kHighs) != 0};
 }
 
@@ -62,15 +63,6 @@ void add_quoted(std::string& line, std::string_view text) {
 
 bool may_begin_a_formula(char c) { return c == '=' || c == '+' || c == '-' || c == '@' || c == '\''; }
 
-// Whether the cells lie in memory as they were read, with a comma between each and the next.
-bool lie_side_by_side(std::span<const std::string_view> cells) {
-    for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-        const char* const end = cells[i].data() + cells[i].size();
-        if (cells[i + 1].data() != end + 1 || *end != ',') return false;
-    }
-    return true;
-}
-
 }  // namespace
 
 void add_csv_cell(std::string& line, std::string_view text) {
@@ -85,21 +77,16 @@ void add_csv_cell(std::string& line, std::string_view text) {
 }
 
 void add_csv_cells(std::string& line, std::span<const std::string_view> cells, std::size_t columns) {
-    if (!cells.empty() && cells.size() == columns && lie_side_by_side(cells)) {
-        const std::string_view all(
-            cells.front().data(),
-            static_cast<std::size_t>(cells.back().data() - cells.front().data()) + cells.back().size());
-        const auto guarded = [](std::string_view cell) { return !cell.empty() && may_begin_a_formula(cell.front()); };
-        const Characters has = characters_of(all);
-        if (!has.odd && !has.quotes && std::none_of(cells.begin(), cells.end(), guarded)) {
-            line += all;
-            return;
-        }
-    }
     for (std::size_t i = 0; i < columns; ++i) {
         if (i > 0) line += ',';
         if (i < cells.size()) add_csv_cell(line, cells[i]);
     }
+}
+
+bool add_canonical_csv(std::string& line, std::string_view fields) {
+    if (characters_of(fields).odd) return false;
+    line += fields;
+    return true;
 }
 
 std::string csv_line(const std::vector<std::string>& fields) {

@@ -6,34 +6,9 @@
 #include <set>
 #include <unordered_set>
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace gambrel::report_detail {
-
-std::string exact(double value) {
-    std::string text;
-    add_exact(text, value);
-    return text;
-}
-
-void add_exact(std::string& text, double value) {
-    std::array<char, kLongestExact> digits;
-    text.append(digits.data(), put_exact(digits.data(), value));
-}
-
-char* put_exact(char* to, double value) {
-    if (!std::isfinite(value)) return to;
-    // Bytes and FLOP are whole numbers, which need no search for the shortest decimals; beyond 1e15 they get exponents.
-    if (value >= 0 && value < 1e15 && !std::signbit(value)) {
-        const auto whole = static_cast<std::int64_t>(value);
-        if (static_cast<double>(whole) == value) {
-            const fmt::format_int digits(whole);
-            return std::copy_n(digits.data(), digits.size(), to);
-        }
-    }
-    return fmt::format_to(to, FMT_COMPILE("{}"), value);  // "-1.2345678901234567e-308" has 24
-}
 
 std::string intensity_text(double v) {
     if (!std::isfinite(v)) return {};

@@ -61,6 +61,48 @@ TEST(CsvScanner, reads_the_rest_of_a_row_that_begins_like_the_one_before) {
     EXPECT_THAT(row.fields, ElementsAre("0", "k\"1\"", "m2", "6"));
 }
 
+TEST(CsvScanner, fields_of_every_length_are_split_wherever_their_words_begin) {
+    for (std::size_t length = 0; length < 20; ++length) {
+        const std::string field(length, 'x'), text = field + "," + field + ",\"q,q\"," + field + "\n" + field + ",";
+        CsvScanner scanner(text);
+        CsvRow row;
+        ASSERT_TRUE(scanner.read(row)) << length;
+        EXPECT_THAT(row.fields, ElementsAre(field, field, "q,q", field));
+        ASSERT_TRUE(scanner.read(row)) << length;
+        EXPECT_THAT(row.fields, ElementsAre(field, ""));
+        EXPECT_TRUE(scanner.at_end());
+    }
+}
+
+TEST(CsvScanner, quotes_inside_a_field_that_begins_without_one_are_part_of_it) {
+    CsvScanner scanner("a\"b,5\" disk,c\r\n");
+    CsvRow row;
+    ASSERT_TRUE(scanner.read(row));
+    EXPECT_THAT(row.fields, ElementsAre("a\"b", "5\" disk", "c"));
+}
+
+TEST(CsvScanner, a_row_is_canonical_if_its_fields_written_again_give_the_same_text) {
+    const auto canonical = [](const std::string& text) {
+        CsvScanner scanner(text);
+        CsvRow row;
+        EXPECT_TRUE(scanner.read(row)) << text;
+        EXPECT_EQ(row.text, text.substr(0, text.find_first_of("\r\n")));
+        return row.canonical;
+    };
+    EXPECT_TRUE(canonical("a,,1e-5,x=y\r\n"));
+    EXPECT_TRUE(canonical(",\n"));
+    for (const std::string field : {"\"a,b\"", "\"say \"\"x\"\"\"", "\",\""}) {
+        EXPECT_TRUE(canonical(field + ",a\n")) << field;
+        EXPECT_TRUE(canonical("a," + field + ",a longer field of a row\r\n")) << field;
+        EXPECT_TRUE(canonical("abcdefgh,a," + field)) << field;
+    }
+    for (const std::string field : {"\"a\"", "\"\"", "\"=1,2\"", "a\"b", "=1", "+1", "-1", "@x", "'=1"}) {
+        EXPECT_FALSE(canonical(field + ",a\n")) << field;
+        EXPECT_FALSE(canonical("a,\"b,c\"," + field + ",a longer field of a row\n")) << field;
+        EXPECT_FALSE(canonical("abcdefgh,a," + field)) << field;
+    }
+}
+
 bool has_id(const CsvHeader& header) { return header.has("ID"); }
 
 TEST(CsvScanner, a_row_of_commas_is_no_record) {
@@ -73,6 +115,14 @@ TEST(CsvScanner, a_row_of_commas_is_no_record) {
     scanner.skip_line();
     ASSERT_TRUE(scanner.read(row));
     EXPECT_EQ(row.fields.size(), 2u);
+}
+
+TEST(CsvScanner, the_most_fields_that_a_row_may_have_are_read) {
+    CsvRow row;
+    EXPECT_TRUE(CsvScanner(std::string(100'000, ',') + "\n").read(row));
+    EXPECT_EQ(row.fields.size(), 100'001u);
+    EXPECT_FALSE(CsvScanner(std::string(100'001, ',') + "\n").read(row));
+    EXPECT_FALSE(CsvScanner(std::string(100'001, ',')).read(row));
 }
 
 TEST(FindHeader, passes_over_what_the_program_printed) {

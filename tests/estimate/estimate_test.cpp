@@ -35,6 +35,21 @@ TEST(Estimator, takes_the_rows_gpu_and_clock_before_its_own) {
     EXPECT_NEAR(compute(*half) / compute(*own), 2, 1e-9);
 }
 
+TEST(Estimator, rows_of_many_gpus_and_clocks_do_not_take_each_others) {
+    Estimator estimator(options_for(Method::model));
+    // More than it keeps, so that some are met again after they were forgotten.
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < 300; ++i) {
+            Layer layer = small_layer();
+            layer.hints.gpu = i % 3 == 0 ? "" : i % 3 == 1 ? "t4" : "p4";
+            layer.hints.sm_clock = Frequency{1e9 + 1e6 * (i / 3)};
+            const auto figures = estimator.figures(layer);
+            ASSERT_TRUE(figures);
+            EXPECT_EQ(figures->on->machine.id, i % 3 == 0 ? "v100-sxm2-16gb" : layer.hints.gpu);
+            EXPECT_EQ(figures->on->inputs.clock, *layer.hints.sm_clock);
+        }
+}
+
 // A profiler that counts holds the base clock, unless the row or the command has another.
 TEST(Estimator, takes_the_base_clock_for_a_row_with_counters) {
     const std::string heads = "N,C,H,W,K,R,S,gpu", row = "1,32,14,14,32,3,3,v100-sxm2-16gb";

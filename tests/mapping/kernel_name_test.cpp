@@ -166,6 +166,18 @@ TEST(KernelNames, winograd_is_known_as_what_no_tile_describes) {
     EXPECT_EQ(name.tile, Tile{});
 }
 
+// Names are remembered, some in the same place.
+TEST(KernelNames, a_name_says_the_same_however_many_came_before_it) {
+    const auto tile_of = [](int i) { return Tile{16 + i, 8 + i, 0}; };
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < 400; ++i) {
+            const std::string name = "sgemm_" + std::to_string(16 + i) + "x" + std::to_string(8 + i) + "_nn";
+            EXPECT_EQ(parse_kernel_name(name).tile, tile_of(i)) << name;
+            EXPECT_EQ(parse_kernel_name(name).tile, tile_of(i)) << name;
+            EXPECT_EQ(parse_kernel_name(name + std::string(600, 'x')).tile, tile_of(i)) << name;
+        }
+}
+
 TEST(KernelNames, other_text_says_nothing) {
     for (const char* text : {"", " ", "void at::native::vectorized_elementwise_kernel<4>(int)", "128x64",
                              "splitKreduce_kernel", "x", "<", "<<<>>>", "\xff\xfe 64x64"}) {

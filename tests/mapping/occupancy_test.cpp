@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <gambrel/mapping.hpp>
 
+#include "mapping/rules.hpp"
 #include "mapping/sample.hpp"
 
 namespace gambrel {
@@ -74,6 +75,28 @@ TEST(Occupancy, what_an_sm_does_not_have_cannot_be_launched) {
     EXPECT_EQ(occupancy(v100, plain(256, 32, 97 * kKiB)).ctas_per_sm, 0);
     EXPECT_EQ(occupancy(v100, plain(1024, 255, 0)).ctas_per_sm, 0);
     EXPECT_EQ(occupancy(v100, plain(0, 32, 0)).ctas_per_sm, 0);
+}
+
+TEST(Occupancy, a_cta_fits_exactly_where_an_sm_has_at_least_one) {
+    int fit = 0, tried = 0;
+    for (const char* gpu : {"v100-sxm2-16gb", "k80", "h100-sxm", "t4"}) {
+        const SmLimits limits = sm_limits(machine(gpu));
+        for (const int threads : {0, 32, 33, 512, 1024, 1056, 2048, 2080})
+            for (const int registers : {16, 32, 63, 64, 65, 128, 255, 256})
+                for (const double kib : {0.0, 1.0, 48.0, 49.0, 64.0, 96.0, 97.0, 227.0, 228.0}) {
+                    Mapping m;
+                    m.threads = threads;
+                    m.registers = registers;
+                    m.shared_memory = Bytes{kib * kKiB};
+                    const bool fits = mapping_detail::fits(limits, m);
+                    EXPECT_EQ(fits, occupancy(limits, m).ctas_per_sm > 0)
+                        << gpu << ' ' << threads << ' ' << registers << ' ' << kib;
+                    fit += fits ? 1 : 0;
+                    ++tried;
+                }
+    }
+    EXPECT_GT(fit, tried / 10);
+    EXPECT_LT(fit, tried / 2);
 }
 
 TEST(Occupancy, from_ampere_on_the_driver_keeps_1_kib_of_each_cta) {

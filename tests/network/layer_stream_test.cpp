@@ -85,6 +85,31 @@ TEST_F(LayerStream, gives_the_rows_of_the_plain_file_from_gzip_and_from_a_pipe) 
     writer.join();
 }
 
+TEST_F(LayerStream, the_text_of_a_row_is_given_where_its_cells_written_again_give_that_text) {
+    const std::string text =
+        "op,M,N,K,note\ngemm,64, "
+        "32,16,a=b\r\ngemm,64,32,16,\"a,b\"\ngemm,64,32,16,\"a\"\ngemm,64,32,16,'=b\ngemm,64,32,16\n"
+        "gemm,64,32,16,";
+    auto reader = LayerTableReader::open(text, "t.csv");
+    ASSERT_TRUE(reader);
+    std::vector<std::string> texts;
+    while (reader->next()) texts.emplace_back(reader->canonical_text());
+    EXPECT_THAT(texts,
+                testing::ElementsAre("gemm,64, 32,16,a=b", "gemm,64,32,16,\"a,b\"", "", "", "", "gemm,64,32,16,"));
+}
+
+TEST_F(LayerStream, rows_are_named_by_their_shape_unless_nobody_asks_for_names) {
+    const std::string text = "op,M,N,K\ngemm,64,32,16\n";
+    for (const bool names : {true, false}) {
+        auto reader = LayerTableReader::open(text, "t.csv", {.names = names});
+        ASSERT_TRUE(reader && reader->next());
+        LayerRow row;
+        reader->read(row);
+        ASSERT_THAT(row.layers, SizeIs(1));
+        EXPECT_EQ(row.layers.front().name, names ? "gemm 1x64x32x16" : "");
+    }
+}
+
 TEST_F(LayerStream, holds_only_a_window_of_what_it_unpacks) {
     const std::string text = table_text(200'000);
     ASSERT_GT(text.size(), 5U << 20);

@@ -105,6 +105,22 @@ TEST(Csv, reads_back_names_with_commas_quotes_and_lines) {
 }
 
 // Letters beyond ASCII take a longer way, which decodes the text.
+TEST(Csv, fields_that_were_read_from_csv_are_copied_together_where_nothing_in_them_changes) {
+    for (const std::string fields : {"a", "gemm,64,,32", "0123456,8", "a name of seventeen,~ ", "\"a,b\",c"}) {
+        std::string line = "x,";
+        EXPECT_TRUE(report_detail::add_canonical_csv(line, fields));
+        EXPECT_EQ(line, "x," + fields);
+    }
+    // Wherever in the text they stand.
+    for (const char odd : {'\t', '\n', '\x7f', '\xc3', '\0'})
+        for (std::size_t at = 0; at < 20; ++at) {
+            std::string line = "x,", fields(20, 'a');
+            fields[at] = odd;
+            EXPECT_FALSE(report_detail::add_canonical_csv(line, fields)) << at;
+            EXPECT_EQ(line, "x,");
+        }
+}
+
 TEST(Csv, plain_text_is_quoted_as_text_beyond_ascii_is) {
     std::vector<std::string> texts{"a", "a,b", "\"", "\"\"", "say \"x\"", "=1,2", "'a", "-\"", "f<int, (char)7>(T*)"};
     const std::string letters = "abcdefghijklmnopqrs";
