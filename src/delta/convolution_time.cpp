@@ -26,10 +26,10 @@ Bytes turned_over(const TiledLaunch& c) {
     return (kMoved - counted) * (images + products) + (of_filters - counted) * filters;
 }
 
-// Real numbers of all spectra.
+// Real numbers of all spectra, those of filters by their share of the work.
 double transformed_numbers(const TiledLaunch& c) {
     const auto& [images, filters, products] = c.geometry.transforms.handed_on;
-    return (images + filters + products) / c.geometry.element;
+    return (images + c.geometry.transforms.filter_work * filters + products) / c.geometry.element;
 }
 
 // What CTAs of the busiest SM take one after the other, beside their multiplications.
