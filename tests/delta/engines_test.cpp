@@ -177,5 +177,15 @@ TEST(Depthwise, layers_take_the_slots_of_a_thread_for_each_output) {
     EXPECT_NEAR(p.terms[Term::issue].value(), warps * slots / (40 * 4) / 585e6, 1e-9);
 }
 
+// 16 x 384 x 28 x 28 with stride 2: 97 cycles of an SM for 32 outputs on M60, where those of stride 1 take 48.
+TEST(Depthwise, strided_layers_load_twice_the_sectors) {
+    Convolution v = square(16, 384, 28, 384, 3, 1, 2);
+    v.groups = 384;
+    const Prediction p = ClockedBoard{"m60", 557}.predicted(called(v, "IMPLICIT_GEMM"));
+    const double outputs = 16.0 * 384 * 14 * 14;
+    EXPECT_NEAR(p.traffic.l1.a.value(), 2 * 9 * 4 * outputs, 1);
+    EXPECT_NEAR(p.terms[Term::issue].value() * 557e6 * 16 / (outputs / 32), 97, 8);
+}
+
 }  // namespace
 }  // namespace gambrel
