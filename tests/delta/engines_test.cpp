@@ -85,6 +85,19 @@ TEST(Engines, multiply_nothing_while_they_store_their_outputs) {
     EXPECT_GT(p.time, p.terms[Term::latency] + compulsory_bytes(layer).written / Bandwidth{900e9});
 }
 
+// Two CTAs of fused Winograd on an SM of V100 hide no stores either; engines with precomputed offsets do.
+TEST(Engines, that_load_offsets_hide_their_stores_and_fused_winograd_does_not) {
+    const Convolution v = square(32, 64, 56, 64, 3, 1);
+    const auto epilogue = [&](const char* gpu, const char* algorithm) {
+        return predict(called(v, algorithm), machine(gpu), *model_inputs(machine(gpu))).terms.epilogue;
+    };
+    const Seconds stored =
+        compulsory_bytes(layer_of(v)).written / model_inputs(machine("a100-sxm4-80gb"))->dram_bandwidth;
+    EXPECT_GT(epilogue("a100-sxm4-80gb", "IMPLICIT_GEMM"), 0.9 * stored);
+    EXPECT_LT(epilogue("a100-sxm4-80gb", "IMPLICIT_PRECOMP_GEMM"), 0.6 * stored);
+    EXPECT_GT(epilogue("a100-sxm4-80gb", "WINOGRAD"), 0.9 * stored);
+}
+
 // Cycles of an element of k on K80, with CTAs of 32 x 32: 211 for one on an SM in 123 of 159 shapes, 343 for the 16 of
 // a wave, and 20 for each of many waves, in which CTAs no longer start, and wait, together.
 TEST(Engines, of_later_waves_fill_each_others_waits_on_k80) {
