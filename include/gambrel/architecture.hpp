@@ -217,6 +217,9 @@ struct Architecture {
     // A thread of cuDNN's engines waits so long for each of its pixels, and once for all its filters of a step,
     // whatever runs beside it; fitted. 0: it waits once for all of them.
     Cycles engine_wait;
+    // The same in all waves of CTAs but the first, in which those of an SM no longer start, and wait, together; fitted.
+    // 0: as in the first.
+    Cycles engine_wait_later;
     std::vector<Tile> gemm_tiles;  // on CUDA cores
     // Of batched products on CUDA cores. Where the library has one for all shapes, narrow products (the context of
     // attention) fill half of it. Empty: as gemm_tiles.

@@ -161,6 +161,7 @@ struct OperandAccess {
 struct TransformTraffic {
     OperandTraffic l1, l2, dram;
     std::array<Bytes, 3> handed_on{};
+    double filter_work = 1;  // of the transform of a filter, which is mostly zeros, over that of a tile
 };
 struct Geometry {
     double m = 0, n = 0, k = 0, batch = 1;

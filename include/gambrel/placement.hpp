@@ -22,8 +22,10 @@ struct LaunchCounts {
     double warps = 0, issued = 0, issue_slots = 1;              // issued: instructions of all warps
     Cycles in_turn;                                             // of a warp's instructions, were it alone
     std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
+    Cycles filled_later;                                        // of that, in every wave but the first
     double engine_slots = 0, engine_steps = 0;
     bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
+    bool stores_apart = false;                          // nothing is multiplied while outputs are stored
     Cycles barriers;
     Bytes shared;
     // Of all CTAs.

@@ -26,10 +26,10 @@ Bytes turned_over(const TiledLaunch& c) {
     return (kMoved - counted) * (images + products) + (of_filters - counted) * filters;
 }
 
-// Real numbers of all spectra.
+// Real numbers of all spectra, those of filters by their share of the work.
 double transformed_numbers(const TiledLaunch& c) {
     const auto& [images, filters, products] = c.geometry.transforms.handed_on;
-    return (images + filters + products) / c.geometry.element;
+    return (images + c.geometry.transforms.filter_work * filters + products) / c.geometry.element;
 }
 
 // What CTAs of the busiest SM take one after the other, beside their multiplications.
@@ -53,10 +53,20 @@ Cycles cycles_alone(const TiledLaunch& c) {
 // With a single stage every step waits for memory.
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
+    // Parts of a split add in L2, and stores that scatter are counted as cycles of their CTA.
+    const bool scatters = m.explicit_matrix && c.gpu.architecture->scattered_store > Cycles{};
+    n.stores_apart = !m.loads_offsets && m.split_k == 1 && !scatters;
     if (const Cycles wait = c.gpu.architecture->engine_wait; wait > Cycles{}) {
-        // Of a matrix that was written out no pixel has to be found, so that all of them come together.
-        const double pixels = m.explicit_matrix ? 1 : static_cast<double>(m.cta.m) * m.cta.k / m.threads;
-        n.unfilled = steps * (pixels + 1) * wait;
+        const Cycles given = c.gpu.architecture->engine_wait_later, later = given > Cycles{} ? given : wait;
+        // Of a matrix that was written out no pixel has to be found, so that all of them come together; by K80's times
+        // they take as long as in later waves.
+        if (m.explicit_matrix) {
+            n.unfilled = steps * (later + wait);
+            return;
+        }
+        const double waits = static_cast<double>(m.cta.m) * m.cta.k / m.threads + 1;
+        n.unfilled = steps * waits * wait;
+        n.filled_later = steps * waits * (wait - later);
         return;
     }
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
@@ -76,6 +86,7 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     if (m.transform != Transform::winograd_fused) return;
+    n.stores_apart = true;
     const double tiles = m.cta.m / 16.0, slots = c.gpu.calibration->scalar_load_slots;
     const double of_channel = 32 * tiles + slots * (10 * 18 + 16.0 * m.cta.n / 4);
     n.transformed = Flops{2 * steps * m.cta.k * of_channel};

@@ -33,12 +33,15 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
     w.multiplied *= in_turn;
     w.issued *= in_turn;
     w.shared = in_turn * n.shared;
-    w.waited = waves * (n.tensor ? n.barriers : n.unfilled ? *n.unfilled : n.in_turn);
+    w.waited = waves * (n.tensor     ? n.barriers
+                        : n.unfilled ? *n.unfilled
+                                     : n.in_turn) -
+               waves_behind_first(n) * n.filled_later;
     w.l1 = n.l1;
     w.l2 = n.l2;
     w.dram = n.dram * of_data;
     if (!n.asynchronous) {
-        w.dram_alone = (n.read / n.k_steps + n.stored) / n.per_sm;
+        w.dram_alone = (n.read / n.k_steps + (n.stores_apart ? Bytes{} : n.stored)) / n.per_sm;
         w.waited_alone = n.rounds * (2 * h.dram_latency + h.l2_latency) / n.per_sm;
     }
     w.dram_alone += n.beside_dram / n.beside_reach * of_data;

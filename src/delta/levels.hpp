@@ -61,6 +61,9 @@ struct CtaWork {
     }
 };
 CtaWork work_of(const TiledLaunch& c);
+inline double waves_behind_first(const LaunchCounts& n) {
+    return std::max(0.0, n.full_waves + (n.gathered > 0 ? 1 : 0) - 1);
+}
 // All counts of a launch with that traffic.
 LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 // What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,

@@ -125,13 +125,14 @@ double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h,
     return std::max(0.0, 1 - h.usable_l2() * c.kept / footprint);
 }
 
-// A thread for each output loops over its taps, as cuDNN's direct kernels do.
+// A thread for each output loops over its taps, as cuDNN's direct kernels do. Where threads lie a stride apart, a load
+// has as many times the sectors, and takes the slots of as many loads.
 Seconds depthwise_issue(const PreparedLayer& layer, const ModelInputs& h) {
     if (layer.mapping.family != KernelFamily::depthwise) return {};
     const Calibration& fit = *h.calibration;
     const double outputs = std::max(1.0, layer.dram.c / element_size(layer.precision));
-    const double taps = layer.flop / Flops{2} / outputs;
-    const double slots = fit.direct_start + fit.direct_channel + fit.direct_tap * taps;
+    const double loads = layer.l1.a / element_size(layer.precision) / outputs;
+    const double slots = fit.direct_start + fit.direct_channel + fit.direct_tap * loads;
     return Cycles{outputs / 32 * slots / (h.schedulers * h.sms)} / h.clock;
 }
 

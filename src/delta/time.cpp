@@ -86,7 +86,8 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const ModelInputs& h, Tim
     t[Term::compute] = run([&](double ctas) { return work.compute * ctas; });
     t[Term::issue] = run([&](double ctas) { return work.issue * ctas; });
     t[Term::shared] = run([&](double ctas) { return work.shared * ctas; });
-    t[Term::latency] = run([&](double ctas) { return work.of(ctas); });
+    t[Term::latency] =
+        run([&](double ctas) { return work.of(ctas); }) - taken(waves_behind_first(n) * n.filled_later, h.clock);
     t[Term::l1] = n.l1 / h.l1_width_of_all() / h.clock;
     t[Term::l2] = n.l2 / h.l2_bandwidth;
     t[Term::dram] = dram_time(n, h);
@@ -95,19 +96,28 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const ModelInputs& h, Tim
     // nothing overlaps with that, with several the others work meanwhile.
     const Seconds first = n.read / h.dram_bandwidth / n.k_steps;
     t.prologue = (first + n.rounds * (h.dram_latency + h.l2_latency) / h.clock) / n.per_sm;
-    t.epilogue = (n.stored / h.dram_bandwidth + n.rounds * h.dram_latency / h.clock) / n.per_sm;
+    const Seconds stored = n.stores_apart ? Seconds{} : n.stored / h.dram_bandwidth;
+    t.epilogue = (stored + n.rounds * h.dram_latency / h.clock) / n.per_sm;
     t.waves = n.ctas / (n.per_sm * h.sms);
     hold_clock(n, h, t);
     const Seconds even = work.of(n.per_sm) / n.per_sm * n.ctas / h.sms / h.clock;
     t.tail = even > Seconds{} ? t[Term::latency] / even : 1;
 }
 
+// CTAs of engines and of fused Winograd keep step, so that the outputs of a wave are stored while nothing is
+// multiplied. What the memory's time beyond that of the multiplications has room for is in it.
+GAMBREL_INLINED Seconds stores_beside(const LaunchCounts& n, const ModelInputs& h, Seconds busy, Seconds memory) {
+    const Seconds stored = n.stored / h.dram_bandwidth;
+    return larger(Seconds{}, stored - larger(Seconds{}, memory - busy));
+}
+
 // The main kernel by itself.
 GAMBREL_INLINED Seconds kernel_time(const LaunchCounts& n, const ModelInputs& h, TimeTerms& t) {
     fill_terms(n, h, t);
     t[Term::latency] += sums_in_order(n, h, t[Term::latency]);
-    const Seconds busy = t[Term::latency], around = t.prologue + t.epilogue;
-    const Seconds memory = larger(larger(t[Term::l1], t[Term::l2]), t[Term::dram]);
+    const Seconds busy = t[Term::latency], memory = larger(larger(t[Term::l1], t[Term::l2]), t[Term::dram]);
+    if (n.stores_apart) t.epilogue += stores_beside(n, h, busy, memory);
+    const Seconds around = t.prologue + t.epilogue;
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
     // outputs of one CTA pass under the memory's time for the others; else the memory rests meanwhile.
     return n.asynchronous ? larger(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)

@@ -34,7 +34,10 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
     const bool depthwise = prepared.mapping.family == KernelFamily::depthwise;
     if (const auto* v = std::get_if<Convolution>(&layer.op); v && depthwise) {
         const double most = v->r * v->s > 1 ? calibration().depthwise_l2 : 1;
-        const Bytes asked = prepared.flop.value() / 2 * element_size(layer.precision);
+        // Neighbouring outputs lie a stride apart, and whole sectors are moved for them.
+        const double sector = kSector / element_size(layer.precision).value();
+        const double apart = layer.pass == Pass::fwd ? std::min(static_cast<double>(v->stride_w), sector) : 1;
+        const Bytes asked = prepared.flop.value() / 2 * element_size(layer.precision) * apart;
         prepared.l1.a = std::max(once.read, asked);
         prepared.l2.a = std::max(once.read, std::min(asked, once.read * most));
     }

@@ -34,6 +34,14 @@ double patch_row_bytes(const Image& i, std::int64_t element) {
     return total;
 }
 
+// Of the 32 rows of a filter that is filled up with zeros only its own are transformed, and then all 17 columns. A row
+// is of real numbers, and half of the work of a column.
+double filter_work(const Convolution& v, const Spectra& s) {
+    constexpr double kRows = 32, kColumns = 17;
+    const bool two_sides = static_cast<double>(s.numbers) > kColumns;
+    return two_sides ? (static_cast<double>(v.r) / 2 + kColumns) / (kRows / 2 + kColumns) : 1;
+}
+
 // Each spectrum is written by one kernel and read by the next; a transform of several passes writes and reads it again.
 void fft_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geometry& g) {
     const auto& v = std::get<Convolution>(layer.op);
@@ -52,6 +60,7 @@ void fft_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geomet
     g.transforms.dram = {input + moved * images, once.filter + moved * filters, moved * products + once.written};
     g.transforms.l1 = g.transforms.l2 = g.transforms.dram;
     g.transforms.handed_on = {images, filters, products};
+    if (m.transform == Transform::fft_tiled) g.transforms.filter_work = filter_work(v, s);
 }
 
 }  // namespace

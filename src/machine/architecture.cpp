@@ -60,6 +60,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
     a.engines_only = s.flag("engines_only", false);
     a.engine_wait = s.quantity_or_none<Cycles>("engine_wait");
+    a.engine_wait_later = s.quantity_or_none<Cycles>("engine_wait_later");
     a.fourier_cta = s.quantity_or_none<Cycles>("fourier_cta");
     a.scattered_store = s.quantity_or_none<Cycles>("scattered_store");
     if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0)

@@ -74,6 +74,40 @@ TEST(Engines, wait_less_for_a_matrix_that_was_written_out) {
     EXPECT_NEAR(waits, 3 * 1024 / 8, 1);
 }
 
+// conv_time_cudnn_fp32, 64 channels of 56 x 56 and 256 filters: with several CTAs on an SM to hide the stores, as in
+// kernels of more than one stage, 0.75 (V100), 0.77 (TITAN V) and 0.87 (T4) of the measured times.
+TEST(Engines, multiply_nothing_while_they_store_their_outputs) {
+    const Layer layer = called(square(128, 64, 56, 256, 1), "IMPLICIT_GEMM");
+    EXPECT_NEAR(kClockedV100.predicted(layer).time.value() / 1991e-6, 1, 0.1);
+    EXPECT_NEAR(kClockedTitanV.predicted(layer).time.value() / 2270e-6, 1, 0.1);
+    EXPECT_NEAR(kClockedT4.predicted(layer).time.value() / 7747e-6, 1, 0.1);
+    const Prediction p = kClockedV100.predicted(layer);
+    EXPECT_GT(p.time, p.terms[Term::latency] + compulsory_bytes(layer).written / Bandwidth{900e9});
+}
+
+// Two CTAs of fused Winograd on an SM of V100 hide no stores either; engines with precomputed offsets do.
+TEST(Engines, that_load_offsets_hide_their_stores_and_fused_winograd_does_not) {
+    const Convolution v = square(32, 64, 56, 64, 3, 1);
+    const auto epilogue = [&](const char* gpu, const char* algorithm) {
+        return predict(called(v, algorithm), machine(gpu), *model_inputs(machine(gpu))).terms.epilogue;
+    };
+    const Seconds stored =
+        compulsory_bytes(layer_of(v)).written / model_inputs(machine("a100-sxm4-80gb"))->dram_bandwidth;
+    EXPECT_GT(epilogue("a100-sxm4-80gb", "IMPLICIT_GEMM"), 0.9 * stored);
+    EXPECT_LT(epilogue("a100-sxm4-80gb", "IMPLICIT_PRECOMP_GEMM"), 0.6 * stored);
+    EXPECT_GT(epilogue("a100-sxm4-80gb", "WINOGRAD"), 0.9 * stored);
+}
+
+// Cycles of an element of k on K80, with CTAs of 32 x 32: 211 for one on an SM in 123 of 159 shapes, 343 for the 16 of
+// a wave, and 20 for each of many waves, in which CTAs no longer start, and wait, together.
+TEST(Engines, of_later_waves_fill_each_others_waits_on_k80) {
+    const ClockedBoard board{"k80", 562};
+    EXPECT_NEAR(board.cycles_of_element(13, 64, 32), 211, 8);
+    EXPECT_NEAR(board.cycles_of_element(13 * 16 * 8, 64, 32) / (16 * 8), 20, 2.5);
+    const double first = board.cycles_of_element(13 * 16, 64, 32), both = board.cycles_of_element(13 * 32, 64, 32);
+    EXPECT_NEAR(2 * first - both, 5 * (317 - 156) / 8.0, 1);
+}
+
 // 3 x 3 filters on V100: 106 FLOP a cycle and SM with many CTAs and a long reduction.
 TEST(Engines, find_the_pixels_of_further_taps_in_l2) {
     Convolution v = square(8, 512, 100, 512, 3, 1);
@@ -154,6 +188,16 @@ TEST(Depthwise, layers_take_the_slots_of_a_thread_for_each_output) {
     EXPECT_EQ(p.bound, Term::issue);
     const double warps = 16.0 * 384 * 28 * 28 / 32, slots = 88 + 24 + 9 * 14;
     EXPECT_NEAR(p.terms[Term::issue].value(), warps * slots / (40 * 4) / 585e6, 1e-9);
+}
+
+// 16 x 384 x 28 x 28 with stride 2: 97 cycles of an SM for 32 outputs on M60, where those of stride 1 take 48.
+TEST(Depthwise, strided_layers_load_twice_the_sectors) {
+    Convolution v = square(16, 384, 28, 384, 3, 1, 2);
+    v.groups = 384;
+    const Prediction p = ClockedBoard{"m60", 557}.predicted(called(v, "IMPLICIT_GEMM"));
+    const double outputs = 16.0 * 384 * 14 * 14;
+    EXPECT_NEAR(p.traffic.l1.a.value(), 2 * 9 * 4 * outputs, 1);
+    EXPECT_NEAR(p.terms[Term::issue].value() * 557e6 * 16 / (outputs / 32), 97, 8);
 }
 
 }  // namespace

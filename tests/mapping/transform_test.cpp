@@ -27,6 +27,19 @@ TEST(Mapping, winograd_multiplies_16_or_36_numbers_of_a_tile_and_whole_blocks_of
 
 // Workspaces of cuDNN 7: 28,311,552 bytes of 256 channels and filters of 14 x 14 with 1, 2, 8 and 16 images. On A100
 // 8 images of 20 x 20 take 1.01 of the multiply-adds of 16.
+// Profiler traces have volta_scudnn_winograd_128x128 with 256 threads, 126 registers and 48 KiB. On K80 two CTAs of an
+// SM run together: 13, 26, 39 and 52 of them take 559, 751, 1234 and 1421 cycles for a channel.
+TEST(Mapping, fused_winograd_asks_for_48_kib_of_shared_memory) {
+    Layer layer = layer_of(square(8, 64, 56, 64, 3, 1));
+    layer.hints.algorithm = "WINOGRAD";
+    for (const auto& [gpu, ctas] : {std::pair{"v100-sxm2-16gb", 2}, {"k80", 2}, {"m60", 2}, {"t4", 1}}) {
+        const Mapping m = mapping_for(layer, machine(gpu));
+        EXPECT_EQ(m.threads, 256);
+        EXPECT_EQ(m.shared_memory, Bytes{48 * 1024});
+        EXPECT_EQ(occupancy(machine(gpu), m).ctas_per_sm, ctas) << gpu;
+    }
+}
+
 TEST(Mapping, winograd_in_separate_kernels_fills_up_to_16_images) {
     const auto workspace = [](std::int64_t images, std::int64_t filter) {
         Layer layer = layer_of(filter == 3 ? square(images, 256, 14, 256, 3, 1) : square(images, 32, 14, 64, 5, 2));

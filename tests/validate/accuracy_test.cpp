@@ -71,22 +71,23 @@ TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 8, 8,
     expect_error(rows, ValidatedQuantity::time, 8.5, 552, on("titan-v"));
     expect_error(rows, ValidatedQuantity::time, 8.5, 933, on("t4"));
     expect_error(rows, ValidatedQuantity::time, 8.6, 1318, on("m60"));
-    expect_error(rows, ValidatedQuantity::time, 15.2, 1299, on("k80"));       // two speeds, of which none is a rule
-    expect_error(rows, ValidatedQuantity::time, 8.7, 1184, on("grid-k520"));  // by tiles with offsets 14.5
+    expect_error(rows, ValidatedQuantity::time, 13.2, 1299, on("k80"));       // with one wait in all waves 15.2
+    expect_error(rows, ValidatedQuantity::time, 8.1, 1184, on("grid-k520"));  // by tiles with offsets 14.5
 }
 
-// With DRAM's latency in every step, all schedulers for two warps and 18 us a call: 12.0, 11.8, 26.4 and 22.5 %.
+// With DRAM's latency in every step, all schedulers for two warps and 18 us a call: 12.0, 11.8, 26.4 and 22.5 %. With
+// stores that are hidden and the loads of stride 1 for all depthwise layers: 10.1, 9.2, 12.2, 12.9, 17.7 and 8.9 %.
 TEST_F(Accuracy, of_the_time_of_cudnns_implicit_gemm) {
     const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6};
     const auto on_gpu = [](const char* gpu) -> Choice {
         return [gpu](const ValidationRow& row) { return row.algorithm == "IMPLICIT_GEMM" && row.gpu == gpu; };
     };
-    expect_error(rows, ValidatedQuantity::time, 10.4, 800, on_gpu("v100-sxm2-16gb"));
-    expect_error(rows, ValidatedQuantity::time, 9.5, 300, on_gpu("titan-v"));
-    expect_error(rows, ValidatedQuantity::time, 12.5, 600, on_gpu("t4"));
-    expect_error(rows, ValidatedQuantity::time, 13.2, 400, on_gpu("m60"));  // in wide tiles, one wait a step: 16.7
-    expect_error(rows, ValidatedQuantity::time, 18.0, 1100, on_gpu("k80"));
-    expect_error(rows, ValidatedQuantity::time, 9.2, 1200, on_gpu("grid-k520"));  // with other CTAs in the wait: 14.7
+    expect_error(rows, ValidatedQuantity::time, 9.1, 800, on_gpu("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 8.6, 300, on_gpu("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 10.6, 600, on_gpu("t4"));
+    expect_error(rows, ValidatedQuantity::time, 11.0, 400, on_gpu("m60"));  // in wide tiles, one wait a step: 16.7
+    expect_error(rows, ValidatedQuantity::time, 15.7, 1100, on_gpu("k80"));
+    expect_error(rows, ValidatedQuantity::time, 7.9, 1200, on_gpu("grid-k520"));  // with other CTAs in the wait: 14.7
 }
 
 // Kepler's engines run both algorithms, so that shapes of one group have one time and one prediction.
