@@ -136,6 +136,19 @@ struct MatrixUnits {
     bool calls_at_base_clock = false;
 };
 
+// A kernel for products whose input has one scale, which splits no reduction, and when its library takes it. The CTAs
+// of a cluster get what they share from L2 once.
+struct ScaledKernel {
+    std::int64_t from_rows = 0, from_k = 0;
+    std::int64_t up_to_rows = 0, up_to_columns = 0;  // 0: any number
+    Tile tile;
+    std::int32_t cluster_m = 1, cluster_n = 1;
+    [[nodiscard]] bool fits(std::int64_t rows, std::int64_t columns, std::int64_t k) const {
+        return rows >= from_rows && k >= from_k && (up_to_rows == 0 || rows <= up_to_rows) &&
+               (up_to_columns == 0 || columns <= up_to_columns);
+    }
+};
+
 // How long the matrix products of one architecture's libraries take beside what its Tensor Cores multiply; fitted.
 struct MatrixGemm {
     Seconds start;            // from the start of the kernel to full speed, and from there to its end
@@ -145,9 +158,8 @@ struct MatrixGemm {
     // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
     // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
     double flop_energy = 0;
-    std::vector<Tile> tiles;  // the library's choice, without those that differ little
-    // The only tile of products whose input has one scale, above 128 rows; their library splits no reduction.
-    std::optional<Tile> scaled_tile = {};
+    std::vector<Tile> tiles;                   // the library's choice, without those that differ little
+    std::vector<ScaledKernel> scaled_kernels;  // of products whose input has one scale; the first that fits runs
 };
 
 // cuDNN's older engines, which run the algorithms IMPLICIT_GEMM and, as `precomputed`, IMPLICIT_PRECOMP_GEMM where it

@@ -199,6 +199,7 @@ struct Hints {
     bool base_clock = false;    // such a profiler also holds the base clock, unless the row has another
     bool other_layout = false;  // tensors are not stored as matrix kernels read them: the library turns them over
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
+    bool adds_up_parts = false;                 // a kernel of that call adds up the parts of a split reduction
     // The time includes the kernels that make FP8 or FP4 of a wider input.
     InputScales quantizes_input = InputScales::none;
     // Time that the host needs to launch the kernel, which is no shorter; less that of writing `host_ahead`, which the

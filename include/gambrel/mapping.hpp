@@ -31,9 +31,10 @@ struct Calibration {
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
-    double quantization_passes = 0;
+    double quantization_passes = 0, drift_waves = 0, l2_out_of_step = 0;
     Seconds joined_maximum;
     double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
+    double sliced_waves = 0, wide_waves = 0, long_part = 0;
     double wgrad_ctas_per_sm = 0, wgrad_least_parts = 0, wgrad_matrix_ctas = 0, gemm_split_chunk = 0,
            convolution_split_from = 0;
 };
@@ -127,6 +128,8 @@ struct Mapping {
     bool splits_first = false;      // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
+    // CTAs beside each other along M and N that get what they share from L2 once; 0: the kernel is not known so well.
+    std::int32_t cluster_m = 0, cluster_n = 0;
     WarpLoad a, b;
     Pipe pipe = Pipe::fp32;        // that multiplies
     Layout layout = Layout::nchw;  // that the kernel reads; a layer stored otherwise pays for a transposition

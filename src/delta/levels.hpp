@@ -110,6 +110,12 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms)
 double matrix_waves(const TiledLaunch& c);
 // FLOP of one SM in a cycle, in the precision of the layer.
 FlopPerCycle matrix_rate(const TiledLaunch& c);
+// Products by kernels whose clusters are known: scaled_time.cpp.
+double clustered_ctas(const TiledLaunch& c);
+bool clusters_out_of_step(const TiledLaunch& c);
+bool walks_along_m(const TiledLaunch& c);
+Bytes read_again(const TiledLaunch& c, Seconds busy, Seconds l2);  // from DRAM, beside once
+Seconds one_scale_time(const TiledLaunch& c);                      // of the kernels that quantize the input
 // What an uneven last wave reads again is bounded by what DRAM has time for.
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& traffic);
 // Bounds of these times from below.

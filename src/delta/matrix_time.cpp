@@ -9,14 +9,26 @@
 namespace gambrel::delta_detail {
 namespace {
 
-// The largest value, the scale, the narrow numbers.
-constexpr double kQuantizationKernels = 3;
+// Clock over ModelInputs::clock, in kernels far shorter and far longer than the power window.
+struct HeldClock {
+    double brief, lasting;
+    // Power is averaged: a short kernel runs on what the pauses before it left.
+    [[nodiscard]] double of(const ModelInputs& h, Seconds busy) const {
+        const double length = busy / h.calibration->power_window, square = length * length;
+        return (brief + lasting * square) / (1 + square);
+    }
+};
 
-// Clock over ModelInputs::clock. Power is averaged: a kernel far shorter than the window runs on what the pauses before
-// it left.
-double held_clock(const ModelInputs& h, Seconds busy) {
-    const double length = busy / h.calibration->power_window, square = length * length;
-    return (h.matrix_clock + h.matrix_clock_long * square) / (1 + square);
+bool clustered(const TiledLaunch& c) { return c.mapping.cluster_m > 0; }
+
+// SMs that never have a CTA leave their power to the others, where it is known that no CTA is split for them.
+HeldClock held_clock(const TiledLaunch& c) {
+    const ModelInputs& h = c.gpu;
+    const HeldClock full{h.matrix_clock, h.matrix_clock_long};
+    if (!clustered(c) || full.lasting >= 1) return full;
+    const double busy = std::min(1.0, clustered_ctas(c) / h.sms);
+    const double lasting = std::min(1.0, full.lasting * std::pow(busy, -h.calibration->power_exponent));
+    return {lasting + (1 - lasting) * (full.brief - full.lasting) / (1 - full.lasting), lasting};
 }
 
 // Multiplications and copies overlap, but not at both ends and not where they want the same moment: a sum of cubes,
@@ -47,17 +59,29 @@ void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
 // Operands and outputs, each once.
 Bytes moved_once(const Geometry& g) { return g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element; }
 
-// With one scale for a tensor, a CTA for each row finds the row's largest value and joins it with those of the others
-// by an atomic on one address, one after the other; with shorter rows that takes longer than to read them.
 Seconds quantization_time(const TiledLaunch& c) {
     if (c.layer.quantized <= Bytes{}) return {};
+    if (c.layer.rows_of_one_scale > 0) return one_scale_time(c);
     const ModelInputs& h = c.gpu;
-    const Seconds start = h.architecture->matrix_gemm->start;
-    const Seconds moved = c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
-    if (c.layer.rows_of_one_scale <= 0) return start + moved;
-    // Of two bytes read twice and one written, the first reading is two fifths.
-    const Seconds joined = start + c.layer.rows_of_one_scale * h.calibration->joined_maximum;
-    return std::max(kQuantizationKernels * start + 0.4 * moved, joined) + 0.6 * moved;
+    return h.architecture->matrix_gemm->start +
+           c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
+}
+
+// Of the bytes of A and B that CTAs ask for, what L2 sends.
+OperandTraffic sent_by_l2(const TiledLaunch& c, OperandTraffic asked) {
+    const double shared = std::max(1.0, c.gpu.architecture->matrix_gemm->l2_reuse);
+    asked.a *= 1 / (clustered(c) ? c.mapping.cluster_n : shared);
+    asked.b *= 1 / (clustered(c) ? c.mapping.cluster_m : shared);
+    return asked;
+}
+
+// Where a kernel is known well enough to tell what L2 sends, L2 is seen to fall with the clock of the SMs.
+Seconds l2_time(const TiledLaunch& c, double held) {
+    const ModelInputs& h = c.gpu;
+    if (!clustered(c)) return (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * h.architecture->matrix_gemm->l2_reuse);
+    const double step = clusters_out_of_step(c) ? h.calibration->l2_out_of_step : 1;
+    const OperandTraffic sent = sent_by_l2(c, c.layer.l1);
+    return (sent.a + sent.b) / (h.l2_bandwidth * held * step);
 }
 
 }  // namespace
@@ -68,12 +92,15 @@ bool by_matrix_units(const TiledLaunch& c) {
 
 // Hopper adds up narrow products in FP32 outside of its Tensor Cores every few steps, as they keep fewer bits of a sum.
 FlopPerCycle matrix_rate(const TiledLaunch& c) {
-    const double reach = c.geometry.element <= Bytes{1} ? c.gpu.architecture->matrix_gemm->narrow_reach : 1;
+    // Kernels with one scale leave the sums to the Tensor Cores.
+    const bool outside = c.geometry.element <= Bytes{1} && !clustered(c);
+    const double reach = outside ? c.gpu.architecture->matrix_gemm->narrow_reach : 1;
     return std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[c.mapping.pipe] * reach);
 }
 
 double matrix_waves(const TiledLaunch& c) {
     const Calibration& fit = *c.gpu.calibration;
+    if (clustered(c)) return std::ceil(clustered_ctas(c) / c.gpu.sms);
     const double waves = static_cast<double>(c.grid.ctas()) / c.gpu.sms;
     // Idle SMs of the only wave can be given a part of k where that is long.
     const double k = c.geometry.k / static_cast<double>(c.grid.split_k);
@@ -89,19 +116,25 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const FlopPerCycle rate = matrix_rate(c);
     const Seconds of_one_k = waves * (Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate / h.clock);
     const Seconds unheld = of_one_k * (k + h.calibration->tile_overhead);
-    const double held = held_clock(h, unheld / h.matrix_clock);
+    const HeldClock clock = held_clock(c);
+    const double held = clock.of(h, unheld / clock.brief);
     t[Term::compute] = of_one_k * k / held;
     t[Term::latency] = unheld / held;
-    t[Term::l2] = (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * library.l2_reuse);
-    const Bytes once = moved_once(g);
+    t[Term::l2] = l2_time(c, held);
+    Bytes once = moved_once(g);
+    if (clustered(c)) {
+        const Bytes again = read_again(c, t[Term::latency], t[Term::l2]);
+        traffic.dram.a = g.a.unique, traffic.dram.b = g.b.unique, traffic.dram_uneven = {};
+        (walks_along_m(c) ? traffic.dram.a : traffic.dram.b) += again;
+        once += again;
+    }
     t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
     t[Term::launch] = library.start + gaps + quantization_time(c);
     t.waves = static_cast<double>(c.grid.ctas()) / (std::max(1, c.occupancy.ctas_per_sm) * h.sms);
     const double even = static_cast<double>(c.grid.ctas()) / h.sms;
     t.tail = even > 0 ? waves / even : 1;
-    traffic.l2.a *= 1 / std::max(1.0, library.l2_reuse);
-    traffic.l2.b *= 1 / std::max(1.0, library.l2_reuse);
+    traffic.l2 = sent_by_l2(c, traffic.l2);
     t[Term::l2] = std::max(t[Term::l2], traffic.l2.total() / h.l2_bandwidth);
     t[Term::dram] = std::max(t[Term::dram], once / h.dram_bandwidth);
     const Seconds kernel = overlapped(std::max(t[Term::latency], t[Term::l2]), t[Term::dram]);
@@ -116,12 +149,12 @@ LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
     const ModelInputs& h = c.gpu;
     const MatrixGemm& library = *h.architecture->matrix_gemm;
     const double k = c.geometry.k / static_cast<double>(c.grid.split_k) + h.calibration->tile_overhead;
-    const double fastest = std::max(h.matrix_clock, h.matrix_clock_long);
+    const double fastest = held_clock(c).brief;
     LeastWork w;
     w.pipe = c.mapping.pipe;
     w.multiplied = Flops{matrix_waves(c) * 2.0 * c.mapping.cta.m * c.mapping.cta.n * k / fastest};
-    w.l2 = std::max((c.layer.l1.a + c.layer.l1.b) / library.l2_reuse,
-                    (traffic.l2.a + traffic.l2.b) / std::max(1.0, library.l2_reuse) + traffic.l2.c);
+    w.l2 = sent_by_l2(c, traffic.l2).total();
+    if (!clustered(c)) w.l2 = std::max(w.l2, (c.layer.l1.a + c.layer.l1.b) / library.l2_reuse);
     w.dram = moved_once(c.geometry) * std::max(1.0, 1 / h.gemm_dram);
     w.alone = library.start;
     return w;

@@ -119,7 +119,17 @@ MatrixGemm matrix_gemm(Section s) {
     m.narrow_reach = s.number("narrow_reach", 0.01, 1);
     m.flop_energy = s.number("flop_energy_pj", 0, 1000);
     m.tiles = s.tiles("tiles");
-    m.scaled_tile = s.tile_or_none("scaled_tile");
+    s.list("scaled_kernels", [&](Section k) {
+        ScaledKernel& kernel = m.scaled_kernels.emplace_back();
+        kernel.from_rows = k.count("from_rows", 0, 1 << 20, false);
+        kernel.from_k = k.count("from_k", 0, 1 << 20, false);
+        kernel.up_to_rows = k.count("up_to_rows", 0, 1 << 20, false);
+        kernel.up_to_columns = k.count("up_to_columns", 0, 1 << 20, false);
+        kernel.tile = k.tile("tile");
+        kernel.cluster_m = k.count("cluster_m", 1, 16);
+        kernel.cluster_n = k.count("cluster_n", 1, 16);
+        k.finish();
+    });
     s.finish();
     return m;
 }

@@ -18,7 +18,8 @@ namespace gambrel::machine_detail {
 // One section of the file. Its numbers are plain, because the section cites their source.
 class Section {
 public:
-    Section(const nlohmann::json& object, const std::string& path, Errors& errors) : fields_(object, path, errors) {
+    Section(const nlohmann::json& object, const std::string& path, Errors& errors)
+        : fields_(object, path, errors), errors_(errors) {
         if (const std::string cite = fields_.text("cite", true); cite.empty())
             fields_.fault("cite", "is empty; say where the numbers of this section come from");
     }
@@ -61,10 +62,6 @@ public:
         return out;
     }
     Tile tile(const std::string& key) { return tile_from(key, fields_.text(key, true)); }
-    std::optional<Tile> tile_or_none(const std::string& key) {
-        const std::string text = fields_.text(key, false);
-        return text.empty() ? std::nullopt : std::optional(tile_from(key, text));
-    }
     std::vector<Tile> tiles(const std::string& key, bool required = true) {
         std::vector<Tile> out;
         if (!required && !fields_.any(key, false)) return out;
@@ -72,9 +69,21 @@ public:
         if (out.empty()) fields_.fault(key, "expected at least one tile such as \"128x64x32\"");
         return out;
     }
+    // A list of objects, each read by `read` from a section of its own, whose source this one cites.
+    template <class Read>
+    void list(const std::string& key, Read&& read) {
+        const nlohmann::json* array = fields_.array(key);
+        for (std::size_t i = 0; array && i < array->size(); ++i)
+            read(Section((*array)[i], fields_.path_of(fmt::format("{}[{}]", key, i)), Part{errors_}));
+    }
     void finish() { fields_.finish(); }
 
 private:
+    struct Part {
+        Errors& errors;
+    };
+    Section(const nlohmann::json& object, const std::string& path, Part part)
+        : fields_(object, path, part.errors), errors_(part.errors) {}
     template <class Q>
     Q parsed(const std::string& key, const std::string& text) {
         const auto value = parse_quantity<Q>(text);
@@ -98,6 +107,7 @@ private:
         return t;
     }
     base_detail::Fields fields_;
+    Errors& errors_;
 };
 
 }  // namespace gambrel::machine_detail

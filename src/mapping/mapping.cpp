@@ -223,8 +223,12 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     } else if (name.tile.m > 0) {
         m.source = layer.hints.kernel.empty() ? Mapping::Source::algorithm : Mapping::Source::kernel_name;
         m.cta = named_tile(name, layer.pass);
+    } else if (const auto counted = counted_kernel(layer, view, gpu, m.pipe)) {
+        name = *counted;
+        m.cta = name.tile;
     } else {
-        m.cta = tile_by_rule(layer, view, gpu, m.pipe);
+        tile_by_rule(m, layer, view, gpu);
+        name.slices = slices_by_rule(m, layer, gpu);
     }
     const bool by_matrix = is_tensor(m.pipe);
     // The workspace of an algorithm with transforms holds these.
@@ -285,6 +289,7 @@ Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile ti
     m.cta = {small(tile.m, kLargestTile), small(tile.n, kLargestTile), small(tile.k, kLargestTile)};
     if (m.cta.k <= 0) m.cta.k = default_k(layer, gpu.architecture, m.pipe);
     m.stages = default_stages(gpu.architecture, m.pipe);
+    m.cluster_m = m.cluster_n = 0;
     return finish(m, layer, gpu, {});
 }
 

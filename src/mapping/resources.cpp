@@ -6,6 +6,13 @@
 
 namespace gambrel::mapping_detail {
 
+// 4x4 outputs a thread in narrow tiles (launches of sgemm_128x32, 32x128), else 8x8.
+std::int32_t threads_of_product(const Tile& tile, std::int32_t slices) {
+    const std::int32_t area = tile.m * tile.n;
+    if (std::min(tile.m, tile.n) <= 32) return area <= 1024 ? 128 : 256;
+    return std::max(64, area * slices / 64);
+}
+
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family) {
     const bool tensor = is_tensor(m.pipe);
     const MatrixUnits* matrix = tensor ? &matrix_of(gpu.architecture) : nullptr;
@@ -15,9 +22,8 @@ void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelNam
         m.threads = matrix->threads;
     } else if (matrix) {
         m.threads = std::min(std::max(128, area / matrix->outputs_per_thread), 256);
-    } else if (family == KernelName::Family::gemm && std::min(m.cta.m, m.cta.n) <= 32) {
-        m.threads = 256;  // 4x4 outputs a thread: launches of sgemm_128x32, 32x128
-        if (area <= 1024) m.threads = 128;
+    } else if (family == KernelName::Family::gemm) {
+        m.threads = threads_of_product(m.cta, slices);
     } else {
         m.threads = std::max(64, area * slices / 64);  // 8x8 outputs a thread
     }

@@ -32,6 +32,14 @@ std::span<const Tile> tiles_on_cuda_cores(const Layer& layer, const Architecture
     return batched ? architecture.batched_gemm_tiles : architecture.gemm_tiles;
 }
 
+// CTAs of an SM that take as long as one alone, whose few warps leave issue slots free: see
+// Calibration::issue_interval.
+double alone_as(const Tile& tile, double macs) {
+    constexpr double kLanes = 32;
+    const double warps = threads_of_product(tile) / kLanes;
+    return calibration().issue_interval / Cycles{1} * macs / (kLanes * warps);
+}
+
 // The tile with the least max(waves x area / reach, CTAs x (m + n) x element / L2 width), reach = area / (area + A).
 Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
     const MatrixUnits& matrix = matrix_of(gpu.architecture);
@@ -45,13 +53,15 @@ Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu,
     const double macs = a.dense ? a.dense->value.value() / 2 : 0;
     // MAC that an SM does while L2 gives an element.
     const double area_of_element = width > 0 ? macs * element_size(layer.precision).value() / width : 0;
+    const bool product = std::holds_alternative<Gemm>(layer.op) && !is_tensor(pipe);
     Tile best = tiles.front();
     double best_time = 0;
     for (const Tile& tile : tiles) {
         const double ctas = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
         const double area = static_cast<double>(tile.m) * tile.n;
         const double reach = area / (area + calibration().tile_reach_area);
-        const double waves = std::ceil(ctas / machine_sms);
+        const double together = std::ceil(ctas / machine_sms);
+        const double waves = product ? std::max(together, alone_as(tile, macs)) : together;
         const double time = std::max(waves * area / reach, ctas * (tile.m + tile.n) * area_of_element);
         if (best_time == 0 || time < best_time) {
             best = tile;
@@ -69,9 +79,12 @@ double l2_reached(const Target& gpu) {
     return l2->measured->ceiling.value / l2->measured->clock.value_or(boost->value) / BytesPerCycle{1};
 }
 
-// vLLM's scaled products (CUTLASS) above 128 rows.
-bool has_one_tile(const Layer& layer, const GemmView& view, const MatrixGemm& library) {
-    return layer.hints.quantizes_input == InputScales::tensor && library.scaled_tile && view.m > 128;
+// Of products whose input has one scale (vLLM's, by CUTLASS); nullptr: another library's, or not known.
+const ScaledKernel* scaled_kernel(const Layer& layer, const GemmView& view, const Architecture& architecture) {
+    if (layer.hints.quantizes_input != InputScales::tensor || !architecture.matrix_gemm) return nullptr;
+    for (const ScaledKernel& kernel : architecture.matrix_gemm->scaled_kernels)
+        if (kernel.fits(view.m, view.n, view.k)) return &kernel;
+    return nullptr;
 }
 
 // As the time of docs/model.md, "Products on Tensor Cores", without DRAM, whose bytes no tile changes.
@@ -83,7 +96,6 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
     const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
     const double overhead = calibration().tile_overhead, rounding = calibration().wave_rounding;
-    if (has_one_tile(layer, view, library)) return {library.scaled_tile->m, library.scaled_tile->n, 0};
     const Tile* best = &library.tiles.front();
     double best_time = 0;
     for (const Tile& tile : library.tiles) {
@@ -104,12 +116,19 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
 
 }  // namespace
 
-Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
-    if (std::holds_alternative<Convolution>(layer.op) && !is_tensor(pipe))
-        return layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile : convolution_tile(view, gpu);
-    const auto* gemm = std::get_if<Gemm>(&layer.op);
-    const bool product = gemm && is_tensor(pipe) && gpu.architecture.matrix_gemm;
-    return product ? fastest_matrix_tile(layer, view, gpu, pipe) : shortest_waves(layer, view, gpu, pipe);
+void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu) {
+    const bool by_matrix = is_tensor(m.pipe), product = std::holds_alternative<Gemm>(layer.op);
+    if (std::holds_alternative<Convolution>(layer.op) && !by_matrix) {
+        m.cta = layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile : convolution_tile(view, gpu);
+    } else if (!product || !by_matrix || !gpu.architecture.matrix_gemm) {
+        m.cta = shortest_waves(layer, view, gpu, m.pipe);
+    } else if (const ScaledKernel* kernel = scaled_kernel(layer, view, gpu.architecture)) {
+        m.cta = {kernel->tile.m, kernel->tile.n, 0};
+        m.cluster_m = kernel->cluster_m;
+        m.cluster_n = kernel->cluster_n;
+    } else {
+        m.cta = fastest_matrix_tile(layer, view, gpu, m.pipe);
+    }
 }
 
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
@@ -120,8 +139,10 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
     // cuBLAS splits where less than half of the SMs would have a CTA and each part still has a long way to go.
     const auto split_of_gemm = [&]() -> std::int32_t {
         const auto sms = static_cast<std::int64_t>(gpu.sms);
-        const auto& library = gpu.architecture.matrix_gemm;
-        if (2 * tiles > sms || (library && has_one_tile(layer, view, *library))) return 1;
+        if (layer.hints.adds_up_parts)  // two CTAs for an SM, of eight steps at the least
+            return static_cast<std::int32_t>(
+                std::clamp<std::int64_t>(2 * sms / tiles, 2, std::max<std::int64_t>(2, steps / 8)));
+        if (2 * tiles > sms || m.cluster_m > 0) return 1;
         const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
     };

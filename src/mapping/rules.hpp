@@ -26,8 +26,10 @@ inline const MatrixUnits& matrix_of(const Architecture& architecture) {
 // By the kernel's name, the row and what the GPU has; FP32 where it has nothing for the precision.
 Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine);
 
-// Tile of a layer of which nothing is known.
-Tile tile_by_rule(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe);
+// Tile, and cluster of CTAs, of a layer of which nothing is known.
+void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu);
+// Of a CTA of a product on CUDA cores.
+std::int32_t threads_of_product(const Tile& tile, std::int32_t slices = 1);
 // Threads, registers, shared memory and warp tile for m.cta, m.stages and m.pipe.
 void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelName::Family family);
 // Whether an SM has room for a CTA: occupancy() is not 0.
@@ -57,6 +59,10 @@ std::int32_t launches_of(const Layer& layer, Transform transform);
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);
 
+// The kernel of a call of which only multiply-adds were counted; sides as ours.
+std::optional<KernelName> counted_kernel(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe);
+// Of a product on CUDA cores, by a tile of the rule: into how many parts warps share out a k-step.
+std::int32_t slices_by_rule(const Mapping& m, const Layer& layer, const Target& gpu);
 // The split inside a kernel of BLAS, where something tells it.
 void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name);
 

@@ -123,6 +123,8 @@ private:
         if (const auto text = cell(Column::workspace); !text.empty())
             hints.workspace = Bytes{number_from(text).value_or(0)};
         hints.bias_kernel = bias_kernel_of(cell(Column::other_kernels), hints.kernel);
+        hints.adds_up_parts =
+            hints.kernel.empty() && cell(Column::other_kernels).find("splitKreduce") != std::string_view::npos;
         hints.overwrites = cells_.flag(Column::overwrites);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);

@@ -272,6 +272,7 @@ TEST(Numbers, a_layer_comes_back_with_all_that_a_mapping_or_a_model_asks_of_it) 
     h.workspace = Bytes{8}, h.overwrites = h.cold = h.base_clock = true, h.quantizes_input = InputScales::tensor;
     layer.hints.other_layout = true;
     layer.hints.bias_kernel = BiasKernel::copies;
+    layer.hints.adds_up_parts = true;
     const auto back = layer_from_numbers(numbers_of(layer));
     ASSERT_TRUE(back.has_value());
     EXPECT_TRUE(back->op == layer.op);
@@ -279,6 +280,7 @@ TEST(Numbers, a_layer_comes_back_with_all_that_a_mapping_or_a_model_asks_of_it) 
     EXPECT_EQ(numbers_of(*back), numbers_of(layer));
     EXPECT_TRUE(back->hints.other_layout);
     EXPECT_EQ(back->hints.bias_kernel, BiasKernel::copies);
+    EXPECT_TRUE(back->hints.adds_up_parts);
     EXPECT_EQ(back->weights, layer.weights);
     EXPECT_EQ(back->layout, layer.layout);
     EXPECT_TRUE(back->bias && !back->has_filter && !back->input_is_trained);

@@ -14,11 +14,12 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string volta() {
+std::string file_of(std::string_view id) {
     for (const auto& [name, text] : embedded("architectures"))
-        if (name == "volta") return std::string(text);
+        if (name == id) return std::string(text);
     return {};
 }
+std::string volta() { return file_of("volta"); }
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
     const std::size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
@@ -77,6 +78,16 @@ TEST(Architectures, a_file_with_faults_is_refused_with_all_of_them) {
     EXPECT_THAT(errors, HasSubstr("volta.json: l1.carve_out: unknown field; did you mean \"carve_outs\"?"));
     EXPECT_THAT(errors, HasSubstr("matrix.stages: expected a whole number from 1 to 16"));
     EXPECT_THAT(errors, HasSubstr("\"256x128\" is not a tile"));
+}
+
+TEST(Architectures, a_kernel_of_a_list_with_faults_is_refused_by_its_place) {
+    std::string text = replaced(file_of("hopper"), "\"up_to_rows\": 16, \"up_to_columns\": 1280", "\"up_to\": 16");
+    text = replaced(text, "\"cluster_m\": 4", "\"cluster_m\": 0");
+    const auto parsed = parse_architecture(text, "hopper.json");
+    ASSERT_FALSE(parsed);
+    const std::string errors = to_text(parsed.error());
+    EXPECT_THAT(errors, HasSubstr("hopper.json: matrix_gemm.scaled_kernels[0].up_to: unknown field"));
+    EXPECT_THAT(errors, HasSubstr("scaled_kernels[2].cluster_m: expected a whole number from 1 to 16"));
 }
 
 TEST(Architectures, a_file_without_a_source_is_refused) {

@@ -1,4 +1,6 @@
 // Which tile, order and split a product gets: those of cuBLAS where nothing is said, else what a name or a row says.
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gambrel/mapping.hpp>
@@ -31,6 +33,77 @@ TEST(ProductMapping, the_sums_of_a_kernel_are_those_of_whole_tiles) {
     layer.hints.overwrites = true;
     layer.hints.fma = 3.0 * 32 * 32 * (4608 + 1);
     EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).split_k, 1);
+}
+
+// gemm_traffic_a100 has calls that name no kernel but count multiply-adds. Of 1900 x 1024 by 240 tiles of 128 x 64, 64
+// x 64 pads as much and 128 x 32 less, so that the count leaves two of them.
+TEST(ProductMapping, the_multiply_adds_of_a_call_tell_the_tile_of_an_unknown_kernel) {
+    Layer layer = layer_of(Gemm{.m = 1900, .n = 1024, .k = 512, .b_transposed = true});
+    const auto counted = [&](double rows, double k) {
+        layer.hints.fma = rows * 1024 * k;
+        return mapping_for(layer, machine("a100-sxm4-80gb"));
+    };
+    // Three parts of 171, 171 and 170, each in whole steps of 8.
+    const Mapping m = counted(1920, 3 * 176 + 2);
+    EXPECT_EQ(m.cta, (Tile{64, 128, 8}));
+    EXPECT_EQ(m.split_k, 3);
+    EXPECT_EQ(m.sums, SplitSums::in_order);
+    // A kernel that adds the bias does one for each output.
+    layer.hints.bias_kernel = BiasKernel::adds;
+    layer.hints.fma = 1920.0 * 1024 * (3 * 176 + 2) + 1900.0 * 1024;
+    EXPECT_EQ(mapping_for(layer, machine("a100-sxm4-80gb")).split_k, 3);
+}
+
+TEST(ProductMapping, of_tiles_that_explain_a_count_few_waves_are_sliced_and_long_parts_square) {
+    const auto counted = [&](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t parts) {
+        Layer layer = layer_of(Gemm{.m = m, .n = n, .k = k, .b_transposed = true});
+        const double part = std::ceil(std::ceil(static_cast<double>(k) / static_cast<double>(parts)) / 8) * 8;
+        layer.hints.fma =
+            static_cast<double>(m * n) * (part * static_cast<double>(parts) + static_cast<double>(parts - 1));
+        return mapping_for(layer, machine("a100-sxm4-80gb"));
+    };
+    EXPECT_EQ(counted(768, 256, 256, 1).cta, (Tile{32, 64, 8}));  // 64x32_sliced1x4
+    EXPECT_EQ(counted(768, 256, 256, 1).warp.k, 2);
+    EXPECT_EQ(counted(1024, 1024, 12800, 10).cta, (Tile{64, 64, 8}));
+    EXPECT_EQ(counted(1024, 1024, 1024, 4).cta, (Tile{32, 128, 8}));
+    EXPECT_EQ(counted(32768, 768, 192, 1).cta, (Tile{64, 128, 8}));
+}
+
+TEST(ProductMapping, parts_that_another_kernel_adds_up_are_those_of_a_sliced_kernel) {
+    Layer layer = layer_of(Gemm{.m = 200, .n = 256, .k = 256, .b_transposed = true});
+    layer.hints.fma = 224.0 * 256 * 256;
+    layer.hints.adds_up_parts = true;
+    const Mapping m = mapping_for(layer, machine("a100-sxm4-80gb"));
+    EXPECT_EQ(m.cta, (Tile{32, 32, 8}));
+    EXPECT_EQ(m.split_k, 3);  // 56 tiles: two CTAs for each of 108 SMs
+    EXPECT_EQ(m.sums, SplitSums::workspace);
+}
+
+// gemm_time_tiles_fp32: 280 CTAs of 32x32_sliced1x4 take 1.9 ms on A100, of which 70 of 64 x 64, two warps each, would
+// leave half of the issue slots free and take twice as long.
+TEST(ProductMapping, a_tile_whose_ctas_stand_alone_must_have_the_warps_to_fill_an_sm) {
+    const Mapping m = mapping_for(layer_of(Gemm{.m = 872, .n = 303, .k = 36635}), machine("a100-pcie-40gb"));
+    EXPECT_LE(m.cta.m * m.cta.n, 4096);
+    EXPECT_GE(m.threads, 128);
+    const Mapping few = mapping_for(layer_of(Gemm{.m = 330, .n = 256, .k = 256}), machine("a100-pcie-40gb"));
+    EXPECT_EQ(few.cta, (Tile{32, 32, 8}));
+    EXPECT_EQ(few.warp.k, 2);
+}
+
+TEST(ProductMapping, a_product_with_one_scale_has_the_kernel_of_its_rows_columns_and_k) {
+    const auto kernel = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        Layer layer = layer_of(Gemm{.m = m, .n = n, .k = k}, Pass::fwd, Precision::fp8);
+        layer.hints.quantizes_input = InputScales::tensor;
+        return mapping_for(layer, machine("h100-sxm"));
+    };
+    EXPECT_EQ(kernel(16, 1024, 65536).cta.m, 16);
+    EXPECT_EQ(kernel(16, 1024, 65536).cluster_m, 2);
+    EXPECT_EQ(kernel(16, 1024, 65536).split_k, 1);
+    EXPECT_EQ(kernel(64, 4096, 4096).cta.m, 64);
+    EXPECT_EQ(kernel(65, 4096, 4096).cta.n, 128);
+    EXPECT_EQ(kernel(8192, 4096, 4096).cta.m, 128);
+    EXPECT_EQ(kernel(8192, 4096, 6144).cta.m, 256);
+    EXPECT_EQ(mapping_for(layer_of(Gemm{.m = 8192, .n = 4096, .k = 6144}), machine("h100-sxm")).cluster_m, 0);
 }
 
 TEST(ProductMapping, a_product_with_a_vector_streams_the_matrix) {

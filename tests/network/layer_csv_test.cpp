@@ -72,6 +72,18 @@ TEST(LayerTable, reads_gemms_by_their_op_or_their_columns) {
     EXPECT_EQ(lower.rows[0].layers[0].precision, Precision::bf16);
 }
 
+// Beside a kernel that the row names, others are not part of what was measured.
+TEST(LayerTable, kernels_beside_a_product_without_a_name_are_those_of_its_call) {
+    const auto table = read(
+        "op,M,N,K,kernel,other_kernels\ngemm,8,8,8,,copy of the bias into C;splitKreduce\n"
+        "gemm,8,8,8,,bias add\ngemm,8,8,8,sgemm_32x32,splitKreduce;bias add\n");
+    const auto hints = [&](std::size_t row) { return table.rows[row].layers.at(0).hints; };
+    EXPECT_TRUE(hints(0).adds_up_parts);
+    EXPECT_EQ(hints(0).bias_kernel, BiasKernel::copies);
+    EXPECT_FALSE(hints(1).adds_up_parts);
+    EXPECT_FALSE(hints(2).adds_up_parts);
+}
+
 TEST(LayerTable, a_bias_is_of_the_forward_pass_and_is_yes_or_no) {
     const LayerTable table = read(
         "N,C,H,W,K,R,S,pass,bias\n1,2,8,8,4,3,3,fwd,1\n1,2,8,8,4,3,3,fwd,no\n1,2,8,8,4,3,3,backward,yes\n"

@@ -170,10 +170,10 @@ TEST_F(Accuracy, of_the_time_of_fp16_and_bf16_gemms_by_other_tools) {
     expect_error(kNarrow, ValidatedQuantity::time, 3.8, 648, wide("rtx-4090"));
 }
 
-// Without the atomics that join the largest values of rows, where a tensor has one scale: 14.0 %.
+// Of products with one scale alone 8.7 %: with one tile for all and no kernel's walk 14.6 %.
 TEST_F(Accuracy, of_the_time_of_fp8_gemms_on_h100) {  // floor 10
     const auto narrow = [](const ValidationRow& row) { return row.precision == "fp8"; };
-    expect_error(kNarrow, ValidatedQuantity::time, 12.3, 2504, narrow);
+    expect_error(kNarrow, ValidatedQuantity::time, 9.2, 2504, narrow);
 }
 
 // Three constants for each GPU, fitted on these very rows, against none for a GPU.
