@@ -62,6 +62,13 @@ SimulatedTraffic traffic(const Counts& counts) {
             .l2_fabric = bytes(counts.fabric)};
 }
 
+KnownL1 known_l1(const CacheShape& shape) {
+    static_assert(kMostRepeated <= SectorCache::kMostWays);
+    if (shape.l1_lines == 0) return {};
+    const SectorCache l1(shape.l1_lines, shape.l1_ways);
+    return {l1.sets(), l1.ways()};
+}
+
 const Counts& of(const TensorCounts& counts, Tensor tensor) { return counts[static_cast<std::size_t>(tensor)]; }
 
 }  // namespace
@@ -104,10 +111,7 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
                                    mapping.cta.m, mapping.cta.n, mapping.cta.k, mapping.threads, mapping.registers,
                                    binary_text(mapping.shared_memory), machine.name));
     const Device gpu = device(machine, mapping, o);
-    static_assert(kMostRepeated <= SectorCache::kMostWays);
-    const bool l1_keeps = gpu.caches.l1_ways >= kMostRepeated && gpu.caches.l1_lines >= kMostRepeated;
-    const std::unique_ptr<AddressStream> stream =
-        make_stream(layer, mapping, l1_keeps ? Repeats::as_hits : Repeats::as_requests);
+    const std::unique_ptr<AddressStream> stream = make_stream(layer, mapping, {known_l1(gpu.caches), true});
     const RunResult result = run(*stream, gpu, options);
     Simulation simulation;
     simulation.input = traffic(of(result.counts, Tensor::input));

@@ -9,7 +9,9 @@
 #include <gambrel/mapping.hpp>
 
 #include "sim/access.hpp"
+#include "sim/line_groups.hpp"
 #include "sim/operand.hpp"
+#include "sim/step_merger.hpp"
 
 namespace gambrel::sim_detail {
 
@@ -22,6 +24,7 @@ struct CtaState {
     std::size_t part = 0;
     std::int64_t panel_a = 0, panel_b = 0;
     Stretch rows, columns, depth;
+    StepPattern pattern_a, pattern_b;
 };
 
 class AddressStream {
@@ -42,10 +45,23 @@ public:
     // About how much it loads and stores, to scale samples by.
     [[nodiscard]] virtual double work(std::int64_t cta) const { return static_cast<double>(steps(cta)) + 1; }
     [[nodiscard]] virtual double shared_memory_bytes(std::int64_t cta) const = 0;
+    // That its accesses speak of.
+    [[nodiscard]] virtual const LineGroups& groups() const {
+        static const LineGroups none;
+        return none;
+    }
 };
 
-// The kernel that `mapping` makes of a layer without faults(). `repeats`: as_hits only for an L1 of kMostRepeated ways.
-std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping,
-                                           Repeats repeats = Repeats::as_requests);
+// How requests may be made fewer without changing what they come to. By default every request stands by itself.
+struct Sharing {
+    KnownL1 l1 = {};
+    bool groups = false;
+    [[nodiscard]] Repeats repeats() const {
+        return l1.sets > 0 && l1.ways >= kMostRepeated ? Repeats::as_hits : Repeats::as_requests;
+    }
+};
+
+// The kernel that `mapping` makes of a layer without faults().
+std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping, const Sharing& sharing = {});
 
 }  // namespace gambrel::sim_detail

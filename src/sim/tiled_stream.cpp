@@ -39,7 +39,7 @@ AddressedOperand workspace_of(const Operands& o) {
 
 }  // namespace
 
-TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repeats)
+TiledStream::TiledStream(Operands operands, const Mapping& mapping, const Sharing& sharing)
     : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
         // The mapping's loads are those of the layer's own A and B.
@@ -55,11 +55,6 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repe
     splits_ = std::max(1, mapping.split_k);
     // Splits that would have no k are not launched.
     while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
-    load_a_ = request_shape(mapping_.a);
-    load_b_ = request_shape(mapping_.b);
-    load_a_.repeats = load_b_.repeats = repeats;
-    action_a_ = load_action(mapping_.a);
-    action_b_ = load_action(mapping_.b);
     workspace_ = workspace_of(operands_);
     if (splits_ > 1 && !in_workspace(mapping)) operands_.c.element = workspace_.element;
     store_ = store_shape(operands_.c, mapping.store_run);
@@ -67,42 +62,82 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repe
         const Range range = depth_of(split);
         steps_ = std::max(steps_, ceil_div(range.end - range.first, mapping.cta.k));
     }
-    fill_panel({rows_, columns_, &TiledStream::append_a, &CtaState::rows, &operands_.a, mapping.cta.m, action_a_},
-               panel_a_);
-    fill_panel({columns_, rows_, &TiledStream::append_b, &CtaState::columns, &operands_.b, mapping.cta.n, action_b_},
-               panel_b_);
+    rules_ = {operands_.a.tensor != operands_.b.tensor, sharing.l1};
+    a_ = {.operand = &operands_.a,
+          .side = &CtaState::rows,
+          .pattern = &CtaState::pattern_a,
+          .in_panel = &CtaState::panel_a,
+          .tiles = rows_,
+          .users = columns_,
+          .size = mapping.cta.m};
+    b_ = {.operand = &operands_.b,
+          .side = &CtaState::columns,
+          .pattern = &CtaState::pattern_b,
+          .in_panel = &CtaState::panel_b,
+          .tiles = columns_,
+          .users = rows_,
+          .size = mapping.cta.n};
+    prepare(a_, mapping_.a, sharing);
+    prepare(b_, mapping_.b, sharing);
 }
 
-std::int64_t TiledStream::panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
-                                   std::int64_t split) const {
-    return ((batch * tiles + tile) * splits_ + split) * steps_;
-}
-
-void TiledStream::fill_panel(const Side& side, Panel& panel) const {
+void TiledStream::prepare(Loaded& loaded, const WarpLoad& load, const Sharing& sharing) {
+    loaded.shape = request_shape(load);
+    loaded.shape.repeats = sharing.repeats();
+    loaded.action = load_action(load);
+    loaded.period = period_of(*loaded.operand, mapping_.cta.k);
+    if (2 * loaded.period.steps > steps_) loaded.period = {};
     constexpr std::int64_t kWorthIt = 4;  // users
-    const std::int64_t panels = operands_.view.batch * side.tiles * splits_ * steps_;
-    if (side.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
+    const std::int64_t panels = operands_.view.batch * loaded.tiles * splits_ * steps_;
+    if (loaded.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
     CtaState state;
-    const bool merge = side.action == Action::read_step && operands_.a.tensor != operands_.b.tensor;
-    panel.fill(panels, merge, [&](std::int64_t i, std::vector<Access>& out) {
-        const std::int64_t step = i % steps_, split = i / steps_ % splits_, tile = i / steps_ / splits_ % side.tiles;
-        const Range range = depth_of(split);
-        const std::int64_t first = range.first + step * mapping_.cta.k;
-        if (first >= range.end) return;
-        state.batch = i / steps_ / splits_ / side.tiles;
-        (state.*side.stretch).assign(side.operand->side, tile * side.size, side.size);
-        (this->*side.append)(state, first, std::min<std::int64_t>(mapping_.cta.k, range.end - first), out);
+    Panel panel;
+    panel.fill(panels, sharing.groups ? &groups_ : nullptr, [&](std::int64_t i, std::vector<Access>& out) {
+        const std::int64_t step = i % steps_;
+        if (step == 0) {
+            const std::int64_t split = i / steps_ % splits_, tile = i / steps_ / splits_ % loaded.tiles;
+            const Range range = depth_of(split);
+            state.first_k = range.first;
+            state.end_k = range.end;
+            state.batch = i / steps_ / splits_ / loaded.tiles;
+            open(loaded, tile, state);
+        }
+        if (state.first_k + step * mapping_.cta.k < state.end_k) append_step(loaded, state, step, out);
     });
+    loaded.panel = std::move(panel);
 }
 
-void TiledStream::append_a(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
-    state.depth.assign(operands_.a.depth, first, count);
-    append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
+// Of the batch and split that the state has.
+void TiledStream::open(const Loaded& loaded, std::int64_t tile, CtaState& state) const {
+    if (!loaded.panel.empty()) {
+        state.*loaded.in_panel = ((state.batch * loaded.tiles + tile) * splits_ + state.split) * steps_;
+        return;
+    }
+    (state.*loaded.side).assign(loaded.operand->side, tile * loaded.size, loaded.size);
+    (state.*loaded.pattern).forget();
 }
 
-void TiledStream::append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
-    state.depth.assign(operands_.b.depth, first, count);
-    append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
+void TiledStream::append_step(const Loaded& loaded, CtaState& state, std::int64_t step,
+                              std::vector<Access>& out) const {
+    if (!loaded.panel.empty()) {
+        const std::span<const Access> made = loaded.panel.of(state.*loaded.in_panel + step);
+        out.insert(out.end(), made.begin(), made.end());
+        return;
+    }
+    const bool whole = state.first_k + (step + 1) * mapping_.cta.k <= state.end_k;
+    const auto make = [&](std::vector<Access>& to) { return make_step(loaded, state, step, to); };
+    const auto fits = [&](std::span<const Access> moved) { return fit(moved, rules_.l1); };
+    (state.*loaded.pattern).append(step, whole ? loaded.period : Period{}, out, make, fits);
+}
+
+Movable TiledStream::make_step(const Loaded& loaded, CtaState& state, std::int64_t step,
+                               std::vector<Access>& out) const {
+    thread_local StepMerger merger;
+    const std::int64_t first = state.first_k + step * mapping_.cta.k;
+    const std::size_t begin = out.size();
+    state.depth.assign(loaded.operand->depth, first, std::min<std::int64_t>(mapping_.cta.k, state.end_k - first));
+    append_requests(*loaded.operand, state.batch, state.*loaded.side, state.depth, loaded.shape, loaded.action, out);
+    return merger.merge(out, begin, rules_);
 }
 
 TiledStream::Place TiledStream::place(std::int64_t cta) const {
@@ -162,28 +197,13 @@ void TiledStream::open(std::int64_t cta, CtaState& state) const {
     state.split = at.split;
     state.first_k = range.first;
     state.end_k = range.end;
-    if (panel_a_.empty())
-        state.rows.assign(operands_.a.side, at.row * mapping_.cta.m, mapping_.cta.m);
-    else
-        state.panel_a = panel_of(at.batch, rows_, at.row, at.split);
-    if (panel_b_.empty())
-        state.columns.assign(operands_.b.side, at.column * mapping_.cta.n, mapping_.cta.n);
-    else
-        state.panel_b = panel_of(at.batch, columns_, at.column, at.split);
+    open(a_, at.row, state);
+    open(b_, at.column, state);
 }
 
 void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
-    const std::int64_t first = state.first_k + step * mapping_.cta.k;
-    const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
-    const auto copy = [&](std::span<const Access> made) { out.insert(out.end(), made.begin(), made.end()); };
-    if (panel_a_.empty())
-        append_a(state, first, count, out);
-    else
-        copy(panel_a_.of(state.panel_a + step));
-    if (panel_b_.empty())
-        append_b(state, first, count, out);
-    else
-        copy(panel_b_.of(state.panel_b + step));
+    append_step(a_, state, step, out);
+    append_step(b_, state, step, out);
 }
 
 void TiledStream::close(CtaState& state, std::vector<Access>& out) const {

@@ -10,7 +10,7 @@ namespace gambrel::sim_detail {
 
 class TiledStream final : public AddressStream {
 public:
-    TiledStream(Operands operands, const Mapping& mapping, Repeats repeats = Repeats::as_requests);
+    TiledStream(Operands operands, const Mapping& mapping, const Sharing& sharing = {});
 
     struct Place {
         std::int64_t row, column, batch, split;
@@ -27,6 +27,7 @@ public:
     void close(CtaState& state, std::vector<Access>& out) const override;
     [[nodiscard]] double work(std::int64_t cta) const override;
     [[nodiscard]] double shared_memory_bytes(std::int64_t cta) const override;
+    [[nodiscard]] const LineGroups& groups() const override { return groups_; }
 
 private:
     struct Range {
@@ -34,20 +35,24 @@ private:
     };
     [[nodiscard]] Place tile_of(std::int64_t tile) const;
     [[nodiscard]] Range depth_of(std::int64_t split) const;
-    // An operand as CTAs ask for it: the tiles along its side, and the CTAs that share each of them.
-    struct Side {
-        std::int64_t tiles, users;
-        void (TiledStream::*append)(CtaState&, std::int64_t, std::int64_t, std::vector<Access>&) const;
-        Stretch CtaState::*stretch;
-        const AddressedOperand* operand;
-        std::int32_t size;  // of a tile
-        Action action;
+    // An operand as CTAs ask for it: the tiles along its side, the CTAs that share each of them, and where a running
+    // CTA keeps what it needs for it.
+    struct Loaded {
+        const AddressedOperand* operand = nullptr;
+        Stretch CtaState::*side = nullptr;
+        StepPattern CtaState::*pattern = nullptr;
+        std::int64_t CtaState::*in_panel = nullptr;
+        std::int64_t tiles = 0, users = 0;
+        std::int32_t size = 0;  // of a tile
+        RequestShape shape = {};
+        Action action = Action::read;
+        Period period = {};
+        Panel panel = {};
     };
-    [[nodiscard]] std::int64_t panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
-                                        std::int64_t split) const;
-    void fill_panel(const Side& side, Panel& panel) const;
-    void append_a(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const;
-    void append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const;
+    void prepare(Loaded& loaded, const WarpLoad& load, const Sharing& sharing);
+    void open(const Loaded& loaded, std::int64_t tile, CtaState& state) const;
+    void append_step(const Loaded& loaded, CtaState& state, std::int64_t step, std::vector<Access>& out) const;
+    Movable make_step(const Loaded& loaded, CtaState& state, std::int64_t step, std::vector<Access>& out) const;
     void reduce(CtaState& state, std::vector<Access>& out) const;
     void load_bias(CtaState& state, const Place& at, std::vector<Access>& out) const;
 
@@ -55,9 +60,10 @@ private:
     Mapping mapping_;
     AddressedOperand workspace_;
     std::int64_t rows_, columns_, splits_, steps_;  // steps: of a CTA, at most
-    Panel panel_a_, panel_b_;
-    RequestShape load_a_, load_b_, store_;
-    Action action_a_, action_b_;
+    StepMerger::Rules rules_;
+    LineGroups groups_;
+    Loaded a_, b_;
+    RequestShape store_;
 };
 
 }  // namespace gambrel::sim_detail
