@@ -99,6 +99,14 @@ struct SeparateTiles {
 };
 SeparateTiles separate_tiles(const Convolution& convolution);  // F(4x4, 3x3), F(9x9, 5x5)
 
+// CTAs that run at the same time on neighbouring SMs, along the rows and the columns of tiles. Of an operand's tile
+// that several of them need each loads a part and sends it to the others (multicast). 1 x 1: every CTA loads for
+// itself.
+struct Cluster {
+    std::int32_t rows = 1, columns = 1;
+    bool operator==(const Cluster&) const = default;
+};
+
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
     Transform transform = Transform::none;
@@ -126,6 +134,9 @@ struct Mapping {
     bool splits_first = false;      // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
+    // Known to `sim` alone; `delta` has what clusters share and how waves are rounded as numbers of the architecture.
+    Cluster cluster;
+    bool stream_k = false;  // the CTAs of the last, incomplete wave share out the k of its tiles evenly
     WarpLoad a, b;
     Pipe pipe = Pipe::fp32;        // that multiplies
     Layout layout = Layout::nchw;  // that the kernel reads; a layer stored otherwise pays for a transposition

@@ -23,6 +23,8 @@ struct CtaState {
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
     std::size_t part = 0;
     std::int64_t panel_a = 0, panel_b = 0;
+    std::size_t piece = 0;         // of stream-K
+    std::int64_t piece_first = 0;  // the step of the CTA that it begins with
     Stretch rows, columns, depth;
     StepPattern pattern_a, pattern_b;
 };
@@ -52,16 +54,19 @@ public:
     }
 };
 
-// How requests may be made fewer without changing what they come to. By default every request stands by itself.
-struct Sharing {
+// What a stream may know of the GPU that it runs on: how requests may be made fewer without changing what they come to.
+// By default every request stands by itself.
+struct OnGpu {
     KnownL1 l1 = {};
     bool groups = false;
+    std::int64_t resident =
+        0;  // CTAs that run at the same time, for kernels that share out the last of them; 0: unknown
     [[nodiscard]] Repeats repeats() const {
         return l1.sets > 0 && l1.ways >= kMostRepeated ? Repeats::as_hits : Repeats::as_requests;
     }
 };
 
 // The kernel that `mapping` makes of a layer without faults().
-std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping, const Sharing& sharing = {});
+std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping, const OnGpu& gpu = {});
 
 }  // namespace gambrel::sim_detail

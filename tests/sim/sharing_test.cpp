@@ -140,7 +140,7 @@ Both simulated_both_ways(const Layer& l, Mapping mapping, CacheShape shape) {
     return {run(*plain, device, options).counts, run(*shared, device, options).counts};
 }
 
-TEST(Sharing, changes_no_count_where_caches_hold_everything) {
+TEST(FewerRequests, changes_no_count_where_caches_hold_everything) {
     for (const bool through_l1 : {true, false})
         for (const unsigned partitions : {1U, 2U})
             for (const std::uint64_t ecc : {0U, 16U})
@@ -157,7 +157,7 @@ TEST(Sharing, changes_no_count_where_caches_hold_everything) {
                 }
 }
 
-TEST(Sharing, changes_counts_by_less_than_a_percent_where_caches_overflow) {
+TEST(FewerRequests, changes_counts_by_less_than_a_percent_where_caches_overflow) {
     // Lines of a step come in another order, which decides what is driven out: by as little one way as the other.
     std::uint64_t groups = 0;
     for (const Layer& l : layers()) {
