@@ -14,7 +14,7 @@ std::optional<std::size_t> LineGroups::find_or_add(std::span<const std::uint64_t
         if (!std::equal(known.begin(), known.end(), wanted.begin(), wanted.end(), same)) return {};
         return found->second;
     }
-    if (size() == kMost) return {};
+    if (size() == kMost || lines_.size() + wanted.size() > kMostLines) return {};
     const std::size_t group = size();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (group_of_.emplace(wanted[i], group).second) continue;
@@ -25,6 +25,14 @@ std::optional<std::size_t> LineGroups::find_or_add(std::span<const std::uint64_t
     for (const std::uint64_t line : wanted) lines_.push_back({line, mixed(line)});
     ends_.push_back(lines_.size());
     return group;
+}
+
+void LineGroups::keep_first(std::size_t groups) {
+    if (groups >= size()) return;
+    const std::size_t kept = groups == 0 ? 0 : ends_[groups - 1];
+    for (std::size_t i = kept; i < lines_.size(); ++i) group_of_.erase(lines_[i].line);
+    lines_.resize(kept);
+    ends_.resize(groups);
 }
 
 }  // namespace gambrel::sim_detail

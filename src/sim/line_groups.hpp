@@ -20,7 +20,8 @@ class LineGroups {
 public:
     // Fewer lines are looked up as fast one by one: L2 looks at a group in each of its slices.
     static constexpr std::size_t kLeast = 16;
-    static constexpr std::size_t kMost = std::size_t{1} << 14U;  // groups
+    static constexpr std::size_t kMost = std::size_t{1} << 14U;       // groups
+    static constexpr std::size_t kMostLines = std::size_t{1} << 18U;  // of all groups together, 4 MB
 
     [[nodiscard]] std::size_t size() const { return ends_.size(); }
     [[nodiscard]] std::span<const HashedLine> lines(std::size_t group) const {
@@ -29,6 +30,8 @@ public:
     }
     // The group that has exactly these lines in this order; it is made if none of them is in a group yet.
     std::optional<std::size_t> find_or_add(std::span<const std::uint64_t> wanted);
+    void keep_first(std::size_t groups);      // forgets those that were added later
+    void end_adding() { group_of_.clear(); }  // it takes more memory than the groups
 
 private:
     std::vector<HashedLine> lines_;

@@ -24,6 +24,8 @@ Mapping untiled(const Operands& all, Mapping m) {
     const std::int32_t threads = std::max(kWarp, m.threads), side = across ? threads : threads / kWarp;
     const std::int32_t other = narrow(std::min<std::int64_t>(kMostOther, std::min(view.m, view.n)));
     m.cta = {matrix_is_a ? side : other, matrix_is_a ? other : side, across ? 8 : kWarp * vector};
+    m.cluster = {};
+    m.stream_k = false;
     // CTAs that share rows of the matrix are neighbours.
     m.order = matrix_is_a ? CtaOrder::columns_first : CtaOrder::rows_first;
     const WarpLoad along{.lanes = 1, .vector = vector, .k_major = true},

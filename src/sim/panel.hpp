@@ -27,6 +27,7 @@ public:
     // ones are added to `groups`; null: to none.
     template <class F>
     void fill(std::int64_t count, LineGroups* groups, F make) {
+        const std::size_t groups_before = groups ? groups->size() : 0;
         for (std::int64_t i = 0; i < count; ++i) {
             const std::size_t first = accesses_.size();
             make(i, accesses_);
@@ -36,6 +37,7 @@ public:
             const bool hopeless = i == 0 && accesses_.size() > 2 * kMost / static_cast<std::size_t>(count);
             if (accesses_.size() <= kMost && !hopeless) continue;
             *this = {};
+            if (groups) groups->keep_first(groups_before);
             return;
         }
     }

@@ -85,6 +85,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu&
     if (mapping.stream_k && splits_ == 1 && !mapping.groups_in_turn) share_last_wave(gpu.resident);
     prepare(a_, mapping_.a, gpu);
     prepare(b_, mapping_.b, gpu);
+    groups_.end_adding();
 }
 
 void TiledStream::prepare(Loaded& loaded, const WarpLoad& load, const OnGpu& gpu) {

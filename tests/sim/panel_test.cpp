@@ -42,6 +42,30 @@ TEST(Panel, does_not_group_a_line_that_comes_twice) {
     EXPECT_EQ(panel.of(0).size(), 40U);
 }
 
+TEST(Panel, that_grows_too_large_leaves_no_groups) {
+    LineGroups groups;
+    Panel panel;
+    const auto make = [](std::uint64_t lines) {
+        return [lines](std::int64_t i, std::vector<Access>& out) {
+            // A group in each, and as many requests beside it.
+            for (std::uint64_t j = 0; j < 20; ++j)
+                out.emplace_back(static_cast<std::uint64_t>(i) * 20 + j, 1U, Action::read);
+            for (std::uint64_t j = 0; j < lines; ++j) out.emplace_back(1'000'000 + j % 10, 3U, Action::read);
+        };
+    };
+    panel.fill(100, &groups, make(0));
+    EXPECT_EQ(groups.size(), 100U);
+    Panel large;
+    const auto shifted = [&](std::int64_t i, std::vector<Access>& out) { make(2 * Panel::kMost / 1000)(i + 100, out); };
+    large.fill(1000, &groups, shifted);
+    EXPECT_TRUE(large.empty());
+    EXPECT_EQ(groups.size(), 100U);
+    // Their lines are free again.
+    Panel again;
+    again.fill(1, &groups, [&](std::int64_t i, std::vector<Access>& out) { make(0)(i + 100, out); });
+    EXPECT_EQ(groups.size(), 101U);
+}
+
 TEST(Panel, hits_keep_their_tensor_and_number) {
     for (const Tensor tensor : {Tensor::input, Tensor::filter, Tensor::output}) {
         const Access access = Access::hits(tensor, 123'456'789);
