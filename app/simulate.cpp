@@ -1,4 +1,7 @@
+#include <charconv>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "app/layer_output.hpp"
@@ -10,18 +13,33 @@ struct SimulateFlags {
     NetworkFlags network;
     MachineFlags machine;
     OutputFlags output;
-    std::string tile;
+    std::string tile, cluster;
     SimulationOptions simulation;
 };
+
+Result<std::optional<Cluster>> cluster_of(const std::string& text) {
+    if (text.empty()) return std::optional<Cluster>{};
+    Cluster cluster;
+    const char* const end = text.data() + text.size();
+    const auto rows = std::from_chars(text.data(), end, cluster.rows);
+    if (rows.ec == std::errc{} && rows.ptr < end && *rows.ptr == 'x') {
+        const auto columns = std::from_chars(rows.ptr + 1, end, cluster.columns);
+        if (columns.ec == std::errc{} && columns.ptr == end) return std::optional<Cluster>{cluster};
+    }
+    return failure("--cluster", fmt::format("\"{}\": expected rows x columns of CTAs, such as 2x1", text));
+}
 
 int run_simulate(const SimulateFlags& flags) {
     auto options = estimator_of(flags.machine);
     if (!options) return bad_input(options.error());
     const auto tile = tile_of(flags.tile);
     if (!tile) return bad_input(tile.error());
+    const auto cluster = cluster_of(flags.cluster);
+    if (!cluster) return bad_input(cluster.error());
     options->method = Method::simulation;
     options->tile = *tile;
     options->simulation = flags.simulation;
+    options->simulation.cluster = *cluster;
     OutputFlags output = flags.output;
     output.inputs = {flags.network.network, flags.network.layers, flags.machine.machine};
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
@@ -41,6 +59,8 @@ Action setup_simulate(Parser& command) {
     flags->machine.add_to(command);
     flags->output.add_to(command);
     command.add_option("--tile", flags->tile);
+    command.add_option("--cluster", flags->cluster);
+    command.add_flag("--stream-k", flags->simulation.stream_k);
     command.add_option("--sample", flags->simulation.sample).optional_value("5").range(2, 1000);
     command.add_option("--seed", flags->simulation.seed);
     command.add_option("--threads", flags->simulation.threads).range(1, 1024);

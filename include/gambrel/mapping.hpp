@@ -101,6 +101,14 @@ struct SeparateTiles {
 };
 SeparateTiles separate_tiles(const Convolution& convolution);  // F(4x4, 3x3), F(9x9, 5x5)
 
+// CTAs that run at the same time on neighbouring SMs, along the rows and the columns of tiles. Of an operand's tile
+// that several of them need each loads a part and sends it to the others (multicast). 1 x 1: every CTA loads for
+// itself.
+struct Cluster {
+    std::int32_t rows = 1, columns = 1;
+    bool operator==(const Cluster&) const = default;
+};
+
 struct Mapping {
     KernelFamily family = KernelFamily::tiled;
     Transform transform = Transform::none;
@@ -128,8 +136,10 @@ struct Mapping {
     bool splits_first = false;      // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;
-    // CTAs beside each other along M and N that get what they share from L2 once; 0: the kernel is not known so well.
-    std::int32_t cluster_m = 0, cluster_n = 0;
+    // Nothing: the kernel is not known so well. The simulator then takes every CTA by itself, and the model has what
+    // clusters share as a number of the architecture.
+    std::optional<Cluster> cluster;
+    bool stream_k = false;  // the CTAs of the last, incomplete wave share out the k of its tiles evenly; `sim` alone
     WarpLoad a, b;
     Pipe pipe = Pipe::fp32;        // that multiplies
     Layout layout = Layout::nchw;  // that the kernel reads; a layer stored otherwise pays for a transposition
@@ -146,6 +156,7 @@ struct Mapping {
     // or a search.
     enum class Source : std::uint8_t { row, kernel_name, algorithm, given, rule, search };
     Source source = Source::rule;
+    [[nodiscard]] Cluster ctas_together() const { return cluster.value_or(Cluster{}); }
     bool operator==(const Mapping&) const = default;
 };
 

@@ -24,6 +24,8 @@ struct SimulationOptions {
     // that fill the caches, one that is counted and one after it. A layer that is not much longer than its windows, or
     // falls into several kernels, is simulated in full.
     int sample = 0;
+    std::optional<Cluster> cluster = {};  // of tiled kernels, instead of the mapping's
+    bool stream_k = false;                // of tiled kernels, even if the mapping does not say so
     std::stop_token stop = {};
     std::function<void(double fraction)> progress = {};  // called now and then from the calling thread
 };

@@ -19,7 +19,7 @@ struct HeldClock {
     }
 };
 
-bool clustered(const TiledLaunch& c) { return c.mapping.cluster_m > 0; }
+bool clustered(const TiledLaunch& c) { return c.mapping.cluster.has_value(); }
 
 // SMs that never have a CTA leave their power to the others, where it is known that no CTA is split for them.
 HeldClock held_clock(const TiledLaunch& c) {
@@ -70,8 +70,8 @@ Seconds quantization_time(const TiledLaunch& c) {
 // Of the bytes of A and B that CTAs ask for, what L2 sends.
 OperandTraffic sent_by_l2(const TiledLaunch& c, OperandTraffic asked) {
     const double shared = std::max(1.0, c.gpu.architecture->matrix_gemm->l2_reuse);
-    asked.a *= 1 / (clustered(c) ? c.mapping.cluster_n : shared);
-    asked.b *= 1 / (clustered(c) ? c.mapping.cluster_m : shared);
+    asked.a *= 1 / (clustered(c) ? c.mapping.cluster->columns : shared);
+    asked.b *= 1 / (clustered(c) ? c.mapping.cluster->rows : shared);
     return asked;
 }
 

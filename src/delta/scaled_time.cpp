@@ -17,9 +17,10 @@ double whole(double count, double of) { return std::ceil(count / of); }
 // that side is read once for each line.
 struct Walk {
     explicit Walk(const TiledLaunch& c) {
-        const double rows = whole(static_cast<double>(c.grid.rows), c.mapping.cluster_m);
-        const double columns = whole(static_cast<double>(c.grid.columns), c.mapping.cluster_n);
-        const double in_flight = std::max(1.0, std::floor(c.gpu.sms / (c.mapping.cluster_m * c.mapping.cluster_n)));
+        const double rows = whole(static_cast<double>(c.grid.rows), c.mapping.ctas_together().rows);
+        const double columns = whole(static_cast<double>(c.grid.columns), c.mapping.ctas_together().columns);
+        const double in_flight =
+            std::max(1.0, std::floor(c.gpu.sms / (c.mapping.ctas_together().rows * c.mapping.ctas_together().columns)));
         along_m = c.grid.columns > c.grid.rows;
         walked = along_m ? c.geometry.a.unique : c.geometry.b.unique;
         lines = along_m ? columns : rows;
@@ -38,16 +39,18 @@ bool past_the_end(double size, std::int64_t tiles, std::int32_t tile, std::int32
 
 // CTAs, with those that fill a cluster up at the end of the rows or columns.
 double clustered_ctas(const TiledLaunch& c) {
-    const double rows = whole(static_cast<double>(c.grid.rows), c.mapping.cluster_m) * c.mapping.cluster_m;
-    const double columns = whole(static_cast<double>(c.grid.columns), c.mapping.cluster_n) * c.mapping.cluster_n;
+    const double rows =
+        whole(static_cast<double>(c.grid.rows), c.mapping.ctas_together().rows) * c.mapping.ctas_together().rows;
+    const double columns = whole(static_cast<double>(c.grid.columns), c.mapping.ctas_together().columns) *
+                           c.mapping.ctas_together().columns;
     return rows * columns * static_cast<double>(c.grid.batch);
 }
 
 // A cluster whose tiles reach past the end of the matrix does not wait for memory as the others do. From then on CTAs
 // of one line are at different places of k.
 bool clusters_out_of_step(const TiledLaunch& c) {
-    return past_the_end(c.geometry.m, c.grid.rows, c.mapping.cta.m, c.mapping.cluster_m) ||
-           past_the_end(c.geometry.n, c.grid.columns, c.mapping.cta.n, c.mapping.cluster_n);
+    return past_the_end(c.geometry.m, c.grid.rows, c.mapping.cta.m, c.mapping.ctas_together().rows) ||
+           past_the_end(c.geometry.n, c.grid.columns, c.mapping.cta.n, c.mapping.ctas_together().columns);
 }
 
 // Lines in flight find each other's reads in L2 while they are at the same place of k. Where multiplications set the

@@ -289,7 +289,7 @@ Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile ti
     m.cta = {small(tile.m, kLargestTile), small(tile.n, kLargestTile), small(tile.k, kLargestTile)};
     if (m.cta.k <= 0) m.cta.k = default_k(layer, gpu.architecture, m.pipe);
     m.stages = default_stages(gpu.architecture, m.pipe);
-    m.cluster_m = m.cluster_n = 0;
+    m.cluster.reset();
     return finish(m, layer, gpu, {});
 }
 

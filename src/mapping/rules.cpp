@@ -124,8 +124,7 @@ void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Ta
         m.cta = shortest_waves(layer, view, gpu, m.pipe);
     } else if (const ScaledKernel* kernel = scaled_kernel(layer, view, gpu.architecture)) {
         m.cta = {kernel->tile.m, kernel->tile.n, 0};
-        m.cluster_m = kernel->cluster_m;
-        m.cluster_n = kernel->cluster_n;
+        m.cluster = Cluster{kernel->cluster_m, kernel->cluster_n};
     } else {
         m.cta = fastest_matrix_tile(layer, view, gpu, m.pipe);
     }
@@ -142,7 +141,7 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
         if (layer.hints.adds_up_parts)  // two CTAs for an SM, of eight steps at the least
             return static_cast<std::int32_t>(
                 std::clamp<std::int64_t>(2 * sms / tiles, 2, std::max<std::int64_t>(2, steps / 8)));
-        if (2 * tiles > sms || m.cluster_m > 0) return 1;
+        if (2 * tiles > sms || m.cluster) return 1;
         const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
     };

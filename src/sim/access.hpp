@@ -21,8 +21,8 @@ constexpr unsigned sector_count(unsigned sectors) {
 
 // read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one. read_merged:
 // the same where the requests of a step were merged before, so that no sector comes twice; what they had in common is
-// hits.
-enum class Action : std::uint8_t { read, read_step, read_merged, hits, write, atomic };
+// hits. Of a group of lines (line_groups.hpp) read_group and merged_group are what read and read_merged are of a line.
+enum class Action : std::uint8_t { read, read_step, read_merged, read_group, merged_group, hits, write, atomic };
 // check_bits: of ECC, where they lie in the same memory.
 enum class Tensor : std::uint8_t { input, filter, output, workspace, bias, check_bits };
 inline constexpr unsigned kTensors = 6;
@@ -39,9 +39,12 @@ public:
     static constexpr Access hits(Tensor tensor, std::uint64_t sectors) {
         return {(base_address(tensor) >> kLineShift) + sectors, 0, Action::hits};
     }
-    [[nodiscard]] constexpr std::uint64_t hits() const {
-        return line() & ((std::uint64_t{1} << (kTensorShift - kLineShift)) - 1);
+    [[nodiscard]] constexpr std::uint64_t hits() const { return number(); }
+    // These sectors of all lines of a group, which are lines of one tensor.
+    static constexpr Access group(Tensor tensor, std::uint64_t group, unsigned sectors, Action action) {
+        return {(base_address(tensor) >> kLineShift) + group, sectors, action};
     }
+    [[nodiscard]] constexpr std::uint64_t group() const { return number(); }
     [[nodiscard]] constexpr std::uint64_t line() const { return bits_ >> 8U; }
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
     [[nodiscard]] constexpr unsigned count() const { return sector_count(sectors()); }
@@ -50,10 +53,18 @@ public:
     [[nodiscard]] constexpr std::uint64_t kind() const {
         return bits_ & (0xF0U | ~std::uint64_t{0} << (kTensorShift - kLineShift + 8U));
     }
+    // The same, so many lines further on. Hits have no address.
+    constexpr void move(std::uint64_t lines) {
+        if (action() != Action::hits) bits_ += lines << 8U;
+    }
     constexpr void add_sectors(unsigned sectors) { bits_ |= sectors; }
     bool operator==(const Access&) const = default;
 
 private:
+    [[nodiscard]] constexpr std::uint64_t number() const {
+        return line() & ((std::uint64_t{1} << (kTensorShift - kLineShift)) - 1);
+    }
+
     std::uint64_t bits_ = 0;
 };
 

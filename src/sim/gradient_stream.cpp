@@ -21,7 +21,8 @@ StreamOfParts::Place GradientStream::place(std::int64_t cta) const {
     }
 }
 
-std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, const Mapping& mapping, Repeats repeats) {
+std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, const Mapping& mapping,
+                                               const OnGpu& gpu) {
     // Pixels of all classes stand beside each other along M, so tiles are walked through along M.
     Mapping walked = mapping;
     walked.order = mapping.transposed_view ? CtaOrder::columns_first : CtaOrder::rows_first;
@@ -34,7 +35,7 @@ std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, co
             columns = batch;
             parts.push_back(std::make_unique<DepthwiseStream>(std::move(one), Pass::dgrad, walked));
         } else {
-            auto part = std::make_unique<TiledStream>(std::move(one), walked, repeats);
+            auto part = std::make_unique<TiledStream>(std::move(one), walked, OnGpu{.l1 = gpu.l1});
             columns = batch * (mapping.transposed_view ? part->rows() : part->columns());
             parts.push_back(std::move(part));
         }

@@ -20,6 +20,6 @@ private:
     std::int64_t rows_ = 0, columns_;
 };
 
-std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, const Mapping& mapping, Repeats repeats);
+std::unique_ptr<AddressStream> gradient_stream(std::vector<Operands> classes, const Mapping& mapping, const OnGpu& gpu);
 
 }  // namespace gambrel::sim_detail

@@ -24,6 +24,8 @@ Mapping untiled(const Operands& all, Mapping m) {
     const std::int32_t threads = std::max(kWarp, m.threads), side = across ? threads : threads / kWarp;
     const std::int32_t other = narrow(std::min<std::int64_t>(kMostOther, std::min(view.m, view.n)));
     m.cta = {matrix_is_a ? side : other, matrix_is_a ? other : side, across ? 8 : kWarp * vector};
+    m.cluster.reset();
+    m.stream_k = false;
     // CTAs that share rows of the matrix are neighbours.
     m.order = matrix_is_a ? CtaOrder::columns_first : CtaOrder::rows_first;
     const WarpLoad along{.lanes = 1, .vector = vector, .k_major = true},
@@ -35,7 +37,7 @@ Mapping untiled(const Operands& all, Mapping m) {
 
 }  // namespace
 
-std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping, Repeats repeats) {
+std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping, const OnGpu& gpu) {
     if (std::holds_alternative<Streaming>(layer.op) || std::holds_alternative<AllReduce>(layer.op))
         return plain_stream(layer, mapping);
     if (std::holds_alternative<MixtureOfExperts>(layer.op)) return expert_stream(layer, mapping);
@@ -53,15 +55,15 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
         if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1)) {
             auto classes = gradient_operands(*convolution, sizes, mapping.layout, mapping.cta.k);
             for (Operands& one : classes) one = with_bias(std::move(one));
-            return gradient_stream(std::move(classes), mapping, repeats);
+            return gradient_stream(std::move(classes), mapping, gpu);
         }
         Operands all = with_bias(operands(*convolution, layer.pass, sizes, mapping.layout, mapping.cta.k));
-        if (has_tiles) return std::make_unique<TiledStream>(std::move(all), mapping, repeats);
+        if (has_tiles) return std::make_unique<TiledStream>(std::move(all), mapping, gpu);
         return std::make_unique<DepthwiseStream>(std::move(all), layer.pass, mapping);
     }
     Operands all = with_bias(operands(std::get<Gemm>(layer.op), layer.pass, sizes));
     const Mapping how = has_tiles ? mapping : untiled(all, mapping);
-    return std::make_unique<TiledStream>(std::move(all), how, repeats);
+    return std::make_unique<TiledStream>(std::move(all), how, gpu);
 }
 
 }  // namespace gambrel::sim_detail

@@ -12,12 +12,21 @@ void MergeTable::clear() {
     used_ = 0;
 }
 
-unsigned MergeTable::add(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-    if (2 * used_ >= entries_.size()) grow();
+std::size_t MergeTable::place_of(std::uint64_t line, std::uint64_t hash) const {
     const std::size_t mask = entries_.size() - 1;
     std::size_t at = (hash >> 16U) & mask;
     while (entries_[at].round == round_ && entries_[at].line != line) at = (at + 1) & mask;
-    Entry& entry = entries_[at];
+    return at;
+}
+
+unsigned MergeTable::asked(std::uint64_t line, std::uint64_t hash) const {
+    const Entry& entry = entries_[place_of(line, hash)];
+    return entry.round == round_ ? entry.sectors : 0;
+}
+
+unsigned MergeTable::add(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+    if (2 * used_ >= entries_.size()) grow();
+    Entry& entry = entries_[place_of(line, hash)];
     if (entry.round != round_) {
         entry = {line, round_, 0};
         ++used_;

@@ -16,6 +16,8 @@ public:
     void clear();
     // The sectors that were not there yet.
     unsigned add(std::uint64_t line, std::uint64_t hash, unsigned sectors);
+    // All that were added.
+    [[nodiscard]] unsigned asked(std::uint64_t line, std::uint64_t hash) const;
 
 private:
     struct Entry {
@@ -23,6 +25,7 @@ private:
         std::uint32_t round = 0;
         unsigned sectors = 0;
     };
+    [[nodiscard]] std::size_t place_of(std::uint64_t line, std::uint64_t hash) const;
     void grow();
 
     std::vector<Entry> entries_ = std::vector<Entry>(1024);

@@ -197,14 +197,18 @@ void append_elements(const AddressedOperand& operand, std::int64_t size, std::ui
     const bool repeats_hit = shape.repeats == Repeats::as_hits && action == Action::read;
     std::size_t before = out.size();  // where the last request that was kept begins
     std::uint64_t hits = 0;
+    // Points that lie one behind the other are taken as a run even where the other index has shorter steps, as the taps
+    // of a convolution with stride have, if a request has only one of those.
+    const bool turned = inner_step == 1 && outer_step > 1;
     for (std::int32_t i = 0; i < inner_size; i += inner_step) {
-        clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
+        if (!turned) clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
         for (std::int32_t o = 0; o < outer_size; o += outer_step) {
             const std::size_t begin = out.size();
             Request request(out, action);
             const std::int32_t end = std::min(outer_size, o + outer_step);
-            for (std::int32_t p = o; p < end; ++p) {
-                const Point& point = outer.points[static_cast<std::size_t>(p)];
+            if (turned) clip(outer.runs, o, end, pieces);
+            for (std::int32_t p = turned ? i : o, last = turned ? i + 1 : end; p < last; ++p) {
+                const Point& point = (turned ? inner : outer).points[static_cast<std::size_t>(p)];
                 for (const AddressRun& piece : pieces) add_piece(operand, size, base, piece, point, request);
             }
             if (!repeats_hit || out.size() == begin) continue;

@@ -1,34 +1,67 @@
 #include "sim/sector_cache.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace gambrel::sim_detail {
 
-static_assert(kTensorShift - kLineShift + 2 <= 40, "a set keeps 40 bits of a line");
+static_assert(kTensorShift - kLineShift + 3 <= 39, "a set keeps 39 bits of a line");
 
-SectorCache::SectorCache(std::uint64_t lines, unsigned ways)
+SectorCache::SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups)
     : ways_(static_cast<unsigned>(std::clamp<std::uint64_t>(ways, 1, std::clamp<std::uint64_t>(lines, 1, kMostWays)))),
       last_shift_(4 * (ways_ - 1)),
       used_(~std::uint64_t{0} >> 4U * (kMostWays - ways_)),
-      sets_(std::max<std::uint64_t>(1, lines / ways_)) {}
+      sets_(std::max<std::uint64_t>(1, lines / ways_)),
+      groups_(groups) {}
 
 unsigned SectorCache::valid(std::uint64_t line, std::uint64_t hash) const {
     const Set& set = sets_[set_of(hash)];
     const unsigned way = find(set, line);
-    return way < kMostWays ? set.states[way] & kAllSectors : 0;
+    if (way == kMostWays) return 0;
+    const unsigned state = set.states[way];
+    return (state | ((state & kGrouped) != 0 ? groups_[set.groups[way]].every : 0U)) & kAllSectors;
 }
 
 void SectorCache::invalidate(std::uint64_t line, std::uint64_t hash) {
     Set& set = sets_[set_of(hash)];
     const unsigned way = find(set, line);
     if (way == kMostWays) return;
+    if ((set.states[way] & kGrouped) != 0) groups_[set.groups[way]].whole = false;
     set.states[way] = 0;
+    set.times[way] = 0;
     // It goes to the end of the ways in use, so that it is filled next.
     const std::uint64_t before = below(set.order, way);
     const std::uint64_t after = used_ & ~(before << 4U | 0xFU);
     set.order = (set.order & ~(used_ & ~before)) | (set.order & after) >> 4U | std::uint64_t{way} << last_shift_;
 }
 
-void SectorCache::clear() { std::fill(sets_.begin(), sets_.end(), Set{}); }
+void SectorCache::clear() {
+    std::fill(sets_.begin(), sets_.end(), Set{});
+    std::fill(groups_.begin(), groups_.end(), Group{});
+    clock_ = 0;
+}
+
+void SectorCache::wind_clock(std::int32_t latest) {
+    if (clock_ < latest) return;
+    for (Set& set : sets_) {
+        std::array<unsigned, kMostWays> ways{};
+        for (unsigned i = 0; i < ways_; ++i) {
+            const unsigned way = ways[i] = static_cast<unsigned>(set.order >> 4U * i & 0xFU);
+            if ((set.states[way] & kGrouped) != 0)
+                set.times[way] = std::max(set.times[way], groups_[set.groups[way]].time + set.places[way]);
+        }
+        std::stable_sort(ways.begin(), ways.begin() + ways_,
+                         [&](unsigned a, unsigned b) { return set.times[a] > set.times[b]; });
+        set.order &= ~used_;
+        for (unsigned i = 0; i < ways_; ++i) {
+            set.order |= std::uint64_t{ways[i]} << 4U * i;
+            // 0 is for empty ways.
+            set.times[ways[i]] = set.states[ways[i]] != 0 ? static_cast<std::int32_t>(ways_ - i) : 0;
+        }
+    }
+    // Places in groups add up to 255 to a group's time.
+    for (Group& group : groups_) group.time = -static_cast<std::int32_t>(kMostGroup);
+    clock_ = kMostWays + 1;
+}
 
 }  // namespace gambrel::sim_detail

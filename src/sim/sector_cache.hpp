@@ -1,28 +1,31 @@
-// A sectored, set-associative cache with exact LRU: tags of lines, and which of their sectors are valid and dirty.
-// Lines stay where they are and a word of nibbles has their order of use, so that a look-up reads one or two lines of
-// the host's cache and moves nothing. It counts nothing: callers know whose access it was.
+// A sectored, set-associative cache with exact LRU: tags of lines, which of their sectors are valid and dirty, and when
+// each was used last. Lines that are always asked for together can be touched as a group, in a few instructions for all
+// of them: the group has the time and the sectors, and a line of it takes them over when somebody looks. Invariant: the
+// outcome is that of touching the lines one by one. It counts nothing: callers know whose access it was.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include "sim/access.hpp"
+#include "sim/line_groups.hpp"
+#include "sim/ways.hpp"
 
 namespace gambrel::sim_detail {
 
 class SectorCache {
 public:
     static constexpr unsigned kMostWays = 16;
+    static constexpr std::size_t kMostGroup = 256;  // lines
+    static constexpr std::size_t kMostGroups = std::size_t{1} << 16U;
     // At least one set of `ways` lines; capacities that are not a multiple are rounded down. `ways` is cut to the lines
-    // and to kMostWays.
-    SectorCache(std::uint64_t lines, unsigned ways);
+    // and to kMostWays. Groups have the numbers [0, groups) and at most kMostGroup lines each; no line is in two of
+    // them.
+    SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups = 0);
 
     struct Outcome {
         unsigned missing = 0;           // sectors that were not there before
@@ -35,18 +38,67 @@ public:
         Set& set = sets_[set_of(hash)];
         const unsigned bits = dirty ? sectors << 4U | sectors : sectors;
         const unsigned way = find(set, line);
-        if (way < kMostWays) {
-            const unsigned missing = sectors & ~unsigned{set.states[way]};
-            set.states[way] = static_cast<std::uint16_t>(set.states[way] | bits);
-            if (way != (set.order & 0xFU)) use(set, way);
-            return {missing, 0, 0, false};
-        }
-        return replace(set, line, sectors, bits);
+        if (way < kMostWays) return {use_found(set, way, sectors, bits), 0, 0, false};
+        return replace(set, leaving(set), line, sectors, bits);
     }
+
+    // Touches all `lines` of a group if all of them are there with these sectors: true, or nothing has happened.
+    bool hit_group(std::size_t number, unsigned sectors, std::size_t lines) {
+        Group& group = groups_[number];
+        if (!group.whole || (sectors & ~unsigned{group.every}) != 0) return false;
+        use(group, lines);
+        return true;
+    }
+    // The same if all lines are there and none has one of these sectors.
+    bool miss_group(std::size_t number, unsigned sectors, std::size_t lines) {
+        Group& group = groups_[number];
+        if (!group.whole || (sectors & group.some) != 0) return false;
+        group.every = static_cast<std::uint8_t>(group.every | sectors);
+        group.some = static_cast<std::uint8_t>(group.some | sectors);
+        use(group, lines);
+        return true;
+    }
+    // Touches the lines of a group one by one, f(line, outcome) after each.
+    template <class F>
+    void touch_group(std::size_t number, std::span<const HashedLine> lines, unsigned sectors, F f) {
+        groups_[number].whole = true;  // until one of its lines is driven out
+        const std::int32_t start = clock_;
+        unsigned every = kAllSectors, some = 0, place = 0;
+        for (const auto& [line, hash] : lines) {
+            Set& set = sets_[set_of(hash)];
+            unsigned way = find(set, line);
+            Outcome outcome;
+            if (way < kMostWays) {
+                outcome.missing = use_found(set, way, sectors, sectors);
+            } else {
+                way = leaving(set);
+                outcome = replace(set, way, line, sectors, sectors);
+            }
+            set.groups[way] = static_cast<std::uint16_t>(number);
+            set.places[way] = static_cast<std::uint8_t>(place++);
+            set.states[way] = static_cast<std::uint16_t>(set.states[way] | kGrouped);
+            every &= set.states[way];
+            some |= set.states[way];
+            f(line, outcome);
+        }
+        Group& group = groups_[number];
+        group.time = start + 1;
+        group.every = static_cast<std::uint8_t>(every);
+        group.some = static_cast<std::uint8_t>(some & kAllSectors);
+    }
+
     [[nodiscard]] unsigned valid(std::uint64_t line, std::uint64_t hash) const;  // without counting as a use
     void invalidate(std::uint64_t line, std::uint64_t hash);
     void clear();
+    // Must be called now and then, before a thousand million touches: times have 31 bits and begin again here.
+    void wind_clock(std::int32_t latest = 1 << 30);
+    static std::size_t set_of(std::uint64_t hash, std::uint64_t sets) {
+        // Multiply and shift instead of %: the number of sets is not a power of two on most GPUs.
+        return static_cast<std::size_t>((hash >> 32U) * sets >> 32U);
+    }
     [[nodiscard]] std::uint64_t lines() const { return sets_.size() * ways_; }
+    [[nodiscard]] std::uint64_t sets() const { return sets_.size(); }
+    [[nodiscard]] unsigned ways() const { return ways_; }
 
     // f(line, dirty sectors) of every dirty line; they are clean afterwards.
     template <class F>
@@ -62,46 +114,50 @@ public:
     }
 
 private:
-    struct alignas(128) Set {
-        std::array<std::uint32_t, kMostWays> tags{};    // the low half of lines
-        std::array<std::uint16_t, kMostWays> states{};  // the rest of the line << 8 | dirty << 4 | valid; 0: empty
-        std::uint64_t order = 0xFEDCBA9876543210ULL;    // ways, the one used last in the lowest nibble
+    static constexpr unsigned kGrouped = 0x8000;
+    struct alignas(64) Set {
+        Ways<std::int32_t> tags{};     // the low half of lines
+        Ways<std::int32_t> times{};    // of the last use
+        Ways<std::uint16_t> states{};  // grouped << 15 | the rest of the line << 8 | dirty << 4 | valid; 0: empty
+        Ways<std::uint16_t> groups{};  // of lines that are grouped
+        Ways<std::uint8_t> places{};   // in the group
+        std::uint64_t order = 0xFEDCBA9876543210ULL;  // ways in nibbles, by their times, the latest in the lowest one
     };
-
-    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const {
-        // Multiply and shift instead of %: the number of sets is not a power of two on most GPUs.
-        return static_cast<std::size_t>((hash >> 32U) * sets_.size() >> 32U);
+    // All lines of it that are in the cache were used at `time` and their place in it, or later, and have the sectors
+    // of `every`, or more.
+    struct Group {
+        std::int32_t time = 0;
+        std::uint8_t every = 0, some = 0;  // sectors that every line has, that some line has
+        bool whole = false;                // all lines are in the cache
+    };
+    void use(Group& group, std::size_t lines) {
+        group.time = clock_ + 1;
+        clock_ += static_cast<std::int32_t>(lines);
     }
+    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, sets_.size()); }
     static std::uint64_t line_of(const Set& set, unsigned way) {
-        return std::uint64_t{set.states[way]} >> 8U << 32U | set.tags[way];
+        return std::uint64_t{set.states[way]} >> 8U << 57U >> 25U | static_cast<std::uint32_t>(set.tags[way]);
     }
     // kMostWays if it is not there.
     static unsigned find(const Set& set, std::uint64_t line) {
-        unsigned same = equal_tags(set, static_cast<std::uint32_t>(line));
+        unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(line));
         for (; same != 0; same &= same - 1) {
             const auto way = static_cast<unsigned>(std::countr_zero(same));
-            if (set.states[way] >> 8U == line >> 32U && (set.states[way] & kAllSectors) != 0) return way;
+            if ((set.states[way] >> 8U & 0x7FU) == line >> 32U && (set.states[way] & kAllSectors) != 0) return way;
         }
         return kMostWays;
-    }
-    static unsigned equal_tags(const Set& set, std::uint32_t tag) {
-#if defined(__SSE2__)
-        // The portable instruction set of x86 has it; four times as fast as what compilers make of the loop below.
-        const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
-        const auto* tags = reinterpret_cast<const __m128i*>(set.tags.data());
-        const auto equal = [&](int i) { return _mm_cmpeq_epi32(_mm_load_si128(tags + i), wanted); };
-        const __m128i low = _mm_packs_epi32(equal(0), equal(1)), high = _mm_packs_epi32(equal(2), equal(3));
-        return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
-#else
-        unsigned same = 0;
-        for (unsigned way = 0; way < kMostWays; ++way) same |= (set.tags[way] == tag ? 1U : 0U) << way;
-        return same;
-#endif
     }
     // Moves a way to the front of the order.
     static void use(Set& set, unsigned way) {
         const std::uint64_t before = below(set.order, way);
         set.order = (set.order & ~(before << 4U | 0xFU)) | (set.order & before) << 4U | way;
+    }
+    // Moves the last way in order to where its group was used.
+    void postpone(Set& set, unsigned way, std::int32_t time) const {
+        set.times[way] = time;
+        const std::uint64_t before = ~(~std::uint64_t{0} << 4U * later_ways(set.times, time));
+        const std::uint64_t after = used_ & ~(before << 4U | 0xFU);
+        set.order = (set.order & (before | ~used_)) | (set.order << 4U & after) | (before + 1) * way;
     }
     // The nibbles that were used after `way`, as a mask.
     static std::uint64_t below(std::uint64_t order, unsigned way) {
@@ -111,12 +167,41 @@ private:
         const std::uint64_t zero = (differing - kOnes) & ~differing & kOnes << 3U;
         return (zero & (~zero + 1)) / 8 - 1;
     }
-    Outcome replace(Set& set, std::uint64_t line, unsigned sectors, unsigned bits) {
-        const auto way = static_cast<unsigned>(set.order >> last_shift_ & 0xFU);
-        const Outcome outcome{sectors, line_of(set, way), unsigned{set.states[way]} >> 4U & kAllSectors,
-                              set.states[way] == 0};
-        set.tags[way] = static_cast<std::uint32_t>(line);
+    // What its group knows of a line that is about to be touched by itself.
+    void look_closer(Set& set, unsigned way, unsigned sectors) {
+        Group& group = groups_[set.groups[way]];
+        set.states[way] = static_cast<std::uint16_t>(set.states[way] | group.every);
+        group.some = static_cast<std::uint8_t>(group.some | sectors);
+    }
+    // The sectors that a line did not have; bits: of its new state.
+    unsigned use_found(Set& set, unsigned way, unsigned sectors, unsigned bits) {
+        if ((set.states[way] & kGrouped) != 0) look_closer(set, way, sectors);
+        const unsigned missing = sectors & ~unsigned{set.states[way]};
+        set.states[way] = static_cast<std::uint16_t>(set.states[way] | bits);
+        set.times[way] = ++clock_;
+        if (way != (set.order & 0xFU)) use(set, way);
+        return missing;
+    }
+    // The way that was used longest ago, by its own time or by its group's.
+    unsigned leaving(Set& set) {
+        for (;;) {
+            const auto way = static_cast<unsigned>(set.order >> last_shift_ & 0xFU);
+            if ((set.states[way] & kGrouped) == 0) return way;
+            Group& group = groups_[set.groups[way]];
+            const std::int32_t used = group.time + set.places[way];
+            if (used <= set.times[way]) {
+                group.whole = false;
+                return way;
+            }
+            postpone(set, way, used);
+        }
+    }
+    Outcome replace(Set& set, unsigned way, std::uint64_t line, unsigned sectors, unsigned bits) {
+        const unsigned old = set.states[way];
+        const Outcome outcome{sectors, line_of(set, way), old >> 4U & kAllSectors, old == 0};
+        set.tags[way] = static_cast<std::int32_t>(line);
         set.states[way] = static_cast<std::uint16_t>(line >> 32U << 8U | bits);
+        set.times[way] = ++clock_;
         // It was the last in order, so the others move up by one.
         set.order = (set.order & ~used_) | (set.order << 4U & used_) | way;
         return outcome;
@@ -124,7 +209,9 @@ private:
 
     unsigned ways_, last_shift_;  // of the nibble of the line that goes next
     std::uint64_t used_;          // the nibbles of ways in use, as a mask
+    std::int32_t clock_ = 0;
     std::vector<Set> sets_;
+    std::vector<Group> groups_;
 };
 
 }  // namespace gambrel::sim_detail

@@ -13,6 +13,8 @@ namespace {
 
 using namespace sim_detail;
 
+constexpr std::int32_t kMostInCluster = 16;  // of CUDA, beyond the portable 8
+
 template <class T>
 double value(const Fact<T>& fact, double otherwise) {
     if (!fact) return otherwise;
@@ -62,6 +64,13 @@ SimulatedTraffic traffic(const Counts& counts) {
             .l2_fabric = bytes(counts.fabric)};
 }
 
+KnownL1 known_l1(const CacheShape& shape) {
+    static_assert(kMostRepeated <= SectorCache::kMostWays);
+    if (shape.l1_lines == 0) return {};
+    const SectorCache l1(shape.l1_lines, shape.l1_ways);
+    return {l1.sets(), l1.ways()};
+}
+
 const Counts& of(const TensorCounts& counts, Tensor tensor) { return counts[static_cast<std::size_t>(tensor)]; }
 
 }  // namespace
@@ -78,8 +87,11 @@ SimulatedTraffic operator+(const SimulatedTraffic& a, const SimulatedTraffic& b)
             .l2_fabric = a.l2_fabric + b.l2_fabric};
 }
 
-Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Mapping& mapping,
+Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Mapping& given,
                             const SimulationOptions& options) {
+    Mapping mapping = given;
+    if (options.cluster) mapping.cluster = options.cluster;
+    mapping.stream_k |= options.stream_k;
     Errors errors;
     for (const std::string& fault : faults(layer)) errors.push_back({layer.name, fault});
     for (Error& missing : missing_numbers(machine, true)) errors.push_back(std::move(missing));
@@ -89,6 +101,10 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
     if (mapping.writes_matrix)
         errors.push_back(
             {layer.name, "calls that write their input out as a matrix first are not simulated; predict has them"});
+    if (const auto [rows, columns] = mapping.ctas_together();
+        rows < 1 || columns < 1 || rows * columns > kMostInCluster)
+        errors.push_back({layer.name, fmt::format("a cluster of {}x{} CTAs is not possible: expected 1 to {} of them",
+                                                  rows, columns, kMostInCluster)});
     if (!errors.empty()) return tl::unexpected(errors);
     if (std::holds_alternative<MixtureOfExperts>(layer.op) && layer.pass != Pass::fwd)
         return failure(layer.name, "gradients of experts are not simulated; predict has them");
@@ -104,10 +120,8 @@ Result<Simulation> simulate(const Layer& layer, const Machine& machine, const Ma
                                    mapping.cta.m, mapping.cta.n, mapping.cta.k, mapping.threads, mapping.registers,
                                    binary_text(mapping.shared_memory), machine.name));
     const Device gpu = device(machine, mapping, o);
-    static_assert(kMostRepeated <= SectorCache::kMostWays);
-    const bool l1_keeps = gpu.caches.l1_ways >= kMostRepeated && gpu.caches.l1_lines >= kMostRepeated;
     const std::unique_ptr<AddressStream> stream =
-        make_stream(layer, mapping, l1_keeps ? Repeats::as_hits : Repeats::as_requests);
+        make_stream(layer, mapping, {known_l1(gpu.caches), true, std::int64_t{gpu.caches.sms} * gpu.ctas_per_sm});
     const RunResult result = run(*stream, gpu, options);
     Simulation simulation;
     simulation.input = traffic(of(result.counts, Tensor::input));

@@ -9,7 +9,9 @@
 #include <gambrel/mapping.hpp>
 
 #include "sim/access.hpp"
+#include "sim/line_groups.hpp"
 #include "sim/operand.hpp"
+#include "sim/step_merger.hpp"
 
 namespace gambrel::sim_detail {
 
@@ -21,7 +23,10 @@ struct CtaState {
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
     std::size_t part = 0;
     std::int64_t panel_a = 0, panel_b = 0;
+    std::size_t piece = 0;         // of stream-K
+    std::int64_t piece_first = 0;  // the step of the CTA that it begins with
     Stretch rows, columns, depth;
+    StepPattern pattern_a, pattern_b;
 };
 
 class AddressStream {
@@ -42,10 +47,26 @@ public:
     // About how much it loads and stores, to scale samples by.
     [[nodiscard]] virtual double work(std::int64_t cta) const { return static_cast<double>(steps(cta)) + 1; }
     [[nodiscard]] virtual double shared_memory_bytes(std::int64_t cta) const = 0;
+    // That its accesses speak of.
+    [[nodiscard]] virtual const LineGroups& groups() const {
+        static const LineGroups none;
+        return none;
+    }
 };
 
-// The kernel that `mapping` makes of a layer without faults(). `repeats`: as_hits only for an L1 of kMostRepeated ways.
-std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping,
-                                           Repeats repeats = Repeats::as_requests);
+// What a stream may know of the GPU that it runs on: how requests may be made fewer without changing what they come to.
+// By default every request stands by itself.
+struct OnGpu {
+    KnownL1 l1 = {};
+    bool groups = false;
+    std::int64_t resident =
+        0;  // CTAs that run at the same time, for kernels that share out the last of them; 0: unknown
+    [[nodiscard]] Repeats repeats() const {
+        return l1.sets > 0 && l1.ways >= kMostRepeated ? Repeats::as_hits : Repeats::as_requests;
+    }
+};
+
+// The kernel that `mapping` makes of a layer without faults().
+std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& mapping, const OnGpu& gpu = {});
 
 }  // namespace gambrel::sim_detail

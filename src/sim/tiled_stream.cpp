@@ -16,8 +16,6 @@ RequestShape request_shape(const WarpLoad& load) {
 }
 
 // Stores run along what is contiguous: 128 bytes an instruction, or 32 elements in runs as short as the mapping says.
-bool in_workspace(const Mapping& m) { return m.sums == SplitSums::workspace || m.sums == SplitSums::partial; }
-
 RequestShape store_shape(const AddressedOperand& c, std::int32_t store_run) {
     const bool whole = store_run >= kWarp;
     const std::int32_t run =
@@ -39,7 +37,7 @@ AddressedOperand workspace_of(const Operands& o) {
 
 }  // namespace
 
-TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repeats)
+TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu& gpu)
     : operands_(std::move(operands)), mapping_(mapping), steps_(0) {
     if (mapping.transposed_view) {
         // The mapping's loads are those of the layer's own A and B.
@@ -50,59 +48,116 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, Repeats repe
         for (AddressedOperand& zeros : operands_.zeros) std::swap(zeros.side, zeros.depth);
     }
     const GemmView& view = operands_.view;
-    rows_ = ceil_div(view.m, mapping.cta.m);
-    columns_ = ceil_div(view.n, mapping.cta.n);
+    // Grids are whole clusters; the CTAs that stand outside of the matrix have nothing to do.
+    rows_ = ceil_div(ceil_div(view.m, mapping.cta.m), mapping.ctas_together().rows) * mapping.ctas_together().rows;
+    columns_ =
+        ceil_div(ceil_div(view.n, mapping.cta.n), mapping.ctas_together().columns) * mapping.ctas_together().columns;
     splits_ = std::max(1, mapping.split_k);
     // Splits that would have no k are not launched.
     while (splits_ > 1 && depth_of(splits_ - 1).first >= view.k) --splits_;
-    load_a_ = request_shape(mapping_.a);
-    load_b_ = request_shape(mapping_.b);
-    load_a_.repeats = load_b_.repeats = repeats;
-    action_a_ = load_action(mapping_.a);
-    action_b_ = load_action(mapping_.b);
     workspace_ = workspace_of(operands_);
-    if (splits_ > 1 && !in_workspace(mapping)) operands_.c.element = workspace_.element;
+    if (splits_ > 1 && !sums_in_workspace(mapping)) operands_.c.element = workspace_.element;
     store_ = store_shape(operands_.c, mapping.store_run);
     for (std::int64_t split = 0; split < splits_; ++split) {
         const Range range = depth_of(split);
         steps_ = std::max(steps_, ceil_div(range.end - range.first, mapping.cta.k));
     }
-    fill_panel({rows_, columns_, &TiledStream::append_a, &CtaState::rows, &operands_.a, mapping.cta.m, action_a_},
-               panel_a_);
-    fill_panel({columns_, rows_, &TiledStream::append_b, &CtaState::columns, &operands_.b, mapping.cta.n, action_b_},
-               panel_b_);
+    rules_ = {operands_.a.tensor != operands_.b.tensor, gpu.l1};
+    const auto parts = [](std::int32_t size, std::int32_t ctas) { return size % ctas == 0 ? ctas : 1; };
+    const std::int32_t of_a = parts(mapping.cta.m, mapping.ctas_together().columns);
+    const std::int32_t of_b = parts(mapping.cta.n, mapping.ctas_together().rows);
+    a_ = {.operand = &operands_.a,
+          .side = &CtaState::rows,
+          .pattern = &CtaState::pattern_a,
+          .in_panel = &CtaState::panel_a,
+          .tiles = rows_ * of_a,
+          .users = columns_ / of_a,
+          .size = mapping.cta.m / of_a,
+          .parts = of_a};
+    b_ = {.operand = &operands_.b,
+          .side = &CtaState::columns,
+          .pattern = &CtaState::pattern_b,
+          .in_panel = &CtaState::panel_b,
+          .tiles = columns_ * of_b,
+          .users = rows_ / of_b,
+          .size = mapping.cta.n / of_b,
+          .parts = of_b};
+    whole_ = rows_ * columns_ * view.batch * splits_;
+    if (mapping.stream_k && splits_ == 1 && !mapping.groups_in_turn) share_last_wave(gpu.resident);
+    prepare(a_, mapping_.a, gpu);
+    prepare(b_, mapping_.b, gpu);
+    groups_.end_adding();
 }
 
-std::int64_t TiledStream::panel_of(std::int64_t batch, std::int64_t tiles, std::int64_t tile,
-                                   std::int64_t split) const {
-    return ((batch * tiles + tile) * splits_ + split) * steps_;
-}
-
-void TiledStream::fill_panel(const Side& side, Panel& panel) const {
+void TiledStream::prepare(Loaded& loaded, const WarpLoad& load, const OnGpu& gpu) {
+    loaded.shape = request_shape(load);
+    loaded.shape.repeats = gpu.repeats();
+    loaded.action = load_action(load);
+    loaded.period = period_of(*loaded.operand, mapping_.cta.k);
+    if (2 * loaded.period.steps > steps_) loaded.period = {};
     constexpr std::int64_t kWorthIt = 4;  // users
-    const std::int64_t panels = operands_.view.batch * side.tiles * splits_ * steps_;
-    if (side.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
+    const std::int64_t panels = operands_.view.batch * loaded.tiles * splits_ * steps_;
+    if (loaded.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;
     CtaState state;
-    const bool merge = side.action == Action::read_step && operands_.a.tensor != operands_.b.tensor;
-    panel.fill(panels, merge, [&](std::int64_t i, std::vector<Access>& out) {
-        const std::int64_t step = i % steps_, split = i / steps_ % splits_, tile = i / steps_ / splits_ % side.tiles;
-        const Range range = depth_of(split);
-        const std::int64_t first = range.first + step * mapping_.cta.k;
-        if (first >= range.end) return;
-        state.batch = i / steps_ / splits_ / side.tiles;
-        (state.*side.stretch).assign(side.operand->side, tile * side.size, side.size);
-        (this->*side.append)(state, first, std::min<std::int64_t>(mapping_.cta.k, range.end - first), out);
+    Panel panel;
+    panel.fill(panels, gpu.groups ? &groups_ : nullptr, [&](std::int64_t i, std::vector<Access>& out) {
+        const std::int64_t step = i % steps_;
+        if (step == 0) {
+            const std::int64_t split = i / steps_ % splits_, tile = i / steps_ / splits_ % loaded.tiles;
+            const Range range = depth_of(split);
+            state.first_k = range.first;
+            state.end_k = range.end;
+            state.batch = i / steps_ / splits_ / loaded.tiles;
+            open(loaded, tile, state);
+        }
+        if (state.first_k + step * mapping_.cta.k < state.end_k) append_step(loaded, state, step, out);
     });
+    loaded.panel = std::move(panel);
 }
 
-void TiledStream::append_a(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
-    state.depth.assign(operands_.a.depth, first, count);
-    append_requests(operands_.a, state.batch, state.rows, state.depth, load_a_, action_a_, out);
+// Of the batch and split that the state has.
+void TiledStream::open(const Loaded& loaded, std::int64_t tile, CtaState& state) const {
+    if (!loaded.panel.empty()) {
+        state.*loaded.in_panel = ((state.batch * loaded.tiles + tile) * splits_ + state.split) * steps_;
+        return;
+    }
+    (state.*loaded.side).assign(loaded.operand->side, tile * loaded.size, loaded.size);
+    (state.*loaded.pattern).forget();
 }
 
-void TiledStream::append_b(CtaState& state, std::int64_t first, std::int64_t count, std::vector<Access>& out) const {
-    state.depth.assign(operands_.b.depth, first, count);
-    append_requests(operands_.b, state.batch, state.columns, state.depth, load_b_, action_b_, out);
+void TiledStream::append_step(const Loaded& loaded, CtaState& state, std::int64_t step,
+                              std::vector<Access>& out) const {
+    const std::size_t first = out.size();
+    if (!loaded.panel.empty()) {
+        const std::span<const Access> made = loaded.panel.of(state.*loaded.in_panel + step);
+        out.insert(out.end(), made.begin(), made.end());
+        return;
+    }
+    const bool whole = state.first_k + (step + 1) * mapping_.cta.k <= state.end_k;
+    const auto make = [&](std::vector<Access>& to) { return make_step(loaded, state, step, to); };
+    const auto fits = [&](std::span<const Access> moved) { return fit(moved, rules_.l1); };
+    (state.*loaded.pattern).append(step, whole ? loaded.period : Period{}, out, make, fits);
+    if (loaded.parts > 1) add_received(loaded, first, out);
+}
+
+// What the other CTAs of its cluster send stands as hits: it does not come from L2. Each sends as much as it loads, and
+// that is as much as this one does.
+void TiledStream::add_received(const Loaded& loaded, std::size_t first, std::vector<Access>& out) const {
+    std::uint64_t sectors = 0;
+    for (std::size_t i = first; i < out.size(); ++i)
+        sectors += out[i].action() == Action::hits ? out[i].hits() : out[i].count();
+    if (sectors > 0)
+        out.push_back(Access::hits(loaded.operand->tensor, sectors * static_cast<std::uint64_t>(loaded.parts - 1)));
+}
+
+Movable TiledStream::make_step(const Loaded& loaded, CtaState& state, std::int64_t step,
+                               std::vector<Access>& out) const {
+    thread_local StepMerger merger;
+    const std::int64_t first = state.first_k + step * mapping_.cta.k;
+    const std::size_t begin = out.size();
+    state.depth.assign(loaded.operand->depth, first, std::min<std::int64_t>(mapping_.cta.k, state.end_k - first));
+    append_requests(*loaded.operand, state.batch, state.*loaded.side, state.depth, loaded.shape, loaded.action, out);
+    return merger.merge(out, begin, rules_);
 }
 
 TiledStream::Place TiledStream::place(std::int64_t cta) const {
@@ -123,15 +178,19 @@ TiledStream::Place TiledStream::place(std::int64_t cta) const {
     return at;
 }
 
+// CTAs of a cluster are neighbours, its rows first; clusters are walked through as tiles are without them.
 TiledStream::Place TiledStream::tile_of(std::int64_t tile) const {
+    const auto [height, breadth] = mapping_.ctas_together();
+    const std::int64_t cluster = tile / (height * breadth), member = tile % (height * breadth);
+    const std::int64_t rows = rows_ / height, columns = columns_ / breadth;
     const bool down = mapping_.order == CtaOrder::rows_first;
     // `along` is walked to its end for every band of `across`.
-    const std::int64_t along = down ? rows_ : columns_, across = down ? columns_ : rows_;
+    const std::int64_t along = down ? rows : columns, across = down ? columns : rows;
     const std::int64_t band = std::clamp<std::int64_t>(mapping_.band, 1, across);
-    const std::int64_t which = tile / (along * band), first = which * band;
-    const std::int64_t width = std::min(band, across - first), rest = tile - which * along * band;
+    const std::int64_t which = cluster / (along * band), first = which * band;
+    const std::int64_t width = std::min(band, across - first), rest = cluster - which * along * band;
     const std::int64_t i = rest / width, j = first + rest % width;
-    return {down ? i : j, down ? j : i, 0, 0};
+    return {(down ? i : j) * height + member % height, (down ? j : i) * breadth + member / height, 0, 0};
 }
 
 TiledStream::Range TiledStream::depth_of(std::int64_t split) const {
@@ -150,104 +209,45 @@ TiledStream::Range TiledStream::depth_of(std::int64_t split) const {
 }
 
 std::int64_t TiledStream::steps(std::int64_t cta) const {
+    if (shares_tiles(cta)) return steps_of(pieces_of_[static_cast<std::size_t>(cta - whole_)]);
     const Range range = depth_of(place(cta).split);
     return ceil_div(range.end - range.first, mapping_.cta.k);
 }
 
 void TiledStream::open(std::int64_t cta, CtaState& state) const {
+    state.cta = cta;
+    if (shares_tiles(cta)) {
+        state.piece = pieces_of_[static_cast<std::size_t>(cta - whole_)].first;
+        state.piece_first = 0;
+        open_piece(state);
+        return;
+    }
     const Place at = place(cta);
     const Range range = depth_of(at.split);
-    state.cta = cta;
     state.batch = at.batch;
     state.split = at.split;
     state.first_k = range.first;
     state.end_k = range.end;
-    if (panel_a_.empty())
-        state.rows.assign(operands_.a.side, at.row * mapping_.cta.m, mapping_.cta.m);
-    else
-        state.panel_a = panel_of(at.batch, rows_, at.row, at.split);
-    if (panel_b_.empty())
-        state.columns.assign(operands_.b.side, at.column * mapping_.cta.n, mapping_.cta.n);
-    else
-        state.panel_b = panel_of(at.batch, columns_, at.column, at.split);
+    open(a_, at.row * a_.parts + at.column % a_.parts, state);
+    open(b_, at.column * b_.parts + at.row % b_.parts, state);
 }
 
 void TiledStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
-    const std::int64_t first = state.first_k + step * mapping_.cta.k;
-    const std::int64_t count = std::min<std::int64_t>(mapping_.cta.k, state.end_k - first);
-    const auto copy = [&](std::span<const Access> made) { out.insert(out.end(), made.begin(), made.end()); };
-    if (panel_a_.empty())
-        append_a(state, first, count, out);
-    else
-        copy(panel_a_.of(state.panel_a + step));
-    if (panel_b_.empty())
-        append_b(state, first, count, out);
-    else
-        copy(panel_b_.of(state.panel_b + step));
-}
-
-void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
-    const Place at = place(state.cta);
-    state.rows.assign(operands_.c.side, at.row * mapping_.cta.m, mapping_.cta.m);
-    state.columns.assign(operands_.c.depth, at.column * mapping_.cta.n, mapping_.cta.n);
-    if (splits_ > 1 && in_workspace(mapping_)) {
-        reduce(state, out);
-        return;
+    if (shares_tiles(state.cta)) {
+        if (!go_to_step(state, step, out)) return;
+        step += pieces_[state.piece].first - state.piece_first;
     }
-    // Of splits that add to memory the first adds the bias too.
-    if (at.split == 0) load_bias(state, at, out);
-    const bool in_order = mapping_.sums == SplitSums::in_order;
-    if (mapping_.overwrites || (in_order && at.split > 0))
-        append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::read, out);
-    const Action action = splits_ > 1 && !in_order ? Action::atomic : Action::write;
-    append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
-    for (const AddressedOperand& zeros : operands_.zeros) {
-        // They may be a few pixels more than those that taps reach.
-        const auto rest = [](const Index& index, std::int64_t tile, std::int64_t tiles, std::int64_t size) {
-            return tile + 1 == tiles ? index.size() - tile * size : size;
-        };
-        const std::int64_t m = mapping_.cta.m, n = mapping_.cta.n;
-        state.rows.assign(zeros.side, at.row * m, rest(zeros.side, at.row, rows_, m));
-        state.columns.assign(zeros.depth, at.column * n, rest(zeros.depth, at.column, columns_, n));
-        append_requests(zeros, state.batch, state.rows, state.columns, store_, Action::write, out);
-    }
-}
-
-// Every split but the last leaves its partial sums; the last reads them all and writes the result.
-void TiledStream::reduce(CtaState& state, std::vector<Access>& out) const {
-    const auto partial = [&](std::int64_t split, Action action) {
-        const std::int64_t copy = operands_.view.m * operands_.view.n * operands_.view.batch;
-        const std::int64_t first = split * copy + state.batch * operands_.c.batch_offset;
-        append_requests(workspace_, first, state.rows, state.columns, store_, action, out);
-    };
-    if (state.split + 1 < splits_) {
-        partial(state.split, Action::write);
-        return;
-    }
-    for (std::int64_t split = 0; split + 1 < splits_; ++split) partial(split, Action::read_step);
-    load_bias(state, place(state.cta), out);
-    append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::write, out);
-}
-
-// Every warp loads the bias of its columns, a lane for each.
-void TiledStream::load_bias(CtaState& state, const Place& at, std::vector<Access>& out) const {
-    if (!operands_.bias) return;
-    const bool turned = mapping_.transposed_view;
-    const Tile &cta = mapping_.cta, &warp = mapping_.warp;
-    const std::int64_t channels = turned ? cta.m : cta.n, first = (turned ? at.row : at.column) * channels;
-    const std::int32_t other = turned ? cta.n : cta.m, of_warp = turned ? warp.n : warp.m;
-    state.depth.assign(operands_.bias->side, first, channels);
-    Stretch one;
-    one.assign(operands_.bias->depth, 0, 1);
-    for (std::int32_t w = 0; w < (of_warp > 0 ? std::max(1, other / of_warp) : 1); ++w)
-        append_requests(*operands_.bias, state.batch, state.depth, one, {kWarp, 1}, Action::read, out);
+    append_step(a_, state, step, out);
+    append_step(b_, state, step, out);
 }
 
 double TiledStream::work(std::int64_t cta) const {
-    const Place at = place(cta);
-    const Range range = depth_of(at.split);
+    const auto* const piece =
+        shares_tiles(cta) ? &pieces_[pieces_of_[static_cast<std::size_t>(cta - whole_)].first] : nullptr;
+    const Place at = piece ? place_of(*piece) : place(cta);
+    const Range range = piece ? Range{0, steps(cta) * mapping_.cta.k} : depth_of(at.split);
     const auto part = [](std::int64_t size, std::int64_t tile, std::int64_t length) {
-        return static_cast<double>(std::min(length, size - tile * length));
+        return static_cast<double>(std::max<std::int64_t>(0, std::min(length, size - tile * length)));
     };
     const double m = part(operands_.view.m, at.row, mapping_.cta.m),
                  n = part(operands_.view.n, at.column, mapping_.cta.n);

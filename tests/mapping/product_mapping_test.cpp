@@ -97,13 +97,13 @@ TEST(ProductMapping, a_product_with_one_scale_has_the_kernel_of_its_rows_columns
         return mapping_for(layer, machine("h100-sxm"));
     };
     EXPECT_EQ(kernel(16, 1024, 65536).cta.m, 16);
-    EXPECT_EQ(kernel(16, 1024, 65536).cluster_m, 2);
+    EXPECT_EQ(kernel(16, 1024, 65536).ctas_together().rows, 2);
     EXPECT_EQ(kernel(16, 1024, 65536).split_k, 1);
     EXPECT_EQ(kernel(64, 4096, 4096).cta.m, 64);
     EXPECT_EQ(kernel(65, 4096, 4096).cta.n, 128);
     EXPECT_EQ(kernel(8192, 4096, 4096).cta.m, 128);
     EXPECT_EQ(kernel(8192, 4096, 6144).cta.m, 256);
-    EXPECT_EQ(mapping_for(layer_of(Gemm{.m = 8192, .n = 4096, .k = 6144}), machine("h100-sxm")).cluster_m, 0);
+    EXPECT_FALSE(mapping_for(layer_of(Gemm{.m = 8192, .n = 4096, .k = 6144}), machine("h100-sxm")).cluster.has_value());
 }
 
 TEST(ProductMapping, a_product_with_a_vector_streams_the_matrix) {

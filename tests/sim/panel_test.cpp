@@ -14,17 +14,56 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Panel, merges_within_a_step_and_counts_what_comes_again_as_hits) {
-    const auto request = [](std::uint64_t line, unsigned sectors) { return Access{line, sectors, Action::read_step}; };
+TEST(Panel, groups_lines_of_which_the_same_sectors_are_asked) {
+    // Forty lines of one sector in steps 0 and 1, of the next sector in step 2, and one line of two sectors.
+    LineGroups groups;
     Panel panel;
-    panel.fill(3, true, [&](std::int64_t step, std::vector<Access>& out) {
-        if (step == 0) out = {request(5, 0x3), request(5, 0x6), request(9, 0xF), request(5, 0x4)};
-        if (step == 2) out.push_back(request(5, 0x3));
+    panel.fill(4, &groups, [](std::int64_t step, std::vector<Access>& out) {
+        for (std::uint64_t line = 100; line < 140; ++line) out.emplace_back(line, step < 2 ? 1U : 2U, Action::read);
+        if (step == 1) out.emplace_back(7, 0x3, Action::read);
+        if (step == 3) out.resize(out.size() - 1);  // one fewer: not the group, and its lines are in one already
     });
-    const auto fresh = [](std::uint64_t line, unsigned sectors) { return Access{line, sectors, Action::read_merged}; };
-    EXPECT_THAT(panel.of(0), ElementsAre(fresh(5, 0x3), fresh(5, 0x4), fresh(9, 0xF), Access::hits(Tensor::input, 2)));
-    EXPECT_TRUE(panel.of(1).empty());
-    EXPECT_THAT(panel.of(2), ElementsAre(fresh(5, 0x3)));
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_EQ(groups.lines(0).size(), 40U);
+    const auto group = [](unsigned sectors) { return Access::group(Tensor::input, 0, sectors, Action::read_group); };
+    EXPECT_THAT(panel.of(0), ElementsAre(group(1)));
+    EXPECT_THAT(panel.of(1), ElementsAre(Access(7, 0x3, Action::read), group(1)));
+    EXPECT_THAT(panel.of(2), ElementsAre(group(2)));
+    EXPECT_EQ(panel.of(3).size(), 39U);
+}
+
+TEST(Panel, does_not_group_a_line_that_comes_twice) {
+    LineGroups groups;
+    Panel panel;
+    panel.fill(1, &groups, [](std::int64_t, std::vector<Access>& out) {
+        for (std::uint64_t i = 0; i < 40; ++i) out.emplace_back(i % 39, 1U, Action::read);
+    });
+    EXPECT_EQ(groups.size(), 0U);
+    EXPECT_EQ(panel.of(0).size(), 40U);
+}
+
+TEST(Panel, that_grows_too_large_leaves_no_groups) {
+    LineGroups groups;
+    Panel panel;
+    const auto make = [](std::uint64_t lines) {
+        return [lines](std::int64_t i, std::vector<Access>& out) {
+            // A group in each, and as many requests beside it.
+            for (std::uint64_t j = 0; j < 20; ++j)
+                out.emplace_back(static_cast<std::uint64_t>(i) * 20 + j, 1U, Action::read);
+            for (std::uint64_t j = 0; j < lines; ++j) out.emplace_back(1'000'000 + j % 10, 3U, Action::read);
+        };
+    };
+    panel.fill(100, &groups, make(0));
+    EXPECT_EQ(groups.size(), 100U);
+    Panel large;
+    const auto shifted = [&](std::int64_t i, std::vector<Access>& out) { make(2 * Panel::kMost / 1000)(i + 100, out); };
+    large.fill(1000, &groups, shifted);
+    EXPECT_TRUE(large.empty());
+    EXPECT_EQ(groups.size(), 100U);
+    // Their lines are free again.
+    Panel again;
+    again.fill(1, &groups, [&](std::int64_t i, std::vector<Access>& out) { make(0)(i + 100, out); });
+    EXPECT_EQ(groups.size(), 101U);
 }
 
 TEST(Panel, hits_keep_their_tensor_and_number) {

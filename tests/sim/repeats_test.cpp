@@ -1,12 +1,9 @@
 // Are requests that stand as a number of hits really hits, and does leaving them out change nothing?
-#include <algorithm>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/operands.hpp"
-#include "sim/run.hpp"
-#include "sim/sample.hpp"
+#include "sim/stream.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
@@ -57,33 +54,6 @@ TEST(Repeats, only_reads_that_l1_keeps_are_left_out) {
         append_requests(row, 0, side, depth, {32, 1, Repeats::as_hits}, action, out);
         EXPECT_EQ(out.size(), 4U);
     }
-}
-
-TEST(Repeats, leave_every_count_of_every_cache_as_it_is) {
-    bool some = false;
-    for (const Pass pass : {Pass::fwd, Pass::dgrad, Pass::wgrad}) {
-        for (const std::int64_t stride : {1, 2}) {
-            Convolution v = three_by_three(2, 24, 12, 13, 160);
-            v.stride_h = v.stride_w = stride;
-            const Layer l = layer(v, pass);
-            const Mapping mapping = tile(32, 32, 8);
-            const auto all = make_stream(l, mapping), fewer = make_stream(l, mapping, Repeats::as_hits);
-            // One set of 16 ways is where the order of use matters most.
-            for (const std::uint64_t lines : {16U, 40U, 256U}) {
-                const Device device{{.sms = 3, .l1_lines = lines, .l2_lines = 512}, 2, {.spread = 1}};
-                SimulationOptions options;
-                options.threads = 1;
-                const RunResult a = run(*all, device, options), b = run(*fewer, device, options);
-                for (unsigned t = 0; t < kTensors; ++t) expect_same(a.counts[t], b.counts[t]);
-            }
-            std::vector<Access> step;
-            CtaState state;
-            fewer->open(0, state);
-            fewer->step(state, 0, step);
-            some |= std::any_of(step.begin(), step.end(), [](Access x) { return x.action() == Action::hits; });
-        }
-    }
-    EXPECT_TRUE(some);
 }
 
 }  // namespace

@@ -79,6 +79,56 @@ TEST(SectorCache, equals_the_naive_cache_on_random_streams) {
     }
 }
 
+std::vector<HashedLine> lines_of_group(std::size_t group) {
+    std::vector<HashedLine> lines;
+    for (std::uint64_t i = 0; i < 3 + group; ++i) lines.push_back({1'000 * (group + 1) + 7 * i, 0});
+    for (HashedLine& line : lines) line.hash = mixed(line.line);
+    return lines;
+}
+
+// The sectors of a group that were missing, looked up as a hierarchy does.
+unsigned touch_group(SectorCache& cache, std::size_t group, unsigned sectors) {
+    const std::vector<HashedLine> lines = lines_of_group(group);
+    if (cache.hit_group(group, sectors, lines.size())) return 0;
+    if (cache.miss_group(group, sectors, lines.size()))
+        return sector_count(sectors) * static_cast<unsigned>(lines.size());
+    unsigned missing = 0;
+    cache.touch_group(group, lines, sectors, [&](std::uint64_t, const SectorCache::Outcome& outcome) {
+        missing += sector_count(outcome.missing);
+    });
+    return missing;
+}
+
+TEST(SectorCache, touches_a_group_as_it_touches_its_lines_one_by_one) {
+    std::mt19937_64 random(13);
+    for (const auto& [lines, ways] : {std::pair{64U, 16U}, {96U, 3U}, {256U, 16U}, {512U, 7U}}) {
+        constexpr std::size_t kGroups = 12;
+        SectorCache cache(lines, ways, kGroups);
+        NaiveCache naive(lines, ways);
+        for (int i = 0; i < 40000; ++i) {
+            if (random() % 1000 == 0) cache.wind_clock(1);
+            const auto sectors = random() % 2 == 0 ? 1U << random() % 4 : static_cast<unsigned>(random() % 15 + 1);
+            const std::size_t group = random() % (random() % 2 == 0 ? 2 : kGroups);
+            if (random() % 3 != 0) {
+                unsigned expected = 0;
+                for (const HashedLine& line : lines_of_group(group))
+                    expected += sector_count(naive.touch(line.line, sectors, false).missing);
+                ASSERT_EQ(touch_group(cache, group, sectors), expected) << "access " << i;
+                continue;
+            }
+            // A line of a group by itself, or one that is in none.
+            const std::uint64_t line = random() % 4 == 0 ? lines_of_group(group)[1].line : random() % (3 * lines);
+            if (random() % 50 == 0) {
+                cache.invalidate(line, mixed(line));
+                naive.invalidate(line);
+                continue;
+            }
+            ASSERT_EQ(cache.touch(line, mixed(line), sectors, false).missing, naive.touch(line, sectors, false).missing)
+                << "access " << i;
+        }
+    }
+}
+
 TEST(SectorCache, of_more_ways_never_misses_more) {
     std::mt19937_64 random(11);
     std::vector<std::uint64_t> stream(60000);

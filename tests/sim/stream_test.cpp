@@ -35,6 +35,12 @@ TEST(Stream, stride_two_touches_twice_the_sectors) {
     EXPECT_EQ(sectors.at(Tensor::input), 8U);  // 63 floats from the first to the last
 }
 
+TEST(Stream, each_warp_of_a_strided_row_asks_for_its_own_pixels) {
+    // 64 outputs are two requests for each of two taps: floats 0 to 62 and 64 to 126, then 1 to 63 and 65 to 127.
+    const Convolution v{.n = 1, .c = 1, .h = 1, .w = 129, .k = 1, .r = 1, .s = 2, .stride_w = 2};
+    EXPECT_EQ(requested(layer(v), tile(64, 1, 1)).at(Tensor::input), 4U * 8U);
+}
+
 TEST(Stream, padding_has_no_address) {
     // 3x3, pad 1 on a row of 32: only the middle row of taps exists. Left tap: pixels 0..30, 4 sectors; middle 4;
     // right 4.

@@ -1,0 +1,34 @@
+// The caches of a GPU as numbers, and what they count.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/access.hpp"
+
+namespace gambrel::sim_detail {
+
+struct CacheShape {
+    std::uint32_t sms = 1;
+    std::uint64_t l1_lines = 0;  // of an SM; 0: none
+    unsigned l1_ways = 16;
+    std::uint64_t l2_lines = 1024;
+    unsigned l2_ways = 16;
+    // 2 where each half of L2 keeps copies for the SMs nearest to it (A100 and later data centre chips).
+    unsigned partitions = 1;
+    std::uint64_t ecc_lines = 0;  // of data that have a line of check bits in the same memory; 0: none
+};
+
+// Sectors. Atomics count as writes; what L2 must read from DRAM to do one is in dram_read.
+struct Counts {
+    std::uint64_t l1_read = 0, l1_write = 0, l1_hit = 0;
+    std::uint64_t l2_read = 0, l2_write = 0, l2_hit = 0;  // from SMs; hits of reads
+    std::uint64_t fabric = 0;                             // from one partition of L2 to the other
+    std::uint64_t dram_read = 0, dram_write = 0;
+    // Lines that took an empty way of L1 or L2: the only misses that a longer past could have made hits.
+    std::uint64_t l1_filled = 0, l2_filled = 0;
+    Counts& operator+=(const Counts& other);
+};
+using TensorCounts = std::array<Counts, kTensors>;
+
+}  // namespace gambrel::sim_detail

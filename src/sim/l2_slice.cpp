@@ -1,0 +1,157 @@
+#include "sim/l2_slice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gambrel::sim_detail {
+namespace {
+
+bool reads(Access access) { return access.action() != Action::write && access.action() != Action::atomic; }
+
+}  // namespace
+
+L2Slice::L2Slice(const CacheShape& shape, std::size_t groups) : checks_(shape.ecc_lines) {
+    const std::size_t partitions = std::max(1U, shape.partitions);
+    const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / partitions);
+    for (std::size_t p = 0; p < partitions; ++p) partitions_.emplace_back(lines, shape.l2_ways, groups * partitions);
+}
+
+void L2Slice::add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices) {
+    for (std::size_t home = 0; home < slices.front().partitions_.size(); ++home) {
+        for (L2Slice& slice : slices) slice.parts_.push_back({static_cast<std::uint32_t>(slice.lines_.size()), 0});
+        for (const HashedLine& line : lines) {
+            L2Slice& slice = slices[slice_of(line.line, line.hash, ecc_lines)];
+            if (slice.partitions_.size() > 1 && home_of(line.hash) != home) continue;
+            slice.lines_.push_back(line);
+            ++slice.parts_.back().count;
+        }
+    }
+}
+
+void L2Slice::add_checks(std::uint64_t line, bool write, TensorCounts& counts) {
+    if (checks_.none()) return;
+    const CheckBits::Moved moved = checks_.access(line, write);
+    Counts& count = counts[static_cast<std::size_t>(Tensor::check_bits)];
+    count.dram_read += moved.read;
+    count.dram_write += moved.written;
+}
+
+void L2Slice::write_dram(std::uint64_t line, unsigned sectors, TensorCounts& counts) {
+    counts[tensor_of(line)].dram_write += sector_count(sectors);
+    add_checks(line, true, counts);
+}
+
+inline void L2Slice::refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts) {
+    if (outcome.victim_dirty != 0) write_dram(outcome.victim_line, outcome.victim_dirty, counts);
+    if (!fills || outcome.missing == 0) return;
+    counts[tensor_of(line)].dram_read += sector_count(outcome.missing);
+    counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
+    add_checks(line, false, counts);
+}
+
+inline void L2Slice::access_l2(unsigned partition, Access access, TensorCounts& counts) {
+    const std::uint64_t line = access.line();
+    Counts& count = counts[tensor_of(line)];
+    const bool read = reads(access);
+    const SectorCache::Outcome outcome = partitions_[partition].touch(line, mixed(line), access.sectors(), !read);
+    refill(line, outcome, access.action() != Action::write, counts);
+    if (read) {
+        count.l2_read += access.count();
+        count.l2_hit += access.count() - sector_count(outcome.missing);
+    } else {
+        count.l2_write += access.count();
+    }
+}
+
+void L2Slice::access_halves(unsigned partition, Access access, TensorCounts& counts) {
+    const std::uint64_t line = access.line(), hash = mixed(line);
+    const unsigned home = home_of(hash);
+    if (home == partition) {
+        if (!reads(access)) partitions_[1 - home].invalidate(line, hash);
+        access_l2(home, access, counts);
+        return;
+    }
+    // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
+    SectorCache& near = partitions_[partition];
+    if (reads(access)) {
+        read_copy(home, access, near.touch(line, hash, access.sectors(), false), counts);
+        return;
+    }
+    near.invalidate(line, hash);
+    Counts& count = counts[tensor_of(line)];
+    count.l2_write += access.count();
+    count.fabric += access.count();
+    refill(line, partitions_[home].touch(line, hash, access.sectors(), true), access.action() != Action::write, counts);
+}
+
+void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome& near, TensorCounts& counts) {
+    const std::uint64_t line = access.line();
+    Counts& count = counts[tensor_of(line)];
+    count.l2_read += access.count();
+    // A copy may drive out a line that is at home here.
+    if (near.victim_dirty != 0) write_dram(near.victim_line, near.victim_dirty, counts);
+    count.fabric += sector_count(near.missing);
+    unsigned absent = 0;
+    if (near.missing != 0) {
+        const SectorCache::Outcome outcome = partitions_[home].touch(line, mixed(line), near.missing, false);
+        refill(line, outcome, true, counts);
+        absent = outcome.missing;
+    }
+    count.l2_hit += access.count() - sector_count(absent);
+}
+
+void L2Slice::access(unsigned partition, std::span<const Access> accesses, bool counted) {
+    TensorCounts& counts = counts_[counted ? 1 : 0];
+    if (partitions_.size() > 1)
+        for (const Access access : accesses) access_halves(partition, access, counts);
+    else
+        for (const Access access : accesses) access_l2(0, access, counts);
+}
+
+void L2Slice::touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts) {
+    const std::span<const HashedLine> lines(lines_.data() + parts_[part].first, parts_[part].count);
+    const std::size_t halves = partitions_.size(), home = part % halves;
+    Counts& count = counts[read.tensor];
+    partitions_[partition].touch_group(
+        part, lines, read.sectors, [&](std::uint64_t line, const SectorCache::Outcome& outcome) {
+            if (halves > 1 && home != partition) {
+                read_copy(static_cast<unsigned>(home), {line, read.sectors, Action::read}, outcome, counts);
+                return;
+            }
+            refill(line, outcome, true, counts);
+            count.l2_read += read.count;
+            count.l2_hit += read.count - sector_count(outcome.missing);
+        });
+}
+
+TensorCounts L2Slice::counts(bool counted) const {
+    TensorCounts all = counts_[counted ? 1 : 0];
+    for (unsigned t = 0; t < kTensors; ++t) {
+        all[t].l2_read += group_hits_[counted ? 1 : 0][t];
+        all[t].l2_hit += group_hits_[counted ? 1 : 0][t];
+    }
+    return all;
+}
+
+void L2Slice::flush(bool counted, bool in_order) {
+    std::vector<std::pair<std::uint64_t, unsigned>> dirty;
+    for (SectorCache& cache : partitions_)
+        cache.flush([&](std::uint64_t line, unsigned sectors) { dirty.emplace_back(line, sectors); });
+    // In order of addresses, not of hashes: lines that share check bits are written one after the other.
+    if (in_order && !checks_.none()) std::sort(dirty.begin(), dirty.end());
+    TensorCounts& counts = counts_[counted ? 1 : 0];
+    for (const auto& [line, sectors] : dirty) write_dram(line, sectors, counts);
+    counts[static_cast<std::size_t>(Tensor::check_bits)].dram_write += checks_.flush();
+}
+
+void L2Slice::clear() {
+    for (SectorCache& cache : partitions_) cache.clear();
+    checks_.clear();
+    clear_counts();
+}
+
+void L2Slice::wind_clock() {
+    for (SectorCache& cache : partitions_) cache.wind_clock();
+}
+
+}  // namespace gambrel::sim_detail

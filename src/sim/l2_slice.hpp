@@ -1,0 +1,84 @@
+// One of the slices of L2 that addresses are spread over, with the DRAM behind it: write-back, allocated on write
+// without a fill. Where L2 has two partitions, the slice is one of each, and each keeps copies for its half of the SMs.
+// Invariant: counts depend only on the order of the accesses that it is given.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/check_bits.hpp"
+#include "sim/counts.hpp"
+#include "sim/line_groups.hpp"
+#include "sim/sector_cache.hpp"
+
+namespace gambrel::sim_detail {
+
+// These sectors of all lines of a group.
+struct GroupRead {
+    std::uint32_t group;
+    std::uint8_t sectors, count;  // count: of the sectors of a line
+    std::uint8_t tensor;
+};
+
+class L2Slice {
+public:
+    // Fixed, so that results do not depend on how many threads share the slices.
+    static constexpr unsigned kSlices = 16;
+    // The slice of a line. Lines that share check bits share the memory channel that has them.
+    static unsigned slice_of(std::uint64_t line, std::uint64_t hash, std::uint64_t ecc_lines) {
+        return static_cast<unsigned>((ecc_lines > 0 ? mixed(line / ecc_lines) : hash) % kSlices);
+    }
+
+    L2Slice(const CacheShape& shape, std::size_t groups);
+    // Of a group: the lines of each slice go to it. In the order of groups, all of them.
+    static void add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices);
+
+    // From an SM of this partition; `counted`: as traffic of the counted CTAs.
+    void access(unsigned partition, std::span<const Access> accesses, bool counted);
+    void access_group(unsigned partition, const GroupRead& read, bool counted) {
+        SectorCache& cache = partitions_[partition];
+        const std::size_t halves = partitions_.size();
+        for (std::size_t part = read.group * halves, end = part + halves; part < end; ++part) {
+            const std::uint32_t lines = parts_[part].count;
+            if (lines == 0) continue;
+            if (cache.hit_group(part, read.sectors, lines))
+                group_hits_[counted ? 1 : 0][read.tensor] += std::uint64_t{lines} * read.count;
+            else
+                touch_part(part, partition, read, counts_[counted ? 1 : 0]);
+        }
+    }
+    void flush(bool counted, bool in_order);
+    void clear();
+    void clear_counts() {
+        counts_ = {};
+        group_hits_ = {};
+    }
+    void wind_clock();
+    [[nodiscard]] TensorCounts counts(bool counted) const;
+
+private:
+    struct Part {
+        std::uint32_t first = 0, count = 0;  // of lines_
+    };
+    void touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts);
+    void access_l2(unsigned partition, Access access, TensorCounts& counts);
+    void access_halves(unsigned partition, Access access, TensorCounts& counts);
+    // What a read or an atomic and what it drove out come to at DRAM.
+    void refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts);
+    // A read of a line that is at home in the other partition, after a look at the copies of this one.
+    void read_copy(unsigned home, Access access, const SectorCache::Outcome& near, TensorCounts& counts);
+    void write_dram(std::uint64_t line, unsigned sectors, TensorCounts& counts);
+    void add_checks(std::uint64_t line, bool write, TensorCounts& counts);
+    static unsigned home_of(std::uint64_t hash) { return static_cast<unsigned>(hash >> 31U & 1U); }
+
+    std::vector<SectorCache> partitions_;
+    CheckBits checks_;
+    std::array<TensorCounts, 2> counts_{};
+    std::array<std::array<std::uint64_t, kTensors>, 2> group_hits_{};  // sectors that are not in counts_
+    std::vector<Part> parts_;  // of group g those at home in partition h: at g x partitions + h
+    std::vector<HashedLine> lines_;
+};
+
+}  // namespace gambrel::sim_detail

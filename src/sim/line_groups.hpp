@@ -1,0 +1,42 @@
+// Lines that many CTAs ask for together, each time with the same sectors of all of them: a column of tiles of B, for
+// the k-steps that lie in one line. Caches handle such a group at once (sector_cache.hpp). Invariant: no line is in two
+// groups, and those of one are of one tensor. It knows no cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace gambrel::sim_detail {
+
+struct HashedLine {
+    std::uint64_t line, hash;  // hash: mixed(line)
+};
+
+class LineGroups {
+public:
+    // Fewer lines are looked up as fast one by one: L2 looks at a group in each of its slices.
+    static constexpr std::size_t kLeast = 16;
+    static constexpr std::size_t kMost = std::size_t{1} << 14U;       // groups
+    static constexpr std::size_t kMostLines = std::size_t{1} << 18U;  // of all groups together, 4 MB
+
+    [[nodiscard]] std::size_t size() const { return ends_.size(); }
+    [[nodiscard]] std::span<const HashedLine> lines(std::size_t group) const {
+        const std::size_t first = group == 0 ? 0 : ends_[group - 1];
+        return {lines_.data() + first, ends_[group] - first};
+    }
+    // The group that has exactly these lines in this order; it is made if none of them is in a group yet.
+    std::optional<std::size_t> find_or_add(std::span<const std::uint64_t> wanted);
+    void keep_first(std::size_t groups);      // forgets those that were added later
+    void end_adding() { group_of_.clear(); }  // it takes more memory than the groups
+
+private:
+    std::vector<HashedLine> lines_;
+    std::vector<std::size_t> ends_;
+    std::unordered_map<std::uint64_t, std::size_t> group_of_;
+};
+
+}  // namespace gambrel::sim_detail
