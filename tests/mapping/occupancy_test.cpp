@@ -79,8 +79,9 @@ TEST(Occupancy, what_an_sm_does_not_have_cannot_be_launched) {
 
 TEST(Occupancy, a_cta_fits_exactly_where_an_sm_has_at_least_one) {
     int fit = 0, tried = 0;
-    for (const char* gpu : {"v100-sxm2-16gb", "k80", "h100-sxm", "t4"}) {
-        const SmLimits limits = sm_limits(machine(gpu));
+    for (const auto& [gpu, share] : {std::pair{"v100-sxm2-16gb", 1.0}, {"k80", 1.0}, {"h100-sxm", 1.0}, {"t4", 0.5}}) {
+        SmLimits limits = sm_limits(machine(gpu));
+        limits.shared_memory *= share;  // a design may have less than a CTA could ask for
         for (const int threads : {0, 32, 33, 512, 1024, 1056, 2048, 2080})
             for (const int registers : {16, 32, 63, 64, 65, 128, 255, 256})
                 for (const double kib : {0.0, 1.0, 48.0, 49.0, 64.0, 96.0, 97.0, 227.0, 228.0}) {
