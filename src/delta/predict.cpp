@@ -95,6 +95,9 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
         p.grid = grid(*kernel_view(layer), mapping);
         p.geometry = geometry(layer, mapping, p.grid);
     }
+    // The kernel that adds up parts finds them in L2, unless a profiler has emptied the caches before it.
+    if (layer.hints.adds_up_parts && p.cold && mapping.split_k > 1)
+        p.geometry.read_once += p.geometry.output * Bytes{4.0 * mapping.split_k};
     if (layer.hints.quantizes_input != InputScales::none) {
         const double rows = p.geometry.m * p.geometry.batch;
         p.quantized = rows * p.geometry.k * (element_size(Precision::bf16) + p.geometry.element);

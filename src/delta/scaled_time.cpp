@@ -17,8 +17,9 @@ double whole(double count, double of) { return std::ceil(count / of); }
 // that side is read once for each line.
 struct Walk {
     explicit Walk(const TiledLaunch& c) {
-        const double rows = whole(static_cast<double>(c.grid.rows), c.mapping.ctas_together().rows);
-        const double columns = whole(static_cast<double>(c.grid.columns), c.mapping.ctas_together().columns);
+        const Cluster cluster = c.mapping.ctas_together();
+        const double rows = whole(static_cast<double>(c.grid.rows), cluster.rows);
+        const double columns = whole(static_cast<double>(c.grid.columns), cluster.columns);
         const double in_flight =
             std::max(1.0, std::floor(c.gpu.sms / (c.mapping.ctas_together().rows * c.mapping.ctas_together().columns)));
         along_m = c.grid.columns > c.grid.rows;
@@ -39,10 +40,9 @@ bool past_the_end(double size, std::int64_t tiles, std::int32_t tile, std::int32
 
 // CTAs, with those that fill a cluster up at the end of the rows or columns.
 double clustered_ctas(const TiledLaunch& c) {
-    const double rows =
-        whole(static_cast<double>(c.grid.rows), c.mapping.ctas_together().rows) * c.mapping.ctas_together().rows;
-    const double columns = whole(static_cast<double>(c.grid.columns), c.mapping.ctas_together().columns) *
-                           c.mapping.ctas_together().columns;
+    const Cluster cluster = c.mapping.ctas_together();
+    const double rows = whole(static_cast<double>(c.grid.rows), cluster.rows) * cluster.rows;
+    const double columns = whole(static_cast<double>(c.grid.columns), cluster.columns) * cluster.columns;
     return rows * columns * static_cast<double>(c.grid.batch);
 }
 

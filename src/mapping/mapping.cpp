@@ -73,6 +73,7 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
     if (gemm) split_of_blas(m, layer, name);
     m.bias_kernel = gemm ? layer.hints.bias_kernel : BiasKernel::none;
     if (m.bias_kernel != BiasKernel::none) ++m.launches;
+    if (gemm && layer.hints.adds_up_parts) ++m.launches;
     m.overwrites = layer.hints.overwrites || m.bias_kernel == BiasKernel::copies;
     // By the DRAM counters of V100: parts of one tile run beside each other in the splitK kernels, not in the engines.
     const bool atomics = m.split_k > 1 && m.sums == SplitSums::atomics, engine = family == KernelName::Family::engine;

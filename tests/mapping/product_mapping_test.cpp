@@ -77,6 +77,7 @@ TEST(ProductMapping, parts_that_another_kernel_adds_up_are_those_of_a_sliced_ker
     EXPECT_EQ(m.cta, (Tile{32, 32, 8}));
     EXPECT_EQ(m.split_k, 3);  // 56 tiles: two CTAs for each of 108 SMs
     EXPECT_EQ(m.sums, SplitSums::workspace);
+    EXPECT_EQ(m.launches, 2);
 }
 
 // gemm_time_tiles_fp32: 280 CTAs of 32x32_sliced1x4 take 1.9 ms on A100, of which 70 of 64 x 64, two warps each, would
