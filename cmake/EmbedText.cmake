@@ -11,6 +11,8 @@ endfunction()
 
 # embed_files(SET files): the same for a list of files, which may be made by the build.
 function(embed_files set files)
+  # A part that is not built leaves an empty name.
+  list(REMOVE_ITEM files "")
   set(generated ${PROJECT_BINARY_DIR}/embedded/${set}.cpp)
   add_custom_command(OUTPUT ${generated}
     COMMAND ${CMAKE_COMMAND} -DNAME=${set} "-DFILES=${files}" -DOUTPUT=${generated}

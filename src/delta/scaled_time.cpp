@@ -20,8 +20,7 @@ struct Walk {
         const Cluster cluster = c.mapping.ctas_together();
         const double rows = whole(static_cast<double>(c.grid.rows), cluster.rows);
         const double columns = whole(static_cast<double>(c.grid.columns), cluster.columns);
-        const double in_flight =
-            std::max(1.0, std::floor(c.gpu.sms / (c.mapping.ctas_together().rows * c.mapping.ctas_together().columns)));
+        const double in_flight = std::max(1.0, std::floor(c.gpu.sms / (cluster.rows * cluster.columns)));
         along_m = c.grid.columns > c.grid.rows;
         walked = along_m ? c.geometry.a.unique : c.geometry.b.unique;
         lines = along_m ? columns : rows;

@@ -71,7 +71,7 @@ TEST(ExploreRequest, ten_lines_do_what_the_command_does) {
     ExploreRequest r;
     r.machine = *find_in_catalogue("v100");
     r.hardware = *model_inputs(r.machine);
-    r.workload.add(*load_layers({.network = "resnet50", .batch = 64, .fastest_algorithm = true}));
+    r.workload.add(*load_layers({.network = "resnet50", .table = "", .batch = 64, .fastest_algorithm = true}));
     r.space = *parse_space("sms=1:2,dram.bandwidth=1:2", r.machine, r.hardware);
     r.search.target = 1.3;
     const auto report = explore(r);
@@ -105,8 +105,8 @@ TEST(ExploreRequest, the_start_with_the_tiles_of_the_library_is_what_predict_rep
 
 // The layers of resnet50 run by four algorithms on V100; which one is a design's choice, as it is predict's.
 TEST(ExploreRequest, the_start_takes_the_algorithms_that_predict_takes) {
-    const auto layers =
-        std::make_shared<const LayerSet>(*load_layers({.network = "resnet50", .batch = 4, .fastest_algorithm = true}));
+    const auto layers = std::make_shared<const LayerSet>(
+        *load_layers({.network = "resnet50", .table = "", .batch = 4, .fastest_algorithm = true}));
     for (const char* gpu : {"v100", "a100-sxm4-40gb", "t4"}) {
         ExploreRequest r;
         r.machine = *find_in_catalogue(gpu);

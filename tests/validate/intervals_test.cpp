@@ -76,7 +76,8 @@ std::optional<TimeInterval> learned(std::size_t regime, const std::string& archi
     const auto at = [&](double share) {
         return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
     };
-    return TimeInterval{at(0.1), at(0.9)};
+    // Where nine of ten rows lie on one side, the interval still has the prediction itself.
+    return TimeInterval{std::min(1.0, at(0.1)), std::max(1.0, at(0.9))};
 }
 
 std::string text_of(const TimeInterval& i) { return fmt::format("\"low\": {:.3f}, \"high\": {:.3f}", i.low, i.high); }
