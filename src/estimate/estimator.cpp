@@ -247,6 +247,10 @@ Result<Estimate> Estimator::operator()(const Layer& given) {
         if (!simulation) return tl::unexpected(simulation.error());
         e.kernel = kernel_of(layer, e.mapping, e.on->machine);
         add_simulation(*simulation, options_, layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock, e);
+        const Layer fastest = by_fastest_algorithm(given, e.on->machine, e.on->inputs);
+        if (fastest.hints.algorithm_found)
+            e.kernel.reasons.emplace_back(
+                fmt::format("simulated as implicit GEMM; {} is predicted to be faster", fastest.hints.algorithm));
         return e;
     }
     const auto p = predicted(layer, *e.on);

@@ -113,6 +113,8 @@ private:
         Hints& hints = layer.hints;
         copy(Column::gpu, hints.gpu);
         copy(Column::algorithm, hints.algorithm);
+        if (hints.algorithm.size() == kFastestAlgorithm.size() && lower(hints.algorithm) == "fastest")
+            hints.algorithm = kFastestAlgorithm;
         copy(Column::kernel, hints.kernel);
         hints.tile_m = integer(Column::tile_m, 0);
         hints.tile_n = integer(Column::tile_n, 0);

@@ -200,6 +200,7 @@ std::vector<PageLayer> page_layers(const Estimates& estimates) {
             layer.name = e.layer->name;
             layer.detail = fmt::format("{} {}, {} {}", operator_text(*e.layer), shape_text(*e.layer),
                                        name(e.layer->pass), name(e.layer->precision));
+            if (e.found) layer.detail += ", by " + algorithm_text(*e.found);
             if (const Tile& t = e.mapping.cta; t.m > 0) layer.detail += fmt::format(", tile {}x{}x{}", t.m, t.n, t.k);
             if (e.layer->repeat > 1) layer.detail += fmt::format(", {} times", e.layer->repeat);
             if (e.kernel.time) layer.time = e.kernel.time->value * e.layer->repeat;

@@ -54,7 +54,7 @@ std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
     const auto* p = std::get_if<Prediction>(&estimate.detail);
     if (!p) return {};
     std::vector<ExplainedTerm> out;
-    if (estimate.found)
+    if (estimate.found && p->model == Model::gambrel)
         out.push_back({"algorithm", "predicted fastest of those that cuDNN has for the layer", "",
                        algorithm_text(*estimate.found)});
     if (p->mapping.family == KernelFamily::tiled) {

@@ -160,6 +160,21 @@ TEST(Estimates, take_the_algorithm_that_is_predicted_fastest_where_the_network_l
     EXPECT_EQ(made(true, Method::paper).time(), made(false, Method::paper).time());
 }
 
+// A row may leave the algorithm open, too; the simulator has implicit GEMMs only, and says what it left out.
+TEST(Estimates, of_a_row_that_asks_for_the_fastest_algorithm_name_it_where_they_cannot_take_it) {
+    for (const char* word : {"FASTEST", "fastest"}) {
+        const auto rows = table(std::string("name,algorithm,N,C,H,W,K,R,S,pad\nx,") + word + ",4,64,28,28,64,3,3,1\n");
+        const auto modelled = estimate(rows, options_for(Method::model)),
+                   simulated = estimate(rows, options_for(Method::simulation));
+        ASSERT_TRUE(modelled && simulated);
+        const Estimate &m = modelled->rows.at(0).estimates.at(0), &s = simulated->rows.at(0).estimates.at(0);
+        EXPECT_EQ(m.mapping.transform, Transform::winograd_fused);
+        EXPECT_EQ(figures(m).reason, "");
+        EXPECT_EQ(s.mapping.transform, Transform::none);
+        EXPECT_THAT(figures(s).reason, HasSubstr("simulated as implicit GEMM; WINOGRAD is predicted to be faster"));
+    }
+}
+
 TEST(Estimates, say_that_a_network_does_not_fit_into_memory) {
     LayerRequest request;
     request.network = "resnet50";

@@ -48,6 +48,29 @@ TEST(MeasureViews, csv_quotes_commas_and_guards_formulas) {
     EXPECT_THAT(csv, HasSubstr("\"the sum, as read, is wrong\""));
 }
 
+// Two layers of resnet50, of which V100 runs the 3x3 one by Winograd's algorithm.
+TEST(EstimateViews, name_the_algorithms_that_the_model_chose) {
+    LayerSet set;
+    set.title = "two";
+    set.network.emplace();
+    for (const std::int64_t filter : {1, 3}) {
+        Convolution v{.n = 64, .c = 64, .h = 56, .w = 56, .k = 64, .r = filter, .s = filter};
+        v.pad_top = v.pad_bottom = v.pad_left = v.pad_right = filter / 2;
+        set.network->layers.push_back({filter == 1 ? "one" : "three", v});
+    }
+    take_fastest_algorithms(set.network->layers);
+    EstimatorOptions options;
+    options.machine = *find_in_catalogue("v100");
+    const auto made = estimate(std::make_shared<const LayerSet>(set), options);
+    ASSERT_TRUE(made) << to_text(made.error());
+    EXPECT_THAT(estimates_text(*made, wide()), HasSubstr("predicted fastest: 1 WINOGRAD, 1 implicit GEMM"));
+    const Json json = Json::parse(estimates_json(*made, analysis(to_run(*made))));
+    EXPECT_EQ(json.at("layers").at(0).at("algorithm"), "implicit GEMM");
+    EXPECT_EQ(json.at("layers").at(1).at("algorithm"), "WINOGRAD");
+    EXPECT_THAT(page_layers(*made).at(1).detail, HasSubstr(", by WINOGRAD, tile 512x32x8"));
+    EXPECT_EQ(explanation(made->rows.at(1).estimates.at(0)).front().result, "WINOGRAD");
+}
+
 TEST(ClusterText, names_the_outlier_with_its_rank) {
     ClusterSummary s;
     CeilingSpread spread;
