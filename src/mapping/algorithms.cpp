@@ -20,7 +20,7 @@ Layer named(const Layer& layer, std::string_view algorithm) {
 
 bool has_choice(const Layer& layer, const Machine& machine) {
     const auto* v = std::get_if<Convolution>(&layer.op);
-    if (!v || v->groups != 1 || layer.pass == Pass::wgrad || layer.layout != Layout::nchw) return false;
+    if (!v || v->groups != 1 || layer.layout != Layout::nchw) return false;
     const auto pipe = pipe_for(layer, machine);
     return layer.precision == Precision::fp32 && pipe && pipe->pipe == Pipe::fp32 && layer.hints.kernel.empty() &&
            layer.hints.tile_m <= 0;

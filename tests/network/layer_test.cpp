@@ -248,5 +248,18 @@ TEST(Precision, has_its_size_in_memory_and_its_spellings) {
     for (const auto p : {Precision::fp64, Precision::fp8, Precision::bf16}) EXPECT_EQ(precision_from(name(p)), p);
 }
 
+// cuDNN runs groups one after the other by most algorithms; which one is not the model's choice.
+TEST(FastestAlgorithms, are_left_to_the_model_only_where_nothing_is_said_and_there_is_one_group) {
+    std::vector<Layer> layers(4, Layer{"x", Convolution{.c = 8, .k = 8}});
+    std::get<Convolution>(layers[1].op).groups = 2;
+    layers[2].hints.algorithm = "GEMM";
+    layers[3].op = Gemm{};
+    take_fastest_algorithms(layers);
+    EXPECT_EQ(layers[0].hints.algorithm, kFastestAlgorithm);
+    EXPECT_EQ(layers[1].hints.algorithm, "");
+    EXPECT_EQ(layers[2].hints.algorithm, "GEMM");
+    EXPECT_EQ(layers[3].hints.algorithm, "");
+}
+
 }  // namespace
 }  // namespace gambrel
