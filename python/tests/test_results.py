@@ -154,7 +154,8 @@ def test_an_exploration_finds_the_cheapest_design_and_the_front():
     found = gambrel.explore({"alexnet": 2}, gpu="v100", vary={"clock": "1:2", "sms": "1:2"}, target=1.3)
     assert found.found and found.recommended.speedup >= 1.3 and found.designs[0].name == "start"
     elasticity = {s.resource: s.elasticity for s in found.sensitivities}
-    assert max(elasticity, key=elasticity.get) == "clock" and len(found.front) >= 2
+    # One image: the 244 MB of the linear layers' weights are most of what it waits for.
+    assert max(elasticity, key=elasticity.get) == "dram.bandwidth" and len(found.front) >= 2
     assert math.isclose(sum(s for _, s in found.designs[0].waits), found.designs[0].time, rel_tol=1e-9)
 
 
