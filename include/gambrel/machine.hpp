@@ -46,6 +46,9 @@ struct MemoryLevel {
     // zero: no ECC, or bits in lanes of their own (HBM). A user's switch, so the catalogue has what cards are sold
     // with.
     Fact<double> inline_ecc;
+    // Bytes that share check bits of ECC, wherever these lie: what is written in part must be read first. Absent: no
+    // ECC.
+    Fact<Bytes> ecc_block;
     Fact<Cycles> latency;
     std::optional<AtClock<Bandwidth>> measured;
 };

@@ -77,6 +77,7 @@ void read_level(const json& object, const std::string& path, Machine& m, Errors&
     if (l.inline_ecc && l.inline_ecc->value > 1)
         f.fault("inline_ecc",
                 fmt::format("{} is out of range; expected 0 to 1, as 0.0625 for a sixteenth", l.inline_ecc->value));
+    l.ecc_block = f.quantity<Bytes>("ecc_block");
     l.latency = f.quantity<Cycles>("latency");
     l.measured = f.at_clock<Bandwidth>("measured");
     f.finish();

@@ -65,6 +65,7 @@ OrderedJson memory_of(const Machine& m) {
         put(level, "bandwidth", l.bandwidth);
         put(level, "partitions", l.partitions);
         put(level, "inline_ecc", l.inline_ecc);
+        put(level, "ecc_block", l.ecc_block);
         put(level, "latency", l.latency);
         put(level, "measured", l.measured);
         levels.push_back(std::move(level));

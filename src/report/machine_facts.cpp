@@ -71,6 +71,7 @@ void add_levels(Collector& sheet, const Machine& m) {
         sheet.fact(what + " bandwidth", l.bandwidth);
         sheet.fact(what + " partitions", l.partitions);
         sheet.fact(what + " check bits of ECC, of the data", l.inline_ecc);
+        sheet.fact(what + " bytes that share check bits", l.ecc_block);
         sheet.fact(what + " latency", l.latency);
         sheet.at_clock(what + ", measured", l.measured);
     }

@@ -22,7 +22,19 @@ constexpr unsigned sector_count(unsigned sectors) {
 // read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one. read_merged:
 // the same where the requests of a step were merged before, so that no sector comes twice; what they had in common is
 // hits. Of a group of lines (line_groups.hpp) read_group and merged_group are what read and read_merged are of a line.
-enum class Action : std::uint8_t { read, read_step, read_merged, read_group, merged_group, hits, write, atomic };
+// write_part: of one sector, some bytes only.
+enum class Action : std::uint8_t {
+    read,
+    read_step,
+    read_merged,
+    read_group,
+    merged_group,
+    hits,
+    write,
+    write_part,
+    atomic
+};
+constexpr bool is_store(Action action) { return action >= Action::write; }
 // check_bits: of ECC, where they lie in the same memory.
 enum class Tensor : std::uint8_t { input, filter, output, workspace, bias, check_bits };
 inline constexpr unsigned kTensors = 6;
@@ -45,13 +57,20 @@ public:
         return {(base_address(tensor) >> kLineShift) + group, sectors, action};
     }
     [[nodiscard]] constexpr std::uint64_t group() const { return number(); }
-    [[nodiscard]] constexpr std::uint64_t line() const { return bits_ >> 8U; }
+    // A store to some of the pairs of bytes of one sector, of which it has 16.
+    static constexpr Access part(std::uint64_t line, unsigned sector, std::uint16_t pairs) {
+        Access access{line, 1U << sector, Action::write_part};
+        access.bits_ |= std::uint64_t{pairs} << kPairsShift;
+        return access;
+    }
+    [[nodiscard]] constexpr std::uint16_t pairs() const { return static_cast<std::uint16_t>(bits_ >> kPairsShift); }
+    [[nodiscard]] constexpr std::uint64_t line() const { return (bits_ & kLineBits) >> 8U; }
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
     [[nodiscard]] constexpr unsigned count() const { return sector_count(sectors()); }
     [[nodiscard]] constexpr Action action() const { return static_cast<Action>(bits_ >> 4U & 0xFU); }
     // Equal for accesses that do the same to the same tensor.
     [[nodiscard]] constexpr std::uint64_t kind() const {
-        return bits_ & (0xF0U | ~std::uint64_t{0} << (kTensorShift - kLineShift + 8U));
+        return bits_ & (0xF0U | (kLineBits & ~std::uint64_t{0} << (kTensorShift - kLineShift + 8U)));
     }
     // The same, so many lines further on. Hits have no address.
     constexpr void move(std::uint64_t lines) {
@@ -61,6 +80,9 @@ public:
     bool operator==(const Access&) const = default;
 
 private:
+    static constexpr unsigned kPairsShift = 48;
+    static constexpr std::uint64_t kLineBits = (std::uint64_t{1} << kPairsShift) - 1;
+    static_assert(8 + kTensorShift - kLineShift + 3 <= kPairsShift, "lines of eight tensors end below the pairs");
     [[nodiscard]] constexpr std::uint64_t number() const {
         return line() & ((std::uint64_t{1} << (kTensorShift - kLineShift)) - 1);
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/arithmetic.hpp"
+#include "sim/store_request.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
@@ -32,6 +33,12 @@ void RowTensor::append(std::int64_t position, std::int64_t head, std::int64_t co
     const double first_row = real(position) * real(heads) + real(head);
     const std::uint64_t first = address + static_cast<std::uint64_t>(first_row * row);
     const std::uint64_t end = address + static_cast<std::uint64_t>(std::ceil((first_row + real(count)) * row));
+    if (action == Action::write) {
+        StoreRequest store(out);
+        store.add_bytes(first, end - 1);
+        store.finish();
+        return;
+    }
     const std::uint64_t last_sector = (end - 1) >> kSectorShift;
     for (std::uint64_t sector = first >> kSectorShift; sector <= last_sector;) {
         const std::uint64_t line = sector / kSectorsPerLine;

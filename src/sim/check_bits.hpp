@@ -25,7 +25,7 @@ public:
     // What is still to be written.
     unsigned flush() {
         unsigned written = 0;
-        kept_.flush([&](std::uint64_t, unsigned dirty) { written += sector_count(dirty); });
+        kept_.flush([&](std::uint64_t, unsigned dirty, unsigned) { written += sector_count(dirty); });
         return written;
     }
     void clear() { kept_.clear(); }

@@ -97,6 +97,14 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
             add_miss(sm, {line, absent, action}, hash);
         }
     };
+    // Stores are written through without allocation; a copy that is there is updated.
+    if (is_store(action)) {
+        for (; at != end && at->kind() == kind; ++at) {
+            count.l1_write += at->count();
+            add_miss(sm, *at, mixed(at->line()));
+        }
+        return at;
+    }
     if (action == Action::read && sm.has_l1)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
             const SectorCache::Outcome outcome = sm.l1.touch(line, hash, sectors, false);
@@ -107,14 +115,10 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
             return sm.merged.add(line, hash, sectors);
         });
-    else  // Stores are written through without allocation; a copy that is there is updated. Merged reads are all new.
+    else  // Merged reads are all new.
         each([](std::uint64_t, std::uint64_t, unsigned sectors) { return sectors; });
-    if (action == Action::write || action == Action::atomic) {
-        count.l1_write += asked;
-    } else {
-        count.l1_read += asked;
-        count.l1_hit += asked - missed;
-    }
+    count.l1_read += asked;
+    count.l1_hit += asked - missed;
     count.l1_filled += filled;
     return at;
 }

@@ -1,16 +1,11 @@
 #include "sim/l2_slice.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <bit>
 
 namespace gambrel::sim_detail {
-namespace {
-
-bool reads(Access access) { return access.action() != Action::write && access.action() != Action::atomic; }
-
-}  // namespace
-
-L2Slice::L2Slice(const CacheShape& shape, std::size_t groups) : checks_(shape.ecc_lines) {
+L2Slice::L2Slice(const CacheShape& shape, std::size_t groups)
+    : checks_(shape.ecc_lines), partial_writes_(shape.partial_writes) {
     const std::size_t partitions = std::max(1U, shape.partitions);
     const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / partitions);
     for (std::size_t p = 0; p < partitions; ++p) partitions_.emplace_back(lines, shape.l2_ways, groups * partitions);
@@ -36,52 +31,81 @@ void L2Slice::add_checks(std::uint64_t line, bool write, TensorCounts& counts) {
     count.dram_write += moved.written;
 }
 
-void L2Slice::write_dram(std::uint64_t line, unsigned sectors, TensorCounts& counts) {
+void L2Slice::write_dram(std::uint64_t line, unsigned sectors, unsigned part, TensorCounts& counts) {
+    if (part != 0) {
+        counts[tensor_of(line)].dram_read += sector_count(part);
+        add_checks(line, false, counts);
+    }
+    if (!written_pairs_.empty()) written_pairs_.erase(line);
     counts[tensor_of(line)].dram_write += sector_count(sectors);
     add_checks(line, true, counts);
 }
 
+inline void L2Slice::evict(const SectorCache::Outcome& outcome, TensorCounts& counts) {
+    if (outcome.victim_dirty != 0) write_dram(outcome.victim_line, outcome.victim_dirty, outcome.victim_part, counts);
+}
+
 inline void L2Slice::refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts) {
-    if (outcome.victim_dirty != 0) write_dram(outcome.victim_line, outcome.victim_dirty, counts);
+    evict(outcome, counts);
     if (!fills || outcome.missing == 0) return;
     counts[tensor_of(line)].dram_read += sector_count(outcome.missing);
     counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
     add_checks(line, false, counts);
 }
 
+// Sectors that several stores complete become whole.
+SectorCache::Outcome L2Slice::store_part(SectorCache& cache, Access access, std::uint64_t hash) {
+    const std::uint64_t line = access.line();
+    const SectorCache::Outcome outcome = cache.touch_part(line, hash, access.sectors());
+    if (outcome.missing == 0) return outcome;
+    std::uint64_t& pairs = written_pairs_[line];
+    const unsigned shift = 16 * static_cast<unsigned>(std::countr_zero(access.sectors()));
+    const std::uint64_t sector = std::uint64_t{0xFFFF} << shift;
+    pairs |= std::uint64_t{access.pairs()} << shift;
+    if ((pairs & sector) == sector) {
+        pairs &= ~sector;
+        if (pairs == 0) written_pairs_.erase(line);
+        cache.touch(line, hash, access.sectors(), true);
+    }
+    return outcome;
+}
+
+void L2Slice::store(SectorCache& cache, Access access, std::uint64_t hash, TensorCounts& counts) {
+    counts[tensor_of(access.line())].l2_write += access.count();
+    const bool part = access.action() == Action::write_part && partial_writes_ != PartialWrites::masked;
+    if (part && partial_writes_ == PartialWrites::read_when_leaving)
+        evict(store_part(cache, access, hash), counts);
+    else
+        refill(access.line(), cache.touch(access.line(), hash, access.sectors(), true),
+               part || access.action() == Action::atomic, counts);
+}
+
 inline void L2Slice::access_l2(unsigned partition, Access access, TensorCounts& counts) {
     const std::uint64_t line = access.line();
-    Counts& count = counts[tensor_of(line)];
-    const bool read = reads(access);
-    const SectorCache::Outcome outcome = partitions_[partition].touch(line, mixed(line), access.sectors(), !read);
-    refill(line, outcome, access.action() != Action::write, counts);
-    if (read) {
-        count.l2_read += access.count();
-        count.l2_hit += access.count() - sector_count(outcome.missing);
-    } else {
-        count.l2_write += access.count();
+    if (is_store(access.action())) {
+        store(partitions_[partition], access, mixed(line), counts);
+        return;
     }
+    const SectorCache::Outcome outcome = partitions_[partition].touch(line, mixed(line), access.sectors(), false);
+    refill(line, outcome, true, counts);
+    Counts& count = counts[tensor_of(line)];
+    count.l2_read += access.count();
+    count.l2_hit += access.count() - sector_count(outcome.missing);
 }
 
 void L2Slice::access_halves(unsigned partition, Access access, TensorCounts& counts) {
     const std::uint64_t line = access.line(), hash = mixed(line);
     const unsigned home = home_of(hash);
-    if (home == partition) {
-        if (!reads(access)) partitions_[1 - home].invalidate(line, hash);
+    if (is_store(access.action())) {
+        // The half that is not the line's home keeps clean copies. Writes and atomics go home, and the copy is dropped.
+        partitions_[1 - home].invalidate(line, hash);
+        if (home != partition) counts[tensor_of(line)].fabric += access.count();
+        store(partitions_[home], access, hash, counts);
+    } else if (home == partition) {
         access_l2(home, access, counts);
-        return;
+    } else {
+        read_copy(home, access, partitions_[partition].touch(line, hash, access.sectors(), false), counts);
     }
-    // The near half keeps clean copies; writes and atomics go to the home of the line, and the copy is dropped.
-    SectorCache& near = partitions_[partition];
-    if (reads(access)) {
-        read_copy(home, access, near.touch(line, hash, access.sectors(), false), counts);
-        return;
-    }
-    near.invalidate(line, hash);
-    Counts& count = counts[tensor_of(line)];
-    count.l2_write += access.count();
-    count.fabric += access.count();
-    refill(line, partitions_[home].touch(line, hash, access.sectors(), true), access.action() != Action::write, counts);
 }
 
 void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome& near, TensorCounts& counts) {
@@ -89,7 +113,7 @@ void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome
     Counts& count = counts[tensor_of(line)];
     count.l2_read += access.count();
     // A copy may drive out a line that is at home here.
-    if (near.victim_dirty != 0) write_dram(near.victim_line, near.victim_dirty, counts);
+    evict(near, counts);
     count.fabric += sector_count(near.missing);
     unsigned absent = 0;
     if (near.missing != 0) {
@@ -134,19 +158,27 @@ TensorCounts L2Slice::counts(bool counted) const {
 }
 
 void L2Slice::flush(bool counted, bool in_order) {
-    std::vector<std::pair<std::uint64_t, unsigned>> dirty;
+    struct Dirty {
+        std::uint64_t line;
+        unsigned sectors, part;
+    };
+    std::vector<Dirty> dirty;
     for (SectorCache& cache : partitions_)
-        cache.flush([&](std::uint64_t line, unsigned sectors) { dirty.emplace_back(line, sectors); });
+        cache.flush([&](std::uint64_t line, unsigned sectors, unsigned part) {
+            dirty.push_back({line, sectors, part});
+        });
     // In order of addresses, not of hashes: lines that share check bits are written one after the other.
-    if (in_order && !checks_.none()) std::sort(dirty.begin(), dirty.end());
+    if (in_order && !checks_.none())
+        std::sort(dirty.begin(), dirty.end(), [](const Dirty& a, const Dirty& b) { return a.line < b.line; });
     TensorCounts& counts = counts_[counted ? 1 : 0];
-    for (const auto& [line, sectors] : dirty) write_dram(line, sectors, counts);
+    for (const Dirty& of : dirty) write_dram(of.line, of.sectors, of.part, counts);
     counts[static_cast<std::size_t>(Tensor::check_bits)].dram_write += checks_.flush();
 }
 
 void L2Slice::clear() {
     for (SectorCache& cache : partitions_) cache.clear();
     checks_.clear();
+    written_pairs_.clear();
     clear_counts();
 }
 

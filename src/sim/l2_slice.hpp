@@ -1,11 +1,13 @@
 // One of the slices of L2 that addresses are spread over, with the DRAM behind it: write-back, allocated on write
-// without a fill. Where L2 has two partitions, the slice is one of each, and each keeps copies for its half of the SMs.
-// Invariant: counts depend only on the order of the accesses that it is given.
+// without a fill (of sectors that are written in part see PartialWrites). Where L2 has two partitions, the slice is one
+// of each, and each keeps copies for its half of the SMs. Invariant: counts depend only on the order of the accesses
+// that it is given.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/check_bits.hpp"
@@ -65,16 +67,25 @@ private:
     void touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts);
     void access_l2(unsigned partition, Access access, TensorCounts& counts);
     void access_halves(unsigned partition, Access access, TensorCounts& counts);
-    // What a read or an atomic and what it drove out come to at DRAM.
+    // A store or an atomic, at the home of its line.
+    void store(SectorCache& cache, Access access, std::uint64_t hash, TensorCounts& counts);
+    SectorCache::Outcome store_part(SectorCache& cache, Access access, std::uint64_t hash);
+    // What an access and what it drove out come to at DRAM. fills: it reads what is missing.
     void refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts);
+    void evict(const SectorCache::Outcome& outcome, TensorCounts& counts);
     // A read of a line that is at home in the other partition, after a look at the copies of this one.
     void read_copy(unsigned home, Access access, const SectorCache::Outcome& near, TensorCounts& counts);
-    void write_dram(std::uint64_t line, unsigned sectors, TensorCounts& counts);
+    // part: of the sectors, those that must be read first.
+    void write_dram(std::uint64_t line, unsigned sectors, unsigned part, TensorCounts& counts);
     void add_checks(std::uint64_t line, bool write, TensorCounts& counts);
     static unsigned home_of(std::uint64_t hash) { return static_cast<unsigned>(hash >> 31U & 1U); }
 
     std::vector<SectorCache> partitions_;
     CheckBits checks_;
+    PartialWrites partial_writes_;
+    // Of dirty lines with sectors that were written in part: which pairs of bytes of these were. What it says of a
+    // sector that has been read since does not matter.
+    std::unordered_map<std::uint64_t, std::uint64_t> written_pairs_;
     std::array<TensorCounts, 2> counts_{};
     std::array<std::array<std::uint64_t, kTensors>, 2> group_hits_{};  // sectors that are not in counts_
     std::vector<Part> parts_;  // of group g those at home in partition h: at g x partitions + h

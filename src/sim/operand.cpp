@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <span>
 
+#include "sim/store_request.hpp"
+
 namespace gambrel::sim_detail {
 namespace {
 
-// Collects the lines of one warp instruction at the end of `out`.
+// Collects the lines that one warp instruction loads, or adds to, at the end of `out`.
 class Request {
 public:
     Request(std::vector<Access>& out, Action action) : out_(out), begin_(out.size()), action_(action) {}
@@ -32,6 +34,8 @@ public:
         for (std::int64_t i = 0; i < count; ++i)
             add_bytes(base + bytes(begin + i * step), base + bytes(begin + i * step + element - 1));
     }
+
+    void finish() {}
 
 private:
     void add_line(std::uint64_t line, unsigned sectors) {
@@ -88,8 +92,9 @@ Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int6
     return {mirrored ? count - first - some : first, some};
 }
 
+template <class Collected>
 void add_piece(const AddressedOperand& operand, std::int64_t size, std::uint64_t base, const AddressRun& piece,
-               const Point& point, Request& request) {
+               const Point& point, Collected& request) {
     std::int64_t first = 0, count = piece.count;
     if (operand.height > 0) {
         const std::int64_t y = piece.y + point.y;
@@ -181,10 +186,11 @@ std::uint64_t repeated_sectors(const std::vector<Access>& out, std::size_t befor
     return sectors;
 }
 
-// Elements of `size`, from `first` bytes of the tensor on.
+// Elements of `size`, from `first` bytes of the tensor on. start(): an empty request.
+template <class Start>
 void append_elements(const AddressedOperand& operand, std::int64_t size, std::uint64_t first, std::int64_t batch,
                      const Stretch& side, const Stretch& depth, RequestShape shape, Action action,
-                     std::vector<Access>& out) {
+                     std::vector<Access>& out, Start start) {
     thread_local std::vector<AddressRun> pieces;
     const bool side_inner = operand.side_is_inner();
     const Stretch &inner = side_inner ? side : depth, &outer = side_inner ? depth : side;
@@ -204,13 +210,14 @@ void append_elements(const AddressedOperand& operand, std::int64_t size, std::ui
         if (!turned) clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
         for (std::int32_t o = 0; o < outer_size; o += outer_step) {
             const std::size_t begin = out.size();
-            Request request(out, action);
+            auto request = start();
             const std::int32_t end = std::min(outer_size, o + outer_step);
             if (turned) clip(outer.runs, o, end, pieces);
             for (std::int32_t p = turned ? i : o, last = turned ? i + 1 : end; p < last; ++p) {
                 const Point& point = (turned ? inner : outer).points[static_cast<std::size_t>(p)];
                 for (const AddressRun& piece : pieces) add_piece(operand, size, base, piece, point, request);
             }
+            request.finish();
             if (!repeats_hit || out.size() == begin) continue;
             if (const std::uint64_t again = repeated_sectors(out, before, begin); again > 0) {
                 hits += again;
@@ -227,10 +234,17 @@ void append_elements(const AddressedOperand& operand, std::int64_t size, std::ui
 
 void append_requests(const AddressedOperand& operand, std::int64_t batch, const Stretch& side, const Stretch& depth,
                      RequestShape shape, Action action, std::vector<Access>& out) {
-    append_elements(operand, operand.element.data, 0, batch, side, depth, shape, action, out);
-    if (operand.element.scale == 0) return;
+    const auto append = [&](std::int64_t size, std::uint64_t first) {
+        if (action == Action::write)
+            append_elements(operand, size, first, batch, side, depth, shape, action, out,
+                            [&] { return StoreRequest(out); });
+        else
+            append_elements(operand, size, first, batch, side, depth, shape, action, out,
+                            [&] { return Request(out, action); });
+    };
+    append(operand.element.data, 0);
     constexpr std::uint64_t kScales = std::uint64_t{1} << (kTensorShift - 1);  // half of the tensor's addresses
-    append_elements(operand, operand.element.scale, kScales, batch, side, depth, shape, action, out);
+    if (operand.element.scale != 0) append(operand.element.scale, kScales);
 }
 
 }  // namespace gambrel::sim_detail

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/arithmetic.hpp"
+#include "sim/store_request.hpp"
 
 namespace gambrel::sim_detail {
 namespace {
@@ -121,6 +122,13 @@ void PlainStream::append(const Part& part, std::int64_t cta, Action action, std:
     const std::uint64_t sectors = (part.bytes + 31) / 32, count = static_cast<std::uint64_t>(ctas_);
     const std::uint64_t first = sectors * static_cast<std::uint64_t>(cta) / count;
     const std::uint64_t end = sectors * static_cast<std::uint64_t>(cta + 1) / count;
+    if (first == end) return;
+    if (action == Action::write) {
+        StoreRequest store(out);
+        store.add_bytes(part.address + first * 32, part.address + std::min(end * 32, part.bytes) - 1);
+        store.finish();
+        return;
+    }
     const std::uint64_t base = part.address >> kSectorShift;
     for (std::uint64_t sector = base + first; sector < base + end;) {
         const std::uint64_t line = sector / kSectorsPerLine;

@@ -31,6 +31,7 @@ public:
         unsigned missing = 0;           // sectors that were not there before
         std::uint64_t victim_line = 0;  // meaningful if victim_dirty
         unsigned victim_dirty = 0;
+        unsigned victim_part = 0;  // of these, sectors that were written in part and never read
         bool filled = false;  // a way that was empty: had the cache seen more of the past, this might have been a hit
     };
     // `hash` must be mixed(line): callers have it already. At least one sector.
@@ -38,8 +39,16 @@ public:
         Set& set = sets_[set_of(hash)];
         const unsigned bits = dirty ? sectors << 4U | sectors : sectors;
         const unsigned way = find(set, line);
-        if (way < kMostWays) return {use_found(set, way, sectors, bits), 0, 0, false};
+        if (way < kMostWays) return {.missing = use_found(set, way, sectors, bits)};
         return replace(set, leaving(set), line, sectors, bits);
+    }
+
+    // A store to a part of one sector. Unless the sector is there it becomes dirty but stays missing.
+    Outcome touch_part(std::uint64_t line, std::uint64_t hash, unsigned sector) {
+        Set& set = sets_[set_of(hash)];
+        const unsigned way = find(set, line);
+        if (way < kMostWays) return {.missing = use_found(set, way, sector, sector << 4U)};
+        return replace(set, leaving(set), line, sector, sector << 4U);
     }
 
     // Touches all `lines` of a group if all of them are there with these sectors: true, or nothing has happened.
@@ -100,21 +109,23 @@ public:
     [[nodiscard]] std::uint64_t sets() const { return sets_.size(); }
     [[nodiscard]] unsigned ways() const { return ways_; }
 
-    // f(line, dirty sectors) of every dirty line; they are clean afterwards.
+    // f(line, dirty sectors, those of them that were written in part) of every dirty line; all are clean and whole
+    // afterwards.
     template <class F>
     void flush(F f) {
         for (Set& set : sets_) {
             for (unsigned way = 0; way < ways_; ++way) {
                 const unsigned dirty = set.states[way] >> 4U & kAllSectors;
                 if (dirty == 0) continue;
-                f(line_of(set, way), dirty);
-                set.states[way] = static_cast<std::uint16_t>(set.states[way] & 0xFF0FU);
+                f(line_of(set, way), dirty, dirty & ~unsigned{set.states[way]});
+                set.states[way] = static_cast<std::uint16_t>((set.states[way] & 0xFF0FU) | dirty);
             }
         }
     }
 
 private:
     static constexpr unsigned kGrouped = 0x8000;
+    static constexpr unsigned kUsed = 0xFF;  // some sector is valid or dirty
     struct alignas(64) Set {
         Ways<std::int32_t> tags{};     // the low half of lines
         Ways<std::int32_t> times{};    // of the last use
@@ -143,7 +154,7 @@ private:
         unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(line));
         for (; same != 0; same &= same - 1) {
             const auto way = static_cast<unsigned>(std::countr_zero(same));
-            if ((set.states[way] >> 8U & 0x7FU) == line >> 32U && (set.states[way] & kAllSectors) != 0) return way;
+            if ((set.states[way] >> 8U & 0x7FU) == line >> 32U && (set.states[way] & kUsed) != 0) return way;
         }
         return kMostWays;
     }
@@ -198,7 +209,8 @@ private:
     }
     Outcome replace(Set& set, unsigned way, std::uint64_t line, unsigned sectors, unsigned bits) {
         const unsigned old = set.states[way];
-        const Outcome outcome{sectors, line_of(set, way), old >> 4U & kAllSectors, old == 0};
+        const unsigned dirty = old >> 4U & kAllSectors;
+        const Outcome outcome{sectors, line_of(set, way), dirty, dirty & ~old, old == 0};
         set.tags[way] = static_cast<std::int32_t>(line);
         set.states[way] = static_cast<std::uint16_t>(line >> 32U << 8U | bits);
         set.times[way] = ++clock_;

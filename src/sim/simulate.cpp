@@ -45,6 +45,11 @@ Device device(const Machine& machine, const Mapping& mapping, const Occupancy& o
     const MemoryLevel* dram = machine.find(Level::dram);
     const double check_bits = dram ? value(dram->inline_ecc, 0) : 0;
     d.caches.ecc_lines = check_bits > 0 ? static_cast<std::uint64_t>(std::max(1.0, std::round(1 / check_bits))) : 0;
+    // A Tesla T4, whose check bits lie in the same memory, reads at the first store to a part; GPUs with HBM do not.
+    const bool blocks = dram && value(dram->ecc_block, 0) > 0;
+    if (blocks)
+        d.caches.partial_writes =
+            d.caches.ecc_lines > 0 ? PartialWrites::read_at_once : PartialWrites::read_when_leaving;
     d.contention = contention(mapping);
     return d;
 }

@@ -150,8 +150,8 @@ TEST(Catalogue, every_number_has_a_source) {
         }
         for (const auto& l : m.levels) {
             expect_source(l.capacity, m.id), expect_source(l.width, m.id), expect_source(l.bandwidth, m.id);
-            expect_source(l.partitions, m.id), expect_source(l.inline_ecc, m.id), expect_source(l.latency, m.id),
-                expect_source(l.measured, m.id);
+            expect_source(l.partitions, m.id), expect_source(l.inline_ecc, m.id), expect_source(l.ecc_block, m.id);
+            expect_source(l.latency, m.id), expect_source(l.measured, m.id);
         }
     }
 }

@@ -109,6 +109,15 @@ TEST(MachineFile, numbers_that_cannot_be_are_refused) {
     EXPECT_FALSE(faults(toy(R"(, "max_warps": )" + fact("1e999"))).empty());
 }
 
+TEST(MachineFile, memory_with_ecc_says_how_many_bytes_share_check_bits) {
+    const Machine m = *find_in_catalogue("v100-sxm2-16gb");
+    const auto again = parse_machine(to_json(m), "v100");
+    ASSERT_TRUE(again);
+    ASSERT_TRUE(again->find(Level::dram)->ecc_block);
+    EXPECT_EQ(again->find(Level::dram)->ecc_block->value, Bytes{32});
+    EXPECT_FALSE(find_in_catalogue("titan-v")->find(Level::dram)->ecc_block);
+}
+
 TEST(MachineFile, check_bits_are_a_share_of_the_data) {
     Machine m = *find_in_catalogue("t4");
     ASSERT_TRUE(m.find(Level::dram)->inline_ecc);

@@ -152,9 +152,10 @@ TEST(SectorCache, gives_back_every_dirty_sector_once) {
         ++written;
         back += static_cast<std::uint64_t>(std::popcount(outcome.victim_dirty));
     }
-    cache.flush([&](std::uint64_t, unsigned dirty) { back += static_cast<std::uint64_t>(std::popcount(dirty)); });
+    cache.flush(
+        [&](std::uint64_t, unsigned dirty, unsigned) { back += static_cast<std::uint64_t>(std::popcount(dirty)); });
     EXPECT_EQ(back, written);
-    cache.flush([&](std::uint64_t, unsigned) { FAIL() << "clean after a flush"; });
+    cache.flush([&](std::uint64_t, unsigned, unsigned) { FAIL() << "clean after a flush"; });
 }
 
 }  // namespace

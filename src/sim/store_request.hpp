@@ -1,0 +1,77 @@
+// The bytes that one instruction of a warp stores, collected as accesses: all sectors of a line that are written whole
+// in one access, every sector that is written in part in one of its own. Memory with ECC must know (l2_slice.hpp).
+// Bytes are counted in pairs: a store of a single byte counts as two.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/access.hpp"
+
+namespace gambrel::sim_detail {
+
+class StoreRequest {
+public:
+    explicit StoreRequest(std::vector<Access>& out) : out_(out), lines_(scratch()) { lines_.clear(); }
+
+    // From one byte to another, both included.
+    void add_bytes(std::uint64_t first, std::uint64_t last) {
+        for (std::uint64_t line = first >> kLineShift; line <= last >> kLineShift; ++line) {
+            const std::uint64_t base = line << kLineShift, end = base + (1U << kLineShift) - 1;
+            const std::uint64_t from = (std::max(first, base) - base) / 2, to = (std::min(last, end) - base) / 2;
+            add_pairs(line, ~std::uint64_t{0} >> (63 - to) & ~std::uint64_t{0} << from);
+        }
+    }
+    // `count` elements of `element` from `base` + `begin` on, in steps of `step`, all but `base` in sixteenths of a
+    // byte.
+    void add_progression(std::uint64_t base, std::int64_t begin, std::int64_t count, std::int64_t step,
+                         std::int64_t element) {
+        const auto byte = [&](std::int64_t at) { return base + static_cast<std::uint64_t>(at / 16); };
+        if (step == element || count == 1) {
+            add_bytes(byte(begin), byte(begin + count * element - 1));
+            return;
+        }
+        for (std::int64_t i = 0; i < count; ++i)
+            add_bytes(byte(begin + i * step), byte(begin + i * step + element - 1));
+    }
+    // Appends what was collected.
+    void finish() {
+        for (const Line& of : lines_) {
+            unsigned whole = 0;
+            for (unsigned sector = 0; sector < kSectorsPerLine; ++sector)
+                whole |= of.sector(sector) == kWholeSector ? 1U << sector : 0;
+            if (whole != 0) out_.emplace_back(of.line, whole, Action::write);
+            for (unsigned sector = 0; sector < kSectorsPerLine && whole != kAllSectors; ++sector) {
+                const std::uint16_t pairs = of.sector(sector);
+                if (pairs != 0 && pairs != kWholeSector) out_.push_back(Access::part(of.line, sector, pairs));
+            }
+        }
+    }
+
+private:
+    static constexpr std::uint16_t kWholeSector = 0xFFFF;
+    struct Line {
+        std::uint64_t line, pairs;
+        [[nodiscard]] std::uint16_t sector(unsigned i) const { return static_cast<std::uint16_t>(pairs >> 16U * i); }
+    };
+    // A warp makes millions of them, one after the other.
+    static std::vector<Line>& scratch() {
+        thread_local std::vector<Line> lines;
+        return lines;
+    }
+    void add_pairs(std::uint64_t line, std::uint64_t pairs) {
+        // Bytes mostly come in rising order.
+        for (auto of = lines_.rbegin(); of != lines_.rend(); ++of) {
+            if (of->line != line) continue;
+            of->pairs |= pairs;
+            return;
+        }
+        lines_.push_back({line, pairs});
+    }
+
+    std::vector<Access>& out_;
+    std::vector<Line>& lines_;
+};
+
+}  // namespace gambrel::sim_detail
