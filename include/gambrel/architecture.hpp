@@ -205,10 +205,11 @@ struct Architecture {
     // one, of a read that misses, of a write, and of a write to a line that the kernel has read. 0: not seen.
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
     Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
+    bool l2_fills_partial_writes = false;  // a sector that a store covers in part is first read from DRAM
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
-    // Operands of products on CUDA cores that are asked for sector by sector, from rows p bytes apart, come at
-    // reach x (p / 4096)^-decline of the DRAM bandwidth; fitted. 1: as fast as any others.
-    double single_sector_reach = 1, single_sector_decline = 0;
+    // Of a product's operand that lies along k a step takes a short piece of each row. Bytes that DRAM could have moved
+    // in the time that it loses for each piece by opening another of its own rows; fitted. 0: not seen.
+    Bytes dram_row_change;
     // Where both operands come so and L1 keeps no lines: elements of k, over those that L2 holds of all rows in flight,
     // at which CTAs have drifted so far apart that they find half of each other's sectors; fitted. 0: not seen.
     double single_sector_drift = 0;

@@ -74,11 +74,12 @@ struct ModelInputs {
     // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
     // the power window, and in one far longer.
     double matrix_clock = 1, matrix_clock_long = 1;
-    double gemm_dram = 1;   // share of dram_bandwidth that the operands of a product on Tensor Cores reach
-    double check_bits = 0;  // share of DRAM's bytes that are check bits, where they lie in the same memory
-    Seconds launch;         // from one kernel's end to the next one's start
-    SmLimits limits;        // of the machine as it is
-    Bandwidth link;         // to the other GPUs of a node, in one direction; 0: unknown
+    double gemm_dram = 1;               // share of dram_bandwidth that the operands of a product on Tensor Cores reach
+    bool fills_partial_writes = false;  // L2 reads a sector from DRAM before a part of it is written
+    double check_bits = 0;              // share of DRAM's bytes that are check bits, where they lie in the same memory
+    Seconds launch;                     // from one kernel's end to the next one's start
+    SmLimits limits;                    // of the machine as it is
+    Bandwidth link;                     // to the other GPUs of a node, in one direction; 0: unknown
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
     const IntervalTable* intervals = nullptr;
@@ -103,6 +104,7 @@ struct Traffic {
     // DRAM bytes that an unevenly filled last wave reads again. They count as traffic, not as time: DRAM is idle then.
     // Never more than it can give in the kernel's time.
     OperandTraffic dram_uneven;
+    Bytes filled;                   // of dram.c: what L2 reads because a store covers a part of a sector
     double l1_hit = 0, l2_hit = 0;  // share of the bytes asked for
     // `l2` is what SMs ask of L2, `dram` what moves in a stream of kernels. A profiler's counters of one kernel see
     // something else where L2 has two halves: lookups in the other half, and not what the kernel leaves in L2.
@@ -174,6 +176,7 @@ struct Geometry {
     Bytes rewritten;          // of what the epilogue moves, stored over what the kernel has read
     Bytes read_back;          // of what the epilogue moves, read
     Bytes read_once;          // of the output, from DRAM before it is written
+    Bytes stored_in_part;     // of the output, in sectors of which one store of a warp writes a part
     Bytes written;            // the layer's output, which is not what the main kernel writes where transforms follow it
     TransformTraffic transforms;
     double taps = 1, taps_h = 1;

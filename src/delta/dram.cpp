@@ -106,9 +106,20 @@ double taps_apart(const TiledLaunch& c) {
     return 1 + (c.geometry.taps_h - 1) * std::clamp(excess, 0.0, 1.0);
 }
 
+bool along_k(const TiledLaunch& c, const WarpLoad& load) {
+    return c.layer.gemm && !is_tensor(c.mapping.pipe) && load.k_major;
+}
+
+// Of a row that lies along k, what a CTA takes at a time. Where its warps share out k, each group of them has a step of
+// its own, one behind the other.
+Bytes piece_of(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    const double slices = m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1;
+    return m.cta.k * slices * c.geometry.element;
+}
+
 bool by_sectors(const TiledLaunch& c, const WarpLoad& load) {
-    return c.layer.gemm && !is_tensor(c.mapping.pipe) && load.k_major &&
-           load.run() * c.geometry.element <= Bytes{kSector};
+    return along_k(c, load) && piece_of(c) <= Bytes{kSector};
 }
 
 // Both operands come sector by sector, and no L1 keeps the rest of their lines.
@@ -138,14 +149,16 @@ Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCount
 
 }  // namespace
 
-// A sector is a small part of the row of DRAM that is opened for it; the further apart the rows of the operand, the
-// fewer sectors of other rows lie in the same one.
+double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened) {
+    return piece / (piece + opened * gpu.architecture->dram_row_change);
+}
+
+// A k-step takes a short piece of each row of an operand that lies along k, and for each DRAM opens another row of its
+// own; those of several rows of the operand lie in one where these are shorter than it.
 double sector_reach(const TiledLaunch& c, const WarpLoad& load) {
-    const Architecture& a = *c.gpu.architecture;
-    if (a.single_sector_reach >= 1 || !by_sectors(c, load)) return 1;
-    constexpr Bytes kDistance{4096};  // that the reach is stated at
-    const double pitch = c.geometry.k * c.geometry.element / kDistance;
-    return std::min(1.0, a.single_sector_reach * std::pow(pitch, -a.single_sector_decline));
+    if (!along_k(c, load)) return 1;
+    const Bytes pitch = c.geometry.k * c.geometry.element;
+    return reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, pitch / c.gpu.calibration->dram_page));
 }
 
 void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
@@ -191,7 +204,8 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
         t.c = all;
     else
         t.c = parts && c.mapping.sums == SplitSums::workspace && all > c.gpu.usable_l2() ? all : once;
-    t.c += g.read_once;
+    if (c.gpu.fills_partial_writes) traffic.filled = g.stored_in_part;
+    t.c += g.read_once + traffic.filled;
 }
 
 }  // namespace gambrel::delta_detail

@@ -80,7 +80,8 @@ void traffic_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     };
     dram("DRAM bytes of A", g.a.unique * groups, p.traffic.dram.a);
     dram("DRAM bytes of B", g.b.unique * groups, p.traffic.dram.b);
-    out.given("DRAM bytes of C", "written once, or streamed partial sums", p.traffic.dram.c);
+    out.given("DRAM bytes of C", "written once, with sectors that are read first, or streamed partial sums",
+              p.traffic.dram.c);
     out.given("shared bytes", "stores of tiles and fragments of every warp", p.traffic.shared.total());
 }
 

@@ -157,6 +157,18 @@ void add_bias_kernel(BiasKernel kernel, Geometry& g) {
     g.read_back += output;
 }
 
+// A warp stores runs of neighbours. Where a row of the output does not begin with a sector, a run ends inside one,
+// which the next run completes.
+Bytes stored_in_part(const Layer& layer, const Mapping& m, const GemmView& view, const Geometry& g) {
+    if (is_tensor(m.pipe) || m.split_k > 1 || layer.pass == Pass::wgrad) return {};
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    const std::int64_t pixels = !v ? 1 : layer.pass == Pass::fwd ? v->p() * v->q() : v->h * v->w;
+    const std::int64_t row = v && m.layout == Layout::nchw ? pixels : view.n;
+    const double run = m.store_run * g.stored.value();
+    const double grain = static_cast<double>(grain_of(row * static_cast<std::int64_t>(g.stored.value())));
+    return g.output * g.stored * (1 - grain / kSector) * std::min(1.0, kSector / run);
+}
+
 void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
     const double a = g.m * g.k * s.columns, b = g.n * g.k * s.rows;
     const auto side = [](double x) { return static_cast<std::int64_t>(x); };
@@ -206,6 +218,7 @@ Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
     g.rewritten = moved.rewritten;
     g.read_back = moved.read;
     if (m.overwrites) g.read_once = g.output * g.stored;
+    g.stored_in_part = stored_in_part(layer, m, view, g);
     g.a.elements *= g.batch;
     g.b.elements *= g.batch;
     // One sector for each k of 32 pixels.

@@ -142,6 +142,12 @@ Bytes spilled(const TiledLaunch& c) {
     return kMoved * (static_cast<double>(m.spilled) * m.threads * m.cta.k * steps);
 }
 
+// Bytes that DRAM could have moved in the time that it takes for an operand.
+Bytes in_pieces(const TiledLaunch& c, const WarpLoad& load, Bytes read, Bytes unique) {
+    const Bytes slow = c.gpu.architecture->single_sector_drift > 0 ? read : std::min(read, unique);
+    return slow / sector_reach(c, load) + (read - slow);
+}
+
 void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     const Bytes local = spilled(c);
     n.l1 = t.l1.total() + local;
@@ -151,8 +157,11 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     if (held > c.occupancy.l1) n.l2 += local;
     const Bytes a = t.dram.a - t.dram_uneven.a, b = t.dram.b - t.dram_uneven.b;
     n.read = a + b;
-    n.stored = t.dram.c;
-    n.dram = a / sector_reach(c, c.mapping.a) + b / sector_reach(c, c.mapping.b) + n.stored;
+    n.stored = t.dram.c - t.filled;
+    // What is read before it is written comes sector by sector, and with the check bits that the write needs.
+    const Bytes filled = t.filled * data_share(c.gpu) / reach_of_pieces(c.gpu, Bytes{kSector}, 1);
+    n.dram = in_pieces(c, c.mapping.a, a, c.geometry.a.unique) + in_pieces(c, c.mapping.b, b, c.geometry.b.unique) +
+             n.stored + filled;
 }
 
 Seconds fixed_overhead(const TiledLaunch& c) {

@@ -73,7 +73,8 @@ void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
 Seconds transform_time(const TiledLaunch& c);  // of the kernels beside the main one
 // What of the DRAM bandwidth is left to data where check bits that lie in the same memory are read beside them.
-Bandwidth data_bandwidth(const ModelInputs& gpu);
+double data_share(const ModelInputs& gpu);
+inline Bandwidth data_bandwidth(const ModelInputs& gpu) { return data_share(gpu) * gpu.dram_bandwidth; }
 // CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
 // fit, so a last wave costs more than an even share of it.
 struct Waves {
@@ -93,6 +94,8 @@ OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
 // Share of the DRAM bandwidth at which the operand of a product on CUDA cores comes that is asked for sector by sector.
 double sector_reach(const TiledLaunch& c, const WarpLoad& load);
+// The same of any pieces, for which DRAM opens another of its rows in so many cases of one.
+double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened);
 // What a profiler's counters of this kernel see that the levels do not, and the other way round.
 void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& traffic);
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to

@@ -93,7 +93,9 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     };
     in.dram_bandwidth = bandwidth(Level::dram, Needed::dram_bandwidth);
     if (roofs == Roofs::measured && !machine.find(Level::dram)->measured) in.dram_bandwidth *= calibration().dram_reach;
-    if (const MemoryLevel* dram = machine.find(Level::dram); dram->inline_ecc) in.check_bits = dram->inline_ecc->value;
+    const MemoryLevel& dram = *machine.find(Level::dram);
+    if (dram.inline_ecc) in.check_bits = dram.inline_ecc->value;
+    in.fills_partial_writes = dram.ecc_block && in.architecture->l2_fills_partial_writes;
     in.l2_bandwidth = bandwidth(Level::l2, Needed::l2_bandwidth);
     if (const auto counted = counter_ceiling(machine, Level::l2, in.clock, roofs))
         in.l2_lookups = counted->value / in.l2_bandwidth;

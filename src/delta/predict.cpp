@@ -12,6 +12,7 @@ void all_groups(double groups, Prediction& p) {
     if (groups <= 1) return;
     for (OperandTraffic* t : {&p.traffic.shared, &p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) *t *= groups;
     p.traffic.dram_uneven *= groups;
+    p.traffic.filled *= groups;
     p.grid.batch = static_cast<std::int64_t>(groups);
 }
 
@@ -44,7 +45,7 @@ void finish(const ModelInputs& inputs, Prediction& p) {
     Traffic& t = p.traffic;
     const auto hit = [](Bytes asked, Bytes missed) { return asked > Bytes{} ? std::max(0.0, 1 - missed / asked) : 0; };
     t.l1_hit = hit(t.l1.total(), t.l2.total());
-    t.l2_hit = hit(t.l2.total(), t.dram.total());
+    t.l2_hit = hit(t.l2.total(), t.dram.total() - t.filled);
     const TimeInterval& interval = (*inputs.intervals)[static_cast<std::size_t>(p.regime)];
     p.time_low = p.time * interval.low;
     p.time_high = p.time * interval.high;

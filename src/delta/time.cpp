@@ -40,8 +40,8 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     if (n.engine_steps > 0) {
         const Cycles wait = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
         (n.wait_is_filled ? w.latency : w.unfilled) += wait;
-        w.places = std::max(1.0, h.schedulers / n.warps);
     }
+    if (n.engine_steps > 0 || n.full_waves < 1) w.places = std::max(1.0, h.schedulers / n.warps);
     return w;
 }
 
@@ -173,8 +173,8 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
 
 }  // namespace
 
-Bandwidth data_bandwidth(const ModelInputs& gpu) {
-    return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits) * gpu.dram_bandwidth;
+double data_share(const ModelInputs& gpu) {
+    return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits);
 }
 
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {

@@ -42,8 +42,7 @@ void read_l1(Section s, Architecture& a) {
 }
 
 void read_dram(Section s, Architecture& a) {
-    a.single_sector_reach = s.number("single_sector_reach", 0, 1);
-    a.single_sector_decline = s.number("single_sector_decline", 0, 1);
+    a.dram_row_change = s.quantity<Bytes>("row_change");
     a.single_sector_drift = s.number("single_sector_drift", 0, 1e6);
     s.finish();
 }
@@ -167,6 +166,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
     section("l1", read_l1);
     section("l2", [](Section s, Architecture& to) {
         to.l2_partitions_keep_copies = s.flag("partitions_keep_copies");
+        to.l2_fills_partial_writes = s.flag("fills_partial_writes", false);
         to.l2_counts_read_crossing = s.count("counts_read_crossing", 0, 4, false);
         to.l2_counts_write_crossing = s.count("counts_write_crossing", 0, 4, false);
         to.l2_counts_rewrite_crossing = s.count("counts_rewrite_crossing", 0, 4, false);

@@ -17,7 +17,7 @@ using C = Calibration;
 
 struct Field {
     const char* name;
-    std::variant<double C::*, Seconds C::*, Cycles C::*> member;
+    std::variant<double C::*, Seconds C::*, Cycles C::*, Bytes C::*> member;
 };
 constexpr Field kFields[] = {
     {"dram_reach", &C::dram_reach},
@@ -61,6 +61,7 @@ constexpr Field kFields[] = {
     {"power_exponent", &C::power_exponent},
     {"power_surge", &C::power_surge},
     {"ecc_refetch", &C::ecc_refetch},
+    {"dram_page", &C::dram_page},
     {"quantization_passes", &C::quantization_passes},
     {"drift_waves", &C::drift_waves},
     {"l2_out_of_step", &C::l2_out_of_step},
