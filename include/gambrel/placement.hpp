@@ -21,6 +21,7 @@ struct LaunchCounts {
     double tap_offsets = 1, sliced = 1, reach = 1;              // factors of what it multiplies
     double warps = 0, issued = 0, issue_slots = 1;              // issued: instructions of all warps
     Cycles in_turn;                                             // of a warp's instructions, were it alone
+    Cycles around_loop;                                         // of that, before and after the loop over k
     std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
     Cycles filled_later;                                        // of that, in every wave but the first
     double engine_slots = 0, engine_steps = 0;

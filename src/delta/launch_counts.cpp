@@ -57,6 +57,8 @@ void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.issued = instructions * n.warps;
     n.issue_slots = c.gpu.architecture->issue_slots;
     n.in_turn = instructions * fit.issue_interval;
+    const double around = fit.instructions_outside_loop + fit.instructions_per_output * outputs;
+    if (!c.layer.gemm && !is_direct(m)) n.around_loop = around * fit.issue_interval;
     const Cycles unfilled = c.gpu.architecture->issue_interval;
     if (unfilled > Cycles{} && m.transform != Transform::fft) n.unfilled = instructions * unfilled;
 }

@@ -30,6 +30,7 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     w.compute *= n.sliced;
     w.issue = Cycles{n.issued / h.schedulers * n.issue_slots};
     w.latency = n.in_turn * std::max(1.0, n.warps / h.schedulers / 2);
+    if (n.per_sm == 1 && !n.unfilled) w.apart = n.around_loop * std::max(1.0, n.warps / h.schedulers / 2);
     if (n.unfilled) {
         w.latency = w.issue;
         w.unfilled = *n.unfilled;

@@ -1,0 +1,37 @@
+// Calls of cuDNN 7 by Winograd's algorithm, each mechanism on rows of conv_time_cudnn_fp32 that nothing else explains.
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+Prediction on(const char* gpu, double mhz, const Convolution& v, const char* algorithm) {
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = algorithm;
+    return predict(layer, machine(gpu), *model_inputs(machine(gpu), Frequency{mhz * 1e6}));
+}
+double microseconds(const Prediction& p) { return p.time.value() * 1e6; }
+
+// An SM of T4 holds one CTA of the fused kernel, that of V100 two: only there one multiplies while the other stores.
+// The fewer channels, the more of a CTA is before and after its loop: T4 took 1.39 times as long as its multiplications
+// and loads with 16 channels, 1.17 times with 64 and 1.05 times with 256.
+TEST(FusedWinograd, multiplies_nothing_before_and_after_the_loop_of_a_cta_that_is_alone) {
+    struct Row {
+        Convolution layer;
+        double t4, v100;  // us
+    };
+    const Row rows[] = {{square(1, 16, 208, 32, 3, 1), 216.79, 44.98},
+                        {square(8, 64, 112, 64, 3, 1), 2093.08, 350.68},
+                        {square(16, 256, 56, 256, 3, 1), 15396.85, 2672.52}};
+    for (const auto& [layer, t4, v100] : rows) {
+        EXPECT_NEAR(microseconds(on("t4", 585, layer, "WINOGRAD")) / t4, 1, 0.1) << layer.c;
+        EXPECT_NEAR(microseconds(on("v100-sxm2-16gb", 1312, layer, "WINOGRAD")) / v100, 1, 0.1) << layer.c;
+    }
+}
+
+}  // namespace
+}  // namespace gambrel
