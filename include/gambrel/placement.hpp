@@ -37,7 +37,7 @@ struct LaunchCounts {
     // Of the call.
     bool gemm = false, asynchronous = false, alone = false;
     double launches = 1, groups = 1;
-    Seconds cold_start, call;
+    Seconds cold_start, call, products_in_turn;                  // the last: the least that so many launches take
     Cycles borders, offsets;                                     // offsets: of the kernel that computes them
     Cycles beside_cycles;                                        // of the busiest SM, that nothing overlaps with
     Bytes beside_dram, beside_l2;                                // moved by the kernels beside the main one

@@ -199,6 +199,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.offsets = offsets_kernel(c);
     count_beside(c, n);
     return n;
+    if (c.mapping.transform == Transform::winograd_separate)
+        n.products_in_turn = c.geometry.batch * c.gpu.architecture->product_launch;
 }
 
 Waves waves_of(const TiledLaunch& c) {

@@ -141,7 +141,7 @@ GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h)
 
 // All kernels, with what lies between them.
 GAMBREL_INLINED Seconds call_time(const LaunchCounts& n, const ModelInputs& h, const TimeTerms& t, Seconds kernel) {
-    const Seconds all = kernel + beside_time(n, h);
+    const Seconds all = larger(kernel, n.products_in_turn) + beside_time(n, h);
     return n.call + taken(n.offsets, h.clock) +
            (n.groups > 1 ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
 }

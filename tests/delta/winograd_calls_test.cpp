@@ -44,5 +44,14 @@ TEST(FusedWinograd, loads_the_sectors_of_a_filter_again_for_each_tap_where_l1_ke
     EXPECT_GT(m60.traffic.l2.b, v100.traffic.l2.b + 7 * filters);
 }
 
+// 960 groups of one channel and one filter, 7 x 7 pixels: nothing to multiply, but 36 launches each.
+TEST(SeparateWinograd, launches_its_products_one_after_another_on_kepler) {
+    Convolution v = square(1, 960, 7, 960, 3, 1);
+    v.groups = 960;
+    EXPECT_NEAR(microseconds(on("k80", 562, v, "WINOGRAD_NONFUSED")) / 960 / 548.7, 1, 0.1);
+    EXPECT_NEAR(microseconds(on("grid-k520", 797, v, "WINOGRAD_NONFUSED")) / 960 / 160.1, 1, 0.1);
+    EXPECT_LT(microseconds(on("m60", 557, v, "WINOGRAD_NONFUSED")) / 960, 36);
+}
+
 }  // namespace
 }  // namespace gambrel
