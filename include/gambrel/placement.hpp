@@ -26,6 +26,7 @@ struct LaunchCounts {
     Cycles filled_later;                                        // of that, in every wave but the first
     double engine_slots = 0, engine_steps = 0;
     bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
+    bool wait_is_shared = false;                        // DRAM answers one CTA while those beside it are busy
     bool stores_apart = false;                          // nothing is multiplied while outputs are stored
     Cycles barriers;
     Bytes shared;

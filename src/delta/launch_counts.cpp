@@ -182,9 +182,11 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.rounds = std::ceil(n.ctas / (w.per_sm * c.gpu.sms));
     n.k_steps = static_cast<double>(c.grid.k_steps);
     count_bytes(c, traffic, n);
-    // Where one array is both, what L1 gives and takes passes the same lines. Of an engine that is in its fragments,
-    // as the cycles of its CTAs on T4 show.
-    const bool passes = !c.mapping.a.asynchronous && !n.tensor && !c.mapping.engine;
+    // Where one array is both, what L1 gives and takes passes the same lines. Of cuDNN 7's wide engine the fragments
+    // alone are already more than the cycles of its CTAs on T4; those of cuDNN 8 have it in the slots of their loads.
+    const bool narrow = c.mapping.cta.n <= 32 && !c.mapping.explicit_matrix;
+    const bool counted = c.mapping.engine && (!narrow || c.gpu.architecture->engines.load_slots > 0);
+    const bool passes = !c.mapping.a.asynchronous && !n.tensor && !counted;
     if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;

@@ -39,8 +39,10 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     w.issue += taken(Cycles{n.engine_slots}, h.schedulers);
     w.compute += taken(n.transformed, rate);
     if (n.engine_steps > 0) {
-        const Cycles wait = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
+        const Cycles far = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
+        const Cycles wait = n.wait_is_shared ? n.engine_steps * h.l2_latency : far;
         (n.wait_is_filled ? w.latency : w.unfilled) += wait;
+        w.fetching = larger(Cycles{}, far - wait);
         w.places = std::max(1.0, h.schedulers / n.warps);
     }
     return w;
