@@ -199,10 +199,10 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     count_cold_start(c, n);
     n.call = fixed_overhead(c);
     n.offsets = offsets_kernel(c);
-    count_beside(c, n);
-    return n;
     if (c.mapping.transform == Transform::winograd_separate)
         n.products_in_turn = c.geometry.batch * c.gpu.architecture->product_launch;
+    count_beside(c, n);
+    return n;
 }
 
 Waves waves_of(const TiledLaunch& c) {
