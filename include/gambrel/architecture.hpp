@@ -223,6 +223,9 @@ struct Architecture {
     // Of a CTA of 64 x 64 products of tiles of FFT_TILING, beside its multiplications and with nothing else on its SM;
     // and of each output of a tile of explicit engines, whose stores scatter. Both fitted. 0: not seen.
     Cycles fourier_cta, scattered_store;
+    // Of each product between Winograd's separate transforms, where the library has no batched kernel and launches them
+    // one after another; fitted. 0: they are one launch.
+    Seconds product_launch;
     // cuDNN's engines take the narrow tile where the wide one would have fewer than two CTAs for an SM.
     bool engines_fill_sms = false;
     // cuDNN has no kernels with precomputed offsets, so that its engines run both implicit algorithms.

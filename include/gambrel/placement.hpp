@@ -21,10 +21,12 @@ struct LaunchCounts {
     double tap_offsets = 1, sliced = 1, reach = 1;              // factors of what it multiplies
     double warps = 0, issued = 0, issue_slots = 1;              // issued: instructions of all warps
     Cycles in_turn;                                             // of a warp's instructions, were it alone
+    Cycles around_loop;                                         // of that, before and after the loop over k
     std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
     Cycles filled_later;                                        // of that, in every wave but the first
     double engine_slots = 0, engine_steps = 0;
     bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
+    bool wait_is_shared = false;                        // DRAM answers one CTA while those beside it are busy
     bool stores_apart = false;                          // nothing is multiplied while outputs are stored
     Cycles barriers;
     Bytes shared;
@@ -36,7 +38,7 @@ struct LaunchCounts {
     // Of the call.
     bool gemm = false, asynchronous = false, alone = false;
     double launches = 1, groups = 1;
-    Seconds cold_start, call;
+    Seconds cold_start, call, products_in_turn;                  // the last: the least that so many launches take
     Cycles borders, offsets;                                     // offsets: of the kernel that computes them
     Cycles beside_cycles;                                        // of the busiest SM, that nothing overlaps with
     Bytes beside_dram, beside_l2;                                // moved by the kernels beside the main one

@@ -75,9 +75,11 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.engine_loads = Flops{2 * slots};
     n.engine_slots = slots / 32;
     n.engine_steps = steps;
-    // Further taps find in L2 what the first one fetched: cuDNN 7 in FP32.
-    const bool taps_in_l2 = own <= 0 && c.geometry.taps > 1 && c.geometry.element >= Bytes{4};
-    n.waits_for_l2 = finds_operands_in_l2(c) || taps_in_l2;
+    // Further taps find in L2 what the first one fetched, and further CTAs of an SM what one before them did: cuDNN 7
+    // in FP32.
+    const bool fetches_once = own <= 0 && c.geometry.element >= Bytes{4};
+    n.waits_for_l2 = finds_operands_in_l2(c) || (fetches_once && c.geometry.taps > 1);
+    n.wait_is_shared = fetches_once && !m.explicit_matrix && !c.layer.cold;
     n.wait_is_filled = c.layer.cold;  // in a profile with empty caches other CTAs were seen to fill the wait
 }
 

@@ -57,6 +57,8 @@ void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.issued = instructions * n.warps;
     n.issue_slots = c.gpu.architecture->issue_slots;
     n.in_turn = instructions * fit.issue_interval;
+    const double around = fit.instructions_outside_loop + fit.instructions_per_output * outputs;
+    if (!c.layer.gemm && !is_direct(m)) n.around_loop = around * fit.issue_interval;
     const Cycles unfilled = c.gpu.architecture->issue_interval;
     if (unfilled > Cycles{} && m.transform != Transform::fft) n.unfilled = instructions * unfilled;
 }
@@ -189,9 +191,11 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.rounds = std::ceil(n.ctas / (w.per_sm * c.gpu.sms));
     n.k_steps = static_cast<double>(c.grid.k_steps);
     count_bytes(c, traffic, n);
-    // Where one array is both, what L1 gives and takes passes the same lines. Of an engine that is in its fragments,
-    // as the cycles of its CTAs on T4 show.
-    const bool passes = !c.mapping.a.asynchronous && !n.tensor && !c.mapping.engine;
+    // Where one array is both, what L1 gives and takes passes the same lines. Of cuDNN 7's wide engine the fragments
+    // alone are already more than the cycles of its CTAs on T4; those of cuDNN 8 have it in the slots of their loads.
+    const bool narrow = c.mapping.cta.n <= 32 && !c.mapping.explicit_matrix;
+    const bool counted = c.mapping.engine && (!narrow || c.gpu.architecture->engines.load_slots > 0);
+    const bool passes = !c.mapping.a.asynchronous && !n.tensor && !counted;
     if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
@@ -204,6 +208,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     count_cold_start(c, n);
     n.call = fixed_overhead(c);
     n.offsets = offsets_kernel(c);
+    if (c.mapping.transform == Transform::winograd_separate)
+        n.products_in_turn = c.geometry.batch * c.gpu.architecture->product_launch;
     count_beside(c, n);
     return n;
 }

@@ -46,11 +46,18 @@ constexpr Quantity larger(Quantity a, Quantity b) {
 struct CtaWork {
     Cycles compute, issue, latency, shared;
     Cycles unfilled;    // between instructions, whatever else runs
+    Cycles apart;       // before and after the loop over k, in which a CTA multiplies nothing
+    Cycles fetching;    // what a CTA alone waits for beyond `unfilled`; further ones are busy meanwhile
     double places = 1;  // a CTA with fewer warps than the SM has schedulers keeps only one in so many of them busy
     // CTAs together on one SM.
     [[nodiscard]] Cycles of(double ctas) const {
         if (ctas <= 0) return {};
-        return larger(larger(compute * crowded(ctas), issue * ctas), larger(shared * ctas, latency)) + unfilled;
+        const Cycles together = busy(ctas);
+        if (fetching <= Cycles{}) return together + unfilled;
+        return together + unfilled + larger(Cycles{}, fetching - larger(Cycles{}, together - busy(1)));
+    }
+    [[nodiscard]] Cycles busy(double ctas) const {
+        return larger(larger(larger(compute * crowded(ctas), shared * ctas) + apart, issue * ctas), latency);
     }
     // As many CTAs, spread over all schedulers, would take as long as the busiest scheduler does. Two that come to an
     // SM one after the other stand on the same schedulers before the next place is taken.

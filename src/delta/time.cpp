@@ -30,6 +30,7 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     w.compute *= n.sliced;
     w.issue = Cycles{n.issued / h.schedulers * n.issue_slots};
     w.latency = n.in_turn * std::max(1.0, n.warps / h.schedulers / 2);
+    if (n.per_sm == 1 && !n.unfilled) w.apart = n.around_loop * std::max(1.0, n.warps / h.schedulers / 2);
     if (n.unfilled) {
         w.latency = w.issue;
         w.unfilled = *n.unfilled;
@@ -38,8 +39,10 @@ GAMBREL_INLINED CtaWork cta_work(const LaunchCounts& n, const ModelInputs& h) {
     w.issue += taken(Cycles{n.engine_slots}, h.schedulers);
     w.compute += taken(n.transformed, rate);
     if (n.engine_steps > 0) {
-        const Cycles wait = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
+        const Cycles far = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
+        const Cycles wait = n.wait_is_shared ? n.engine_steps * h.l2_latency : far;
         (n.wait_is_filled ? w.latency : w.unfilled) += wait;
+        w.fetching = larger(Cycles{}, far - wait);
     }
     if (n.engine_steps > 0 || n.full_waves < 1) w.places = std::max(1.0, h.schedulers / n.warps);
     return w;
@@ -140,7 +143,7 @@ GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h)
 
 // All kernels, with what lies between them.
 GAMBREL_INLINED Seconds call_time(const LaunchCounts& n, const ModelInputs& h, const TimeTerms& t, Seconds kernel) {
-    const Seconds all = kernel + beside_time(n, h);
+    const Seconds all = larger(kernel, n.products_in_turn) + beside_time(n, h);
     return n.call + taken(n.offsets, h.clock) +
            (n.groups > 1 ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
 }

@@ -87,7 +87,11 @@ void transformed_operands(const Layer& layer, const Mapping& m, const Grid& grid
         const Bytes transformed{16 * g.k * padded_n * e};
         give(g.a, std::max(w.images * g.k * patches, 1.0) * columns, input);
         give(g.b, transformed.value() * rows, transformed);
-        g.transforms.l1.b = g.transforms.l2.b = g.transforms.dram.b = filter + transformed;
+        g.transforms.l1.b = g.transforms.dram.b = filter + transformed;
+        // A thread transforms a filter, tap by tap: the taps of a warp lie in the same sectors, which only L1 keeps
+        // between one tap and the next.
+        const Bytes filter_l2 = filter * (m.b.through_l1 ? 1.0 : static_cast<double>(v.r * v.s));
+        g.transforms.l2.b = filter_l2 + transformed;
         g.transforms.handed_on = {transformed};
         return;
     }

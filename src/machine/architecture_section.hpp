@@ -62,6 +62,10 @@ public:
         return out;
     }
     Tile tile(const std::string& key) { return tile_from(key, fields_.text(key, true)); }
+    Tile tile_or(const std::string& key, const Tile& otherwise) {
+        const std::string text = fields_.text(key, false);
+        return text.empty() ? otherwise : tile_from(key, text);
+    }
     std::vector<Tile> tiles(const std::string& key, bool required = true) {
         std::vector<Tile> out;
         if (!required && !fields_.any(key, false)) return out;

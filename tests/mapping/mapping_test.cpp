@@ -62,6 +62,14 @@ TEST(Mapping, cudnn_on_volta_and_turing_takes_the_narrow_width_where_sms_have_fo
     EXPECT_EQ(width("p100-pcie-16gb", 1), 32);
 }
 
+// By the times of cuDNN 7 on M60 and T4, 96 filters take as long as 128, and 160 as long as 192.
+TEST(Mapping, cudnn_on_maxwell_and_turing_takes_the_narrow_width_for_32_filters_only) {
+    for (const char* gpu : {"m60", "t4"})
+        for (const auto& [filters, width] : {std::pair{32, 32}, {96, 64}, {160, 64}, {224, 64}})
+            EXPECT_EQ(mapping_for(layer_of(square(64, 64, 28, filters, 3, 1)), machine(gpu)).cta.n, width)
+                << gpu << ' ' << filters;
+}
+
 TEST(Mapping, narrow_kernels_of_cudnn_step_by_four) {
     EXPECT_EQ(mapping_for(layer_of(square(64, 64, 28, 32, 3, 1)), machine(kV100)).cta.k, 4);
     EXPECT_EQ(mapping_for(layer_of(square(32, 64, 28, 64, 3, 1)), machine(kV100)).cta.k, 8);

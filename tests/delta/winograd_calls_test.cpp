@@ -1,0 +1,57 @@
+// Calls of cuDNN 7 by Winograd's algorithm, each mechanism on rows of conv_time_cudnn_fp32 that nothing else explains.
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+Prediction on(const char* gpu, double mhz, const Convolution& v, const char* algorithm) {
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = algorithm;
+    return predict(layer, machine(gpu), *model_inputs(machine(gpu), Frequency{mhz * 1e6}));
+}
+double microseconds(const Prediction& p) { return p.time.value() * 1e6; }
+
+// An SM of T4 holds one CTA of the fused kernel, that of V100 two: only there one multiplies while the other stores.
+// The fewer channels, the more of a CTA is before and after its loop: T4 took 1.39 times as long as its multiplications
+// and loads with 16 channels, 1.17 times with 64 and 1.05 times with 256.
+TEST(FusedWinograd, multiplies_nothing_before_and_after_the_loop_of_a_cta_that_is_alone) {
+    struct Row {
+        Convolution layer;
+        double t4, v100;  // us
+    };
+    const Row rows[] = {{square(1, 16, 208, 32, 3, 1), 216.79, 44.98},
+                        {square(8, 64, 112, 64, 3, 1), 2093.08, 350.68},
+                        {square(16, 256, 56, 256, 3, 1), 15396.85, 2672.52}};
+    for (const auto& [layer, t4, v100] : rows) {
+        EXPECT_NEAR(microseconds(on("t4", 585, layer, "WINOGRAD")) / t4, 1, 0.1) << layer.c;
+        EXPECT_NEAR(microseconds(on("v100-sxm2-16gb", 1312, layer, "WINOGRAD")) / v100, 1, 0.1) << layer.c;
+    }
+}
+
+// 512 x 512 filters take most of a call for two images: 739 us on M60, of which 0.33 were missing with filters that
+// come from L2 once, and 164 us on V100, whose L1 keeps their sectors from tap to tap.
+TEST(FusedWinograd, loads_the_sectors_of_a_filter_again_for_each_tap_where_l1_keeps_none) {
+    const Convolution v = square(2, 512, 7, 512, 3, 1);
+    const Prediction m60 = on("m60", 557, v, "WINOGRAD"), v100 = on("v100-sxm2-16gb", 1312, v, "WINOGRAD");
+    EXPECT_NEAR(microseconds(m60) / 739.2, 1, 0.15);
+    EXPECT_NEAR(microseconds(v100) / 164.29, 1, 0.1);
+    const Bytes filters = compulsory_bytes(layer_of(v)).filter;
+    EXPECT_GT(m60.traffic.l2.b, v100.traffic.l2.b + 7 * filters);
+}
+
+// 960 groups of one channel and one filter, 7 x 7 pixels: nothing to multiply, but 36 launches each.
+TEST(SeparateWinograd, launches_its_products_one_after_another_on_kepler) {
+    Convolution v = square(1, 960, 7, 960, 3, 1);
+    v.groups = 960;
+    EXPECT_NEAR(microseconds(on("k80", 562, v, "WINOGRAD_NONFUSED")) / 960 / 548.7, 1, 0.1);
+    EXPECT_NEAR(microseconds(on("grid-k520", 797, v, "WINOGRAD_NONFUSED")) / 960 / 160.1, 1, 0.1);
+    EXPECT_LT(microseconds(on("m60", 557, v, "WINOGRAD_NONFUSED")) / 960, 36);
+}
+
+}  // namespace
+}  // namespace gambrel
