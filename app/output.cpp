@@ -182,14 +182,20 @@ StreamedOutput::StreamedOutput(std::string path, const OutputFlags& flags) : pat
 StreamedOutput::~StreamedOutput() = default;
 
 bool StreamedOutput::flush() {
-    const std::string bytes = std::exchange(text, {});
-    if (path_ == "-") return print_result(bytes);
+    const bool written = write();
+    // Keeps its memory: given back and asked for again at every flush, its pages cost a tenth of a table's time.
+    text.clear();
+    return written;
+}
+
+bool StreamedOutput::write() {
+    if (path_ == "-") return print_result(text);
     if (!file_) {
-        auto opened = base_detail::OutputFile::open(path_, bytes, guard_of(flags_));
+        auto opened = base_detail::OutputFile::open(path_, text, guard_of(flags_));
         if (!opened) return print_notes(opened.error(), "error"), false;
         file_ = std::make_unique<base_detail::OutputFile>(std::move(*opened));
     }
-    if (const auto written = file_->write(bytes); !written) return print_notes(written.error(), "error"), false;
+    if (const auto written = file_->write(text); !written) return print_notes(written.error(), "error"), false;
     return true;
 }
 

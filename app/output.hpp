@@ -77,6 +77,7 @@ public:
 private:
     static constexpr std::size_t kEnough = std::size_t{1} << 18;
     bool flush();
+    bool write();  // all of `text`
     std::string path_;
     const OutputFlags& flags_;
     bool begun_ = false;

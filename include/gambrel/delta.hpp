@@ -3,6 +3,7 @@
 // no file, prints nothing, allocates nothing for a prediction. docs/model.md has the equations.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -82,7 +83,6 @@ struct ModelInputs {
     Bandwidth link;                     // to the other GPUs of a node, in one direction; 0: unknown
     const Architecture* architecture = nullptr;
     const Calibration* calibration = nullptr;
-    const IntervalTable* intervals = nullptr;
     // That any SM's data can use.
     [[nodiscard]] Bytes usable_l2() const { return l2_capacity / l2_copies; }
     [[nodiscard]] BytesPerCycle l1_width_of_all() const { return l1_width * sms; }
@@ -104,8 +104,10 @@ struct Traffic {
     // DRAM bytes that an unevenly filled last wave reads again. They count as traffic, not as time: DRAM is idle then.
     // Never more than it can give in the kernel's time.
     OperandTraffic dram_uneven;
-    Bytes filled;                   // of dram.c: what L2 reads because a store covers a part of a sector
-    double l1_hit = 0, l2_hit = 0;  // share of the bytes asked for
+    Bytes filled;  // of dram.c: what L2 reads because a store covers a part of a sector
+    // Shares of the bytes asked for.
+    [[nodiscard]] double l1_hit() const { return hit(l1.total(), l2.total()); }
+    [[nodiscard]] double l2_hit() const { return hit(l2.total(), dram.total() - filled); }
     // `l2` is what SMs ask of L2, `dram` what moves in a stream of kernels. A profiler's counters of one kernel see
     // something else where L2 has two halves: lookups in the other half, and not what the kernel leaves in L2.
     OperandTraffic l2_crossing;
@@ -113,6 +115,9 @@ struct Traffic {
     Bytes left_in_l2;
     [[nodiscard]] Bytes counted_l2() const { return l2.total() + l2_crossing.total() + l2_fetched; }
     [[nodiscard]] Bytes counted_dram() const { return dram.total() - left_in_l2; }
+
+private:
+    static double hit(Bytes asked, Bytes missed) { return asked > Bytes{} ? std::max(0.0, 1 - missed / asked) : 0; }
 };
 
 // What a prediction waits for. `issue` is the warp schedulers, `latency` too few warps to fill them.
@@ -135,19 +140,21 @@ struct TimeTerms {
     Seconds& operator[](Term t) { return seconds[t]; }
 };
 
-struct Prediction {
+// Bytes and time, which is all that a table shows.
+struct TimedTraffic {
+    Traffic traffic;
+    TimeTerms terms;
+    Seconds time;
+    Term bound = Term::compute;
+};
+struct Prediction : TimedTraffic {
     Model model = Model::gambrel;
     Mapping mapping;
     Occupancy occupancy;
     Grid grid;
     Flops flop;
-    Traffic traffic;
-    TimeTerms terms;
     PerTerm exposed;  // the time by what it waits for; sums up to it
-    Seconds time;
-    Term bound = Term::compute;
     Regime regime = Regime::many_waves;
-    Seconds time_low, time_high;  // 80 % interval (p10 to p90) of measured times in this regime
 };
 
 // What all CTAs ask of an operand, and how many bytes a memory of 32-byte sectors moves for a byte that is asked for.
@@ -209,6 +216,8 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping);
 // What a measured time of a row is of, where its hints say or imply it.
 std::optional<Timing> timing_of(const Hints& hints);
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
+// That prediction without the rest of it, for long tables.
+TimedTraffic timed_traffic(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 // The time of that prediction alone: equal to the last bit, and cheaper. Searches over many designs are in
 // placement.hpp.
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);

@@ -41,10 +41,14 @@ struct EstimatorOptions {
     SimulationOptions simulation{};  // of Method::simulation
 };
 
-// A machine and what the model takes from it at one clock.
+// A machine and what is taken from it once for all layers, at one clock.
 struct EstimatedMachine {
+    EstimatedMachine(std::size_t number, const Machine& machine, const ModelInputs& inputs);
+    std::size_t number = 0;  // of those that its Estimator met before it
     Machine machine;
     ModelInputs inputs;
+    std::array<bool, kPrecisions> plain{};  // computes_plainly(), by precision
+    Bytes memory;                           // capacity of DRAM; 0: unknown
 };
 
 struct Interval {
@@ -93,15 +97,15 @@ public:
     void set_simulation(SimulationOptions options) { options_.simulation = std::move(options); }
 
 private:
-    struct Target {
-        std::shared_ptr<const EstimatedMachine> on;
-        std::string note;  // that the machine computes in another precision
-    };
     Result<std::shared_ptr<const EstimatedMachine>> machine_for(const Layer& layer);
-    Result<Target> target_of(const Layer& layer);
+    // Why a machine cannot run a layer, or a note that it computes in another precision or at another clock.
+    Result<std::string> note_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] std::shared_ptr<const Layer> layer_by_algorithm(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
+    [[nodiscard]] bool searches_tile() const { return options_.search && !options_.tile; }
     [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
+    [[nodiscard]] Result<Figures> figures_on(const std::shared_ptr<const EstimatedMachine>& on,
+                                             const Layer& layer) const;
     EstimatorOptions options_;
     struct KnownMachine {
         double clock = 0;  // below 0: which one was asked for
@@ -109,6 +113,7 @@ private:
         std::shared_ptr<const EstimatedMachine> on;
     };
     std::vector<KnownMachine> known_;
+    std::size_t met_ = 0;  // machines, with those that are forgotten
 };
 
 // Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged

@@ -31,7 +31,10 @@ std::optional<Pass> pass_from(std::string_view text);            // "fwd", "forw
 std::optional<Precision> precision_from(std::string_view text);  // "fp32", "FP16", "half", "float", ...
 std::optional<Layout> layout_from(std::string_view text);
 // Of an element in memory: TF32 is stored as FP32, four-bit formats with their scales (one byte for 16 elements).
-Bytes element_size(Precision precision);
+constexpr Bytes element_size(Precision precision) {
+    constexpr std::array<double, kPrecisions> kBytes = {8, 4, 4, 2, 2, 1, 1, 0.5625, 0.5625};
+    return Bytes{kBytes[static_cast<std::size_t>(precision)]};
+}
 
 // Letters of the DeLTA paper, except that N, C, H, W, K, R, S are lower case to be members. The filter is k x c/groups
 // x r x s; the output is n x k x p x q.

@@ -223,6 +223,8 @@ struct PipeChoice {
     std::string note;
 };
 Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine);
+// Whether pipe_for has neither an error nor a note for any layer that multiplies in this precision.
+bool computes_plainly(const Machine& machine, Precision precision);
 
 // One of the groups of a convolution, as a layer without groups.
 Layer one_group(const Layer& layer);

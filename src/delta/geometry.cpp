@@ -187,8 +187,7 @@ void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
 
 }  // namespace
 
-Geometry geometry(const Layer& layer, const Mapping& m, const Grid& grid) {
-    const GemmView view = *kernel_view(layer);
+Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& m, const Grid& grid) {
     Geometry g;
     g.m = static_cast<double>(view.m);
     g.n = static_cast<double>(view.n);

@@ -1,6 +1,8 @@
 // Closed forms of what an operand's loads touch, from the layer and the mapping alone: no cache capacity enters here.
 #pragma once
 
+#include <cmath>
+
 #include <gambrel/delta.hpp>
 
 namespace gambrel::delta_detail {
@@ -9,9 +11,12 @@ inline constexpr double kSector = 32;
 
 // Sectors that an interval of `length` bytes touches on average, if it starts at `offset` plus any multiple of `grain`
 // (which divides 32).
-double sectors(double length, double grain, double offset = 0);
+inline double sectors(double length, double grain, double offset = 0) {
+    return (std::ceil((offset + length) / grain) * grain + kSector - grain) / kSector;
+}
 
-Geometry geometry(const Layer& layer, const Mapping& mapping, const Grid& grid);
+// `view` is kernel_view(layer).
+Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& mapping, const Grid& grid);
 // Of Winograd's algorithm: the operands of its main kernel, and what the transforms move.
 void transformed_operands(const Layer& layer, const Mapping& mapping, const Grid& grid, Geometry& g);
 

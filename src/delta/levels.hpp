@@ -113,7 +113,7 @@ Seconds time_of(const LaunchCounts& n, const ModelInputs& h);  // the time alone
 // Busy time is named after what fills nine tenths of it; latency only where nothing does.
 inline constexpr double kFilled = 0.9;
 // What the time of such a product waits for; see overlapped() for how its terms share it.
-PerTerm matrix_exposed(const Prediction& p);
+PerTerm matrix_exposed(const TimedTraffic& p);
 bool by_matrix_units(const TiledLaunch& c);
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
 // Waves of such a product: between the CTAs of an SM and the next whole number.
@@ -131,12 +131,19 @@ void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& traffic);
 // Bounds of these times from below.
 LeastWork least_work(const LaunchCounts& n, const ModelInputs& h);
 LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic);
-// Fills terms, time, exposed, bound and regime.
-void predict_time(const TiledLaunch& c, Prediction& p);
+// Fills terms, time and bound; takes the traffic.
+void time_tiled(const TiledLaunch& c, TimedTraffic& p);
+// What the time waits for, second by second: launch and call, then what nothing hides, then the longest term.
+PerTerm exposed_time(const TiledLaunch& c, const TimedTraffic& p);
 
 Regime regime_of(const TiledLaunch& c, double waves);
 // The longest of some terms; the first of equals.
-Term longest(const TimeTerms& terms, std::initializer_list<Term> of);
+inline Term longest(const TimeTerms& terms, std::initializer_list<Term> of) {
+    Term found = *of.begin();
+    for (const Term t : of)
+        if (terms[t] > terms[found]) found = t;
+    return found;
+}
 
 // The same two functions with the paper's equations.
 void paper_traffic(const TiledLaunch& c, const Layer& layer, Traffic& traffic);
@@ -146,7 +153,10 @@ void paper_time(const TiledLaunch& c, Prediction& p);
 // level and the terms, and gives the time.
 void prepare_untiled(const Layer& layer, PreparedLayer& prepared);
 Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
-void predict_untiled(const PreparedLayer& layer, const ModelInputs& gpu, Prediction& p);
+// Fills traffic, terms, time and bound.
+void time_untiled(const PreparedLayer& layer, const ModelInputs& gpu, TimedTraffic& p);
+PerTerm untiled_exposed(const TimedTraffic& p);
+Regime regime_of_untiled(const PreparedLayer& layer);
 
 Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 Seconds attention_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);

@@ -162,7 +162,7 @@ LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
 
 // In a sum of cubes a term has the share of its cube: were it faster, the time would fall by at most that share (the
 // mean of cubes is never below the plain mean), which is what Amdahl's law asks of a share.
-PerTerm matrix_exposed(const Prediction& p) {
+PerTerm matrix_exposed(const TimedTraffic& p) {
     const TimeTerms& t = p.terms;
     PerTerm exposed{};
     exposed[Term::launch] = std::min(t[Term::launch], p.time);

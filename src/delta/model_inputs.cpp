@@ -74,7 +74,6 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     ModelInputs in;
     in.architecture = &architecture_of(machine);
     in.calibration = &calibration();
-    in.intervals = &time_intervals(*in.architecture);
     in.limits = sm_limits(machine);
     in.clock = clock.value_or(sustained_clock(machine));
     in.sms = needed(machine, Needed::sms);

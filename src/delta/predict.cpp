@@ -8,12 +8,11 @@ namespace gambrel {
 namespace delta_detail {
 namespace {
 
-void all_groups(double groups, Prediction& p) {
+void all_groups(double groups, Traffic& t) {
     if (groups <= 1) return;
-    for (OperandTraffic* t : {&p.traffic.shared, &p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) *t *= groups;
-    p.traffic.dram_uneven *= groups;
-    p.traffic.filled *= groups;
-    p.grid.batch = static_cast<std::int64_t>(groups);
+    for (OperandTraffic* level : {&t.shared, &t.l1, &t.l2, &t.dram}) *level *= groups;
+    t.dram_uneven *= groups;
+    t.filled *= groups;
 }
 
 double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelInputs& gpu) {
@@ -37,18 +36,25 @@ Prediction started(const PreparedLayer& layer, const Occupancy& occupancy) {
     p.mapping = layer.mapping;
     p.occupancy = occupancy;
     p.grid = layer.grid;
+    if (layer.groups > 1) p.grid.batch = static_cast<std::int64_t>(layer.groups);
     p.flop = layer.flop;
     return p;
 }
 
-void finish(const ModelInputs& inputs, Prediction& p) {
-    Traffic& t = p.traffic;
-    const auto hit = [](Bytes asked, Bytes missed) { return asked > Bytes{} ? std::max(0.0, 1 - missed / asked) : 0; };
-    t.l1_hit = hit(t.l1.total(), t.l2.total());
-    t.l2_hit = hit(t.l2.total(), t.dram.total() - t.filled);
-    const TimeInterval& interval = (*inputs.intervals)[static_cast<std::size_t>(p.regime)];
-    p.time_low = p.time * interval.low;
-    p.time_high = p.time * interval.high;
+void time_traffic(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs, TimedTraffic& p) {
+    if (layer.mapping.family != KernelFamily::tiled) {
+        time_untiled(layer, inputs, p);
+    } else {
+        const TiledLaunch c(layer, occupancy, inputs);
+        p.traffic.shared = layer.shared;
+        p.traffic.l1 = layer.l1;
+        p.traffic.l2 = l2_traffic(c);
+        dram_traffic(c, p.traffic);
+        time_tiled(c, p);
+        all_groups(layer.groups, p.traffic);
+    }
+    add_transforms(layer, p.traffic);
+    count_as_profiler(layer, inputs, p.time, p.traffic);
 }
 
 }  // namespace
@@ -86,15 +92,17 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     }
     p.gemm = std::holds_alternative<Gemm>(layer.op);
     p.timing = timing_of(layer.hints);
+    const auto of_one = [&](const Layer& one) {
+        const GemmView view = *kernel_view(one);
+        p.grid = grid(view, mapping);
+        p.geometry = geometry(one, view, mapping, p.grid);
+    };
     if (mapping.groups_in_turn) {
         // Groups that are launched one after another are alike: everything is that of one of them.
-        const Layer one = one_group(layer);
         p.groups = static_cast<double>(std::get<Convolution>(layer.op).groups);
-        p.grid = grid(*kernel_view(one), mapping);
-        p.geometry = geometry(one, mapping, p.grid);
+        of_one(one_group(layer));
     } else {
-        p.grid = grid(*kernel_view(layer), mapping);
-        p.geometry = geometry(layer, mapping, p.grid);
+        of_one(layer);
     }
     // The kernel that adds up parts finds them in L2, unless a profiler has emptied the caches before it.
     if (layer.hints.adds_up_parts && p.cold && mapping.split_k > 1)
@@ -111,20 +119,21 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
 
 Prediction predict(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
     Prediction p = started(layer, occupancy);
+    time_traffic(layer, occupancy, inputs, p);
     if (layer.mapping.family != KernelFamily::tiled) {
-        predict_untiled(layer, inputs, p);
+        p.regime = regime_of_untiled(layer);
+        p.exposed = untiled_exposed(p);
     } else {
         const TiledLaunch c(layer, occupancy, inputs);
-        p.traffic.shared = layer.shared;
-        p.traffic.l1 = layer.l1;
-        p.traffic.l2 = l2_traffic(c);
-        dram_traffic(c, p.traffic);
-        predict_time(c, p);
-        all_groups(layer.groups, p);
+        p.regime = regime_of(c, p.terms.waves);
+        p.exposed = by_matrix_units(c) ? matrix_exposed(p) : exposed_time(c, p);
     }
-    add_transforms(layer, p.traffic);
-    count_as_profiler(layer, inputs, p.time, p.traffic);
-    finish(inputs, p);
+    return p;
+}
+
+TimedTraffic timed_traffic(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
+    TimedTraffic p;
+    time_traffic(layer, occupancy, inputs, p);
     return p;
 }
 
@@ -166,8 +175,7 @@ Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& 
     paper_traffic(c, layer, p.traffic);
     paper_time(c, p);
     p.regime = regime_of(c, p.terms.waves);
-    all_groups(prepared.groups, p);
-    finish(inputs, p);
+    all_groups(prepared.groups, p.traffic);
     return p;
 }
 

@@ -106,10 +106,6 @@ double touched(const SlidingWindow& w, const Block& block, double element, doubl
 
 }  // namespace
 
-double sectors(double length, double grain, double offset) {
-    return (std::ceil((offset + length) / grain) * grain + kSector - grain) / kSector;
-}
-
 SlidingWindow forward_window(const Convolution& v) {
     const std::int64_t channels = v.c / v.groups;
     return {static_cast<double>(v.n),

@@ -150,8 +150,9 @@ GAMBREL_INLINED Seconds call_time(const LaunchCounts& n, const ModelInputs& h, c
 
 #undef GAMBREL_INLINED
 
-// What the time waits for, second by second: launch and call, then what nothing hides, then the longest term.
-PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
+}  // namespace
+
+PerTerm exposed_time(const TiledLaunch& c, const TimedTraffic& p) {
     const TimeTerms& t = p.terms;
     const ModelInputs& h = c.gpu;
     PerTerm exposed{};
@@ -173,8 +174,6 @@ PerTerm exposed_time(const TiledLaunch& c, const Prediction& p) {
     exposed[by_memory ? memory : busy] += p.time - exposed[Term::launch] - around;
     return exposed;
 }
-
-}  // namespace
 
 double data_share(const ModelInputs& gpu) {
     return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits);
@@ -200,13 +199,6 @@ Seconds transform_time(const TiledLaunch& c) {
     LaunchCounts n;
     count_beside(c, n);
     return beside_time(n, c.gpu);
-}
-
-Term longest(const TimeTerms& terms, std::initializer_list<Term> of) {
-    Term found = *of.begin();
-    for (const Term t : of)
-        if (terms[t] > terms[found]) found = t;
-    return found;
 }
 
 Regime regime_of(const TiledLaunch& c, double waves) {
@@ -245,7 +237,7 @@ Seconds time_of(const LaunchCounts& n, const ModelInputs& h) {
     return call_time(n, h, t, kernel);
 }
 
-void predict_time(const TiledLaunch& c, Prediction& p) {
+void time_tiled(const TiledLaunch& c, TimedTraffic& p) {
     const double groups = c.layer.groups;
     TimeTerms& t = p.terms;
     p.time = by_matrix_units(c) ? matrix_time_of(c, p.traffic, t) : time_of(c, p.traffic, t);
@@ -256,14 +248,12 @@ void predict_time(const TiledLaunch& c, Prediction& p) {
         t.epilogue *= groups;
     }
     t[Term::launch] += call_overhead(c);
-    p.regime = regime_of(c, t.waves);
     TimeTerms named = t;
     if (groups == 1) named[Term::launch] = Seconds{};
     const Seconds filled = std::max({t[Term::compute], t[Term::issue], t[Term::shared]});
     if (filled > kFilled * busy) named[Term::latency] = Seconds{};
     p.bound = longest(
         named, {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram, Term::launch});
-    p.exposed = by_matrix_units(c) ? matrix_exposed(p) : exposed_time(c, p);
 }
 
 }  // namespace gambrel::delta_detail

@@ -7,6 +7,14 @@
 namespace gambrel::delta_detail {
 namespace {
 
+// Of the terms that are not the launch.
+Term longest_work(const TimeTerms& terms) {
+    return longest(
+        terms, {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram, Term::link});
+}
+
+}  // namespace
+
 Regime regime_of_untiled(const PreparedLayer& layer) {
     if (const auto* a = std::get_if<Attention>(&layer.op))
         return a->q_len == 1 ? Regime::attention_decode : Regime::attention;
@@ -17,8 +25,6 @@ Regime regime_of_untiled(const PreparedLayer& layer) {
     const bool in_order = layer.mapping.threads == 256 && layer.mapping.a.through_l1;
     return in_order ? Regime::streaming : Regime::rows;
 }
-
-}  // namespace
 
 // A depthwise filter stays in registers and every input of a tile is read by the warps that share a row: L1 moves the
 // taps that stand in different rows, L2 and DRAM each tensor once.
@@ -60,17 +66,19 @@ Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms
     return streaming_time(layer, h, t, traffic);
 }
 
-void predict_untiled(const PreparedLayer& layer, const ModelInputs& h, Prediction& p) {
-    TimeTerms& t = p.terms;
-    p.time = untiled_time(layer, h, t, p.traffic);
-    const auto working = {Term::compute, Term::issue, Term::latency, Term::shared,
-                          Term::l1,      Term::l2,    Term::dram,    Term::link};
-    const Term most = longest(t, working);
-    p.bound = t[Term::launch] > t[most] ? Term::launch : most;
-    p.regime = regime_of_untiled(layer);
-    p.exposed[Term::launch] = std::min(t[Term::launch], p.time);
-    p.exposed[Term::latency] = std::min(t.prologue + t.epilogue, p.time - p.exposed[Term::launch]);
-    p.exposed[most] += p.time - p.exposed[Term::launch] - p.exposed[Term::latency];
+void time_untiled(const PreparedLayer& layer, const ModelInputs& h, TimedTraffic& p) {
+    p.time = untiled_time(layer, h, p.terms, p.traffic);
+    const Term most = longest_work(p.terms);
+    p.bound = p.terms[Term::launch] > p.terms[most] ? Term::launch : most;
+}
+
+PerTerm untiled_exposed(const TimedTraffic& p) {
+    const TimeTerms& t = p.terms;
+    PerTerm exposed{};
+    exposed[Term::launch] = std::min(t[Term::launch], p.time);
+    exposed[Term::latency] = std::min(t.prologue + t.epilogue, p.time - exposed[Term::launch]);
+    exposed[longest_work(t)] += p.time - exposed[Term::launch] - exposed[Term::latency];
+    return exposed;
 }
 
 Seconds all_reduce_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic&) {

@@ -5,7 +5,12 @@
 #include <gambrel/estimate.hpp>
 #include <gambrel/roofline.hpp>
 
+#include "estimate/parts.hpp"
+
 namespace gambrel {
+
+using namespace estimate_detail;
+
 namespace {
 
 Symbol work_rule() {
@@ -41,16 +46,6 @@ Amount<Q> modelled(Q value, std::string_view rule) {
     return {value, Origin::modelled, Symbol(rule)};
 }
 
-struct ShownBytes {
-    Bytes l1, l2, dram;
-};
-// L2 as its counter counts, so that predicted and measured points can be laid over each other (docs/model.md, "What a
-// counter counts"). What a kernel that ran alone left in L2 did not reach DRAM while it was watched; in a stream of
-// kernels it does.
-ShownBytes shown_bytes(const Traffic& t, const Layer& layer) {
-    return {t.l1.total(), t.counted_l2(), layer.hints.cold ? t.counted_dram() : t.dram.total()};
-}
-
 void add_prediction(const Prediction& p, const ModelInputs& inputs, Estimate& e) {
     Kernel& k = e.kernel;
     const ShownBytes bytes = shown_bytes(p.traffic, *e.layer);
@@ -59,7 +54,8 @@ void add_prediction(const Prediction& p, const ModelInputs& inputs, Estimate& e)
     k.bytes[Level::l2] = modelled(bytes.l2, "delta.l2");
     k.bytes[Level::dram] = modelled(bytes.dram, "delta.dram");
     k.clock = modelled(inputs.clock, "machine.clock");
-    e.interval = Interval{p.time_low, p.time_high};
+    const TimeInterval& interval = time_intervals(*inputs.architecture)[static_cast<std::size_t>(p.regime)];
+    e.interval = Interval{p.time * interval.low, p.time * interval.high};
     e.bound = name(p.bound);
     e.mapping = p.mapping;
     e.detail = p;
@@ -101,22 +97,28 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
     e.detail = s;
 }
 
-Errors too_large(const Layer& layer, const Machine& machine) {
-    const MemoryLevel* dram = machine.find(Level::dram);
-    if (!dram || !dram->capacity) return {};
+Bytes bytes_of_tensors(const Layer& layer) {
     const OperandBytes operands = compulsory_bytes(layer);
-    const Bytes needed = operands.input + operands.filter + operands.output + operands.bias;
-    if (needed <= dram->capacity->value) return {};
-    return {{layer.name, fmt::format("its tensors take {}, more than the {} of {}", to_text(needed, 3),
-                                     binary_text(dram->capacity->value), machine.name)}};
+    return operands.input + operands.filter + operands.output + operands.bias;
 }
 
-Errors not_launchable(const Layer& layer, const Mapping& m, const Machine& machine) {
+Errors too_large(const Layer& layer, Bytes needed, const EstimatedMachine& on) {
+    return {{layer.name, fmt::format("its tensors take {}, more than the {} of {}", to_text(needed, 3),
+                                     binary_text(on.memory), on.machine.name)}};
+}
+
+}  // namespace
+
+Errors estimate_detail::not_launchable(const Layer& layer, const Mapping& m, const Occupancy& fits,
+                                       const Machine& machine) {
+    if (m.family != KernelFamily::tiled || fits.ctas_per_sm > 0) return {};
     return {{layer.name,
              fmt::format("a tile of {}x{}x{} cannot be launched on {}: {} threads of {} registers and {} of "
                          "shared memory are more than an SM has; give a smaller tile",
                          m.cta.m, m.cta.n, m.cta.k, machine.id, m.threads, m.registers, binary_text(m.shared_memory))}};
 }
+
+namespace {
 
 bool is_fp16_call(const Layer& layer) {
     return layer.precision == Precision::fp16 && std::holds_alternative<Convolution>(layer.op) &&
@@ -128,6 +130,13 @@ bool calls_at_base_clock(const Machine& machine) {
 }
 
 }  // namespace
+
+EstimatedMachine::EstimatedMachine(std::size_t n, const Machine& m, const ModelInputs& in)
+    : number(n), machine(m), inputs(in) {
+    for (std::size_t i = 0; i < kPrecisions; ++i) plain[i] = computes_plainly(machine, static_cast<Precision>(i));
+    const MemoryLevel* dram = machine.find(Level::dram);
+    if (dram && dram->capacity) memory = dram->capacity->value;
+}
 
 std::string_view name(Method method) {
     static constexpr std::array<std::string_view, 3> kNames = {"gambrel", "paper", "simulation"};
@@ -181,24 +190,24 @@ Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Lay
     // Where every row has a clock of its own, the machines of rows long past would fill the memory.
     constexpr std::size_t kMostKnown = 256;
     if (known_.size() == kMostKnown) known_.clear();
-    known_.push_back(
-        {at, layer.hints.gpu, std::make_shared<const EstimatedMachine>(EstimatedMachine{*machine, *inputs})});
+    known_.push_back({at, layer.hints.gpu, std::make_shared<const EstimatedMachine>(met_++, *machine, *inputs)});
     return known_.back().on;
 }
 
-Result<Estimator::Target> Estimator::target_of(const Layer& layer) {
-    auto known = machine_for(layer);
-    if (!known) return tl::unexpected(std::move(known.error()));
-    const Machine& machine = (*known)->machine;
-    if (Errors wrong = too_large(layer, machine); !wrong.empty()) return tl::unexpected(std::move(wrong));
-    auto pipe = pipe_for(layer, machine);
-    if (!pipe) return tl::unexpected(std::move(pipe.error()));
-    std::string note = std::move(pipe->note);
-    if (is_fp16_call(layer) && calls_at_base_clock(machine) && machine.clocks.base && !layer.hints.sm_clock &&
-        !options_.clock)
+Result<std::string> Estimator::note_of(const Layer& layer, const EstimatedMachine& on) const {
+    if (const Bytes needed = bytes_of_tensors(layer); on.memory > Bytes{} && needed > on.memory)
+        return tl::unexpected(too_large(layer, needed, on));
+    std::string note;
+    if (!on.plain[static_cast<std::size_t>(layer.hints.math.value_or(layer.precision))]) {
+        auto pipe = pipe_for(layer, on.machine);
+        if (!pipe) return tl::unexpected(std::move(pipe.error()));
+        note = std::move(pipe->note);
+    }
+    const auto& base = on.machine.clocks.base;
+    if (is_fp16_call(layer) && calls_at_base_clock(on.machine) && base && !layer.hints.sm_clock && !options_.clock)
         note += fmt::format("{}at the base clock of {}, as calls of cuDNN 7 in FP16 were timed: --clock gives another",
-                            note.empty() ? "" : "; ", to_text(machine.clocks.base->value));
-    return Target{std::move(*known), std::move(note)};
+                            note.empty() ? "" : "; ", to_text(base->value));
+    return note;
 }
 
 Mapping Estimator::mapping_of(const Layer& layer, const EstimatedMachine& on) const {
@@ -226,18 +235,19 @@ Result<Prediction> Estimator::predicted(const Layer& layer, const EstimatedMachi
         const Mapping m = mapping_of(layer, on);
         return predict(layer, m, occupancy(on.inputs.limits, m), on.inputs, model);
     };
-    Result<Prediction> p(options_.search && !options_.tile ? predict(layer, on.machine, on.inputs, model, true)
-                                                           : by_mapping());
-    if (p->mapping.family == KernelFamily::tiled && p->occupancy.ctas_per_sm == 0)
-        p = tl::unexpected(not_launchable(layer, p->mapping, on.machine));
+    const Prediction p = searches_tile() ? predict(layer, on.machine, on.inputs, model, true) : by_mapping();
+    if (Errors wrong = not_launchable(layer, p.mapping, p.occupancy, on.machine); !wrong.empty())
+        return tl::unexpected(std::move(wrong));
     return p;
 }
 
 Result<Estimate> Estimator::operator()(const Layer& given) {
-    auto target = target_of(given);
-    if (!target) return tl::unexpected(std::move(target.error()));
+    auto on = machine_for(given);
+    if (!on) return tl::unexpected(std::move(on.error()));
+    const auto note = note_of(given, **on);
+    if (!note) return tl::unexpected(note.error());
     Estimate e;
-    e.on = std::move(target->on);
+    e.on = std::move(*on);
     e.found = layer_by_algorithm(given, *e.on);
     e.layer = e.found ? e.found.get() : &given;
     const Layer& layer = *e.layer;
@@ -256,40 +266,9 @@ Result<Estimate> Estimator::operator()(const Layer& given) {
     const auto p = predicted(layer, *e.on);
     if (!p) return tl::unexpected(p.error());
     e.kernel = kernel_of(layer, p->mapping, e.on->machine);
-    if (!target->note.empty()) e.kernel.reasons.emplace_back(target->note);
+    if (!note->empty()) e.kernel.reasons.emplace_back(*note);
     add_prediction(*p, e.on->inputs, e);
     return e;
-}
-
-Result<Figures> Estimator::figures(const Layer& given) {
-    auto target = target_of(given);
-    if (!target) return tl::unexpected(std::move(target.error()));
-    const auto found = layer_by_algorithm(given, *target->on);
-    const Layer& layer = found ? *found : given;
-    const auto p = predicted(layer, *target->on);
-    if (!p) return tl::unexpected(p.error());
-    const ShownBytes bytes = shown_bytes(p->traffic, layer);
-    std::string reason = not_modelled(layer);
-    if (!target->note.empty()) reason += (reason.empty() ? "" : "; ") + target->note;
-    return Figures{std::move(target->on), p->mapping.cta,   flop(layer), bytes.l1, bytes.l2, bytes.dram, p->time,
-                   name(p->bound),        std::move(reason)};
-}
-
-Figures figures(const Estimate& e) {
-    Figures f{e.on, e.mapping.cta, flop(*e.layer), {}, {}, {}, {}, e.bound, {}};
-    const auto bytes = [&](Level level) { return e.kernel.bytes[level] ? e.kernel.bytes[level]->value : Bytes{}; };
-    f.l1 = bytes(Level::l1), f.l2 = bytes(Level::l2), f.dram = bytes(Level::dram);
-    if (e.kernel.time) f.time = e.kernel.time->value;
-    for (const Symbol reason : e.kernel.reasons) f.reason += (f.reason.empty() ? "" : "; ") + reason.str();
-    return f;
-}
-
-Figures& Figures::operator+=(const Figures& next) {
-    flop += next.flop;
-    l1 += next.l1, l2 += next.l2, dram += next.dram;
-    time += next.time;
-    if (!next.reason.empty() && next.reason != reason) reason += (reason.empty() ? "" : "; ") + next.reason;
-    return *this;
 }
 
 }  // namespace gambrel

@@ -14,10 +14,15 @@ void RowNotes::add_layer(const Layer& layer, const EstimatedMachine& on) {
             {on.machine.name, fmt::format("sums over GPUs are rings over links of {} in each direction (assumed)",
                                           to_text(on.inputs.link, 3))});
     note_fp16(layer, on);
-    const auto at = std::find(machines_.begin(), machines_.end(), on.machine.name);
-    if (at != machines_.end()) return std::swap(*at, machines_.front());
+    if (on.number >= seen_.size()) seen_.resize(on.number + 1);
+    if (!seen_[on.number]) note_assumptions(on);
+    seen_[on.number] = true;
+}
+
+// Numbers that the machines do not say and the model assumed, one note for each machine.
+void RowNotes::note_assumptions(const EstimatedMachine& on) {
+    if (std::find(machines_.begin(), machines_.end(), on.machine.name) != machines_.end()) return;
     machines_.push_back(on.machine.name);
-    // Numbers that the machines do not say and the model assumed, one note for each machine.
     std::string text;
     for (const Assumption& a : assumptions(on.machine))
         text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", a.quantity, a.value, a.why);

@@ -37,6 +37,7 @@ private:
     // A batch that does not fit gives every layer a reason of its own: the first ones say it all.
     static constexpr std::size_t kMostReasons = 6;
     bool counted(std::string_view reason);
+    void note_assumptions(const EstimatedMachine& on);
     void note_fp16(const Layer& layer, const EstimatedMachine& on);
     [[nodiscard]] Errors reasons() const;
 
@@ -45,7 +46,8 @@ private:
     Errors reasons_;
     std::vector<std::size_t> counts_;
     std::size_t further_ = 0;
-    std::vector<std::string> machines_;  // that of the last layer comes first: most rows are on one machine
+    std::vector<bool> seen_;             // EstimatedMachine::number
+    std::vector<std::string> machines_;  // whose assumptions are noted: the same at every clock
     Errors assumed_, links_, fp16_;
 };
 

@@ -161,7 +161,9 @@ LiveLayer LiveModel::evaluated(const Layer& given, const Target& on) const {
     if (is_tiled(mapping) && resident.ctas_per_sm == 0) return refused(Refusal::launch);
     const Prediction p = predict(prepare(layer, mapping), resident, in);
     const double runs = layer.repeat;
-    l.time = p.time * runs, l.time_low = p.time_low * runs, l.time_high = p.time_high * runs;
+    const TimeInterval& interval = time_intervals(*in.architecture)[static_cast<std::size_t>(p.regime)];
+    l.time = p.time * runs;
+    l.time_low = p.time * interval.low * runs, l.time_high = p.time * interval.high * runs;
     l.work = kernel_flop(layer) * runs;
     l.l1 = p.traffic.l1.total() * runs;
     l.l2 = p.traffic.counted_l2() * runs;

@@ -19,26 +19,25 @@ double tiles_of(const GemmView& view, const Tile& tile) {
     return static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
 }
 
-// Multiply-adds of a GEMM's kernel if k is split into `parts`: whole tiles of whole k-steps, and one for each output of
-// a whole tile that a part adds to what it has read.
-double fma_of(const Tile& tile, const GemmView& view, std::int64_t parts, bool overwrites) {
-    const std::int64_t part = ceil_div(view.k, parts), used = ceil_div(view.k, part);
-    const std::int64_t last = view.k - (used - 1) * part;
-    const std::int64_t k = ((used - 1) * ceil_div(part, tile.k) + ceil_div(last, tile.k)) * tile.k;
-    const double added = static_cast<double>(used - 1) + (overwrites ? 1 : 0);
-    return tiles_of(view, tile) * tile.m * tile.n * (static_cast<double>(k) + added);
-}
-
 struct Explained {
     std::int64_t parts = 1;
     double miss = 0;  // of the count, as a share of it
 };
 
-// The number of parts that explains the count best, the smallest of equals.
+// The number of parts that explains the count of multiply-adds best, the smallest of equals. A kernel that splits k
+// does whole tiles of whole k-steps, and one for each output of a whole tile that a part adds to what it has read.
 Explained explained_by(const Tile& tile, const GemmView& view, double fma, bool overwrites) {
+    const double outputs = tiles_of(view, tile) * tile.m * tile.n;
+    const auto unsplit = static_cast<double>(ceil_div(view.k, tile.k) * tile.k);
     Explained best;
     for (std::int64_t parts = 1; parts <= std::min(kMostInOrder, view.k); ++parts) {
-        const double miss = std::abs(fma_of(tile, view, parts, overwrites) / fma - 1);
+        const std::int64_t part = ceil_div(view.k, parts), used = ceil_div(view.k, part);
+        const double added = static_cast<double>(used - 1) + (overwrites ? 1 : 0);
+        // More parts do not take fewer steps, and add more: none of them is nearer.
+        if (parts > 1 && outputs * (unsplit + added) / fma - 1 >= best.miss) break;
+        const std::int64_t last = view.k - (used - 1) * part;
+        const std::int64_t k = ((used - 1) * ceil_div(part, tile.k) + ceil_div(last, tile.k)) * tile.k;
+        const double miss = std::abs(outputs * (static_cast<double>(k) + added) / fma - 1);
         if (parts == 1 || miss < best.miss) best = {parts, miss};
     }
     return best;
@@ -118,9 +117,8 @@ std::int32_t slices_by_rule(const Mapping& m, const Layer& layer, const Target& 
     return product && by_cublas_11 && sliced(m.cta) ? kSlices : 1;
 }
 
-void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name) {
+void split_of_blas(Mapping& m, const Layer& layer, const GemmView& view, const KernelName& name) {
     if (is_tensor(m.pipe) || name.tile.m <= 0) return;
-    const GemmView view = *kernel_view(layer);
     // Parts are as long as k allows, but whole steps of all slices where warps share out a step.
     const std::int32_t grain = name.slices > 1 ? m.cta.k : 1;
     if (layer.hints.split_k > 1) {

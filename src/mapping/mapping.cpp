@@ -42,8 +42,8 @@ Layout layout_of(const Layer& layer, const KernelName& name, Pipe pipe) {
     return is_tensor(pipe) ? Layout::nhwc : layer.layout;
 }
 
-Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelName& name) {
-    const auto view = kernel_view(layer);
+// What follows from the tile, the pipe and the name.
+void finish(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu, const KernelName& name) {
     KernelName::Family family = name.family;
     if (family == KernelName::Family::other)
         family = std::holds_alternative<Gemm>(layer.op) ? KernelName::Family::gemm : KernelName::Family::cudnn;
@@ -66,11 +66,11 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
         m.split_chunk = 512;
     if (layer.hints.split_k > 0)
         m.split_k = small(layer.hints.split_k, kMostParts);
-    else if (view)
-        m.split_k = split_by_rule(layer, *view, m, gpu, family);
+    else
+        m.split_k = split_by_rule(layer, view, m, gpu, family);
     const bool gemm = std::holds_alternative<Gemm>(layer.op);
     if (m.split_k > 1 && (gemm || is_tensor(m.pipe))) m.sums = SplitSums::workspace;
-    if (gemm) split_of_blas(m, layer, name);
+    if (gemm) split_of_blas(m, layer, view, name);
     m.bias_kernel = gemm ? layer.hints.bias_kernel : BiasKernel::none;
     if (m.bias_kernel != BiasKernel::none) ++m.launches;
     if (gemm && layer.hints.adds_up_parts) ++m.launches;
@@ -80,7 +80,6 @@ Mapping finish(Mapping m, const Layer& layer, const Target& gpu, const KernelNam
     m.splits_first = atomics && !engine;
     if (atomics) m.store_run = engine ? 2 : 1;
     if (engine && m.split_k <= 1) m.store_run = gpu.architecture.engines.store_run;
-    return m;
 }
 
 // Products with a vector, and those of few columns with a long k by kernels without tiles, read the matrix once.
@@ -108,22 +107,24 @@ bool wants_precomputed_offsets(const Layer& layer) {
 std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h, v.r) * std::min(v.stride_w, v.s); }
 
 std::optional<GemmView> kernel_view(const Layer& layer) {
-    if (const Transform transform = transform_of(layer); transform != Transform::none)
-        return transformed_view(std::get<Convolution>(layer.op), layer.pass, transform);
-    auto view = gemm_view(layer);
+    if (const auto* g = std::get_if<Gemm>(&layer.op)) return gemm_view(*g, layer.pass);
     const auto* v = std::get_if<Convolution>(&layer.op);
-    if (!v || layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
+    if (!v) return std::nullopt;
+    if (const Transform transform = transform_of(layer); transform != Transform::none)
+        return transformed_view(*v, layer.pass, transform);
+    GemmView view = gemm_view(*v, layer.pass);
+    if (layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
     const std::int64_t classes = gradient_classes(*v);
-    view->m = v->n * v->p() * v->q() * classes;
-    view->k = ceil_div(view->k, classes);
+    view.m = v->n * v->p() * v->q() * classes;
+    view.k = ceil_div(view.k, classes);
     return view;
 }
 
 Flops kernel_flop(const Layer& layer) {
-    const auto view = kernel_view(layer);
     const Flops counted = flop(layer);
     const bool fewer = transform_of(layer) != Transform::none;
-    if (!view || (layer.pass != Pass::dgrad && !fewer)) return counted;
+    const auto view = fewer || layer.pass == Pass::dgrad ? kernel_view(layer) : std::nullopt;
+    if (!view) return counted;
     const double m = static_cast<double>(view->m), n = static_cast<double>(view->n), k = static_cast<double>(view->k);
     const Flops done{2 * m * n * k * static_cast<double>(view->batch)};
     return fewer ? done : std::min(counted, done);
@@ -257,7 +258,8 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         if (!by_rule) std::swap(m.cta.m, m.cta.n);
         m.order = CtaOrder::columns_first;
     }
-    return finish(m, layer, gpu, name);
+    finish(m, layer, view, gpu, name);
+    return m;
 }
 
 }  // namespace
@@ -291,7 +293,8 @@ Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile ti
     if (m.cta.k <= 0) m.cta.k = default_k(layer, gpu.architecture, m.pipe);
     m.stages = default_stages(gpu.architecture, m.pipe);
     m.cluster.reset();
-    return finish(m, layer, gpu, {});
+    finish(m, layer, *kernel_view(layer), gpu, {});
+    return m;
 }
 
 }  // namespace gambrel

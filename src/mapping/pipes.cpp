@@ -91,6 +91,12 @@ namespace gambrel {
 
 using namespace mapping_detail;
 
+bool computes_plainly(const Machine& machine, Precision precision) {
+    const bool whole_bytes = element_size(precision) >= Bytes{1};
+    return whole_bytes && computes_in(machine, precision) &&
+           (precision != Precision::fp16 || has_pipe(machine, Pipe::tensor_fp16));
+}
+
 Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
     const Precision math = layer.hints.math.value_or(layer.precision);
     if (std::holds_alternative<Convolution>(layer.op) && element_size(math) < Bytes{1})

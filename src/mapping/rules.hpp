@@ -64,7 +64,7 @@ std::optional<KernelName> counted_kernel(const Layer& layer, const GemmView& vie
 // Of a product on CUDA cores, by a tile of the rule: into how many parts warps share out a k-step.
 std::int32_t slices_by_rule(const Mapping& m, const Layer& layer, const Target& gpu);
 // The split inside a kernel of BLAS, where something tells it.
-void split_of_blas(Mapping& m, const Layer& layer, const KernelName& name);
+void split_of_blas(Mapping& m, const Layer& layer, const GemmView& view, const KernelName& name);
 
 // Layers that are not one implicit GEMM.
 Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,23 +15,30 @@ namespace gambrel::network_detail {
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 31;
 inline constexpr double kMostElements = 0x1p53;  // beyond, a double no longer counts one by one
 
+// Every row of a table is checked and few have a fault, so that a check is a comparison in place.
 class Check {
 public:
-    void range(std::string_view what, std::int64_t value, std::int64_t least, std::int64_t most) {
-        if (value < least || value > most)
-            found_.push_back(fmt::format("{} is {}, expected {} to {}", what, value, least, most));
+    void range(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
+        if (value < least || value > most) [[unlikely]]
+            out_of_range(what, value, least, most);
     }
-    void elements(std::string_view what, std::initializer_list<std::int64_t> dims) {
+    void elements(const char* what, std::initializer_list<std::int64_t> dims) {
         double product = 1;
         for (const std::int64_t dim : dims) product *= static_cast<double>(dim);
-        if (product > kMostElements)
-            found_.push_back(fmt::format("{} has {:.3g} elements, expected at most 2^53", what, product));
+        if (product > kMostElements) [[unlikely]]
+            too_many(what, product);
     }
     void fault(std::string text) { found_.push_back(std::move(text)); }
     [[nodiscard]] bool clean() const { return found_.empty(); }
     std::vector<std::string> take() { return std::move(found_); }
 
 private:
+    [[gnu::noinline]] void out_of_range(const char* what, std::int64_t value, std::int64_t least, std::int64_t most) {
+        found_.push_back(fmt::format("{} is {}, expected {} to {}", what, value, least, most));
+    }
+    [[gnu::noinline]] void too_many(const char* what, double elements) {
+        found_.push_back(fmt::format("{} has {:.3g} elements, expected at most 2^53", what, elements));
+    }
     std::vector<std::string> found_;
 };
 

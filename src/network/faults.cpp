@@ -17,20 +17,17 @@ constexpr std::int64_t kLargestFilter = std::int64_t{1} << 16;
 
 std::vector<std::string> faults(const Convolution& v) {
     Check check;
-    for (const auto& [what, value] : {std::pair{"N", v.n}, {"C", v.c}, {"H", v.h}, {"W", v.w}, {"K", v.k}})
-        check.range(what, value, 1, kLargestSize);
-    for (const auto& [what, value] : {std::pair{"R", v.r},
-                                      {"S", v.s},
-                                      {"stride_h", v.stride_h},
-                                      {"stride_w", v.stride_w},
-                                      {"dilation_h", v.dilation_h},
-                                      {"dilation_w", v.dilation_w}})
-        check.range(what, value, 1, kLargestFilter);
-    for (const auto& [what, value] : {std::pair{"pad_top", v.pad_top},
-                                      {"pad_bottom", v.pad_bottom},
-                                      {"pad_left", v.pad_left},
-                                      {"pad_right", v.pad_right}})
+    const auto size = [&](const char* what, std::int64_t value) { check.range(what, value, 1, kLargestSize); };
+    const auto window = [&](const char* what, std::int64_t value) { check.range(what, value, 1, kLargestFilter); };
+    const auto pad = [&](const char* what, std::int64_t value) {
         check.range(what, value, 0, kLargestFilter * kLargestFilter / 2);
+    };
+    size("N", v.n), size("C", v.c), size("H", v.h), size("W", v.w), size("K", v.k);
+    window("R", v.r), window("S", v.s);
+    window("stride_h", v.stride_h), window("stride_w", v.stride_w);
+    window("dilation_h", v.dilation_h), window("dilation_w", v.dilation_w);
+    pad("pad_top", v.pad_top), pad("pad_bottom", v.pad_bottom);
+    pad("pad_left", v.pad_left), pad("pad_right", v.pad_right);
     check.range("groups", v.groups, 1, kLargestSize);
     if (!check.clean()) return check.take();
 
@@ -54,8 +51,8 @@ std::vector<std::string> faults(const Convolution& v) {
 
 std::vector<std::string> faults(const Gemm& g) {
     Check check;
-    for (const auto& [what, value] : {std::pair{"M", g.m}, {"N", g.n}, {"K", g.k}, {"batch", g.batch}})
-        check.range(what, value, 1, kLargestSize);
+    const auto size = [&](const char* what, std::int64_t value) { check.range(what, value, 1, kLargestSize); };
+    size("M", g.m), size("N", g.n), size("K", g.k), size("batch", g.batch);
     check.elements("A", {g.m, g.k, g.batch});
     check.elements("B", {g.k, g.n, g.batch});
     check.elements("C", {g.m, g.n, g.batch});

@@ -112,11 +112,14 @@ public:
     static Result<LayerColumns> of(const std::vector<std::string>& header, const std::string& where);
 
     [[nodiscard]] bool has(Column column) const { return at_[static_cast<std::size_t>(column)] >= 0; }
-    // The cell, or "" where the table has no such column.
-    [[nodiscard]] std::string_view cell(std::span<const std::string_view> cells, Column column) const {
+    // The cell as it stands in the file, or "" where the table has no such column.
+    [[nodiscard]] std::string_view raw_cell(std::span<const std::string_view> cells, Column column) const {
         const int at = at_[static_cast<std::size_t>(column)];
-        if (at < 0 || static_cast<std::size_t>(at) >= cells.size()) return {};
-        std::string_view text = cells[static_cast<std::size_t>(at)];
+        return static_cast<std::size_t>(at) < cells.size() ? cells[static_cast<std::size_t>(at)] : std::string_view();
+    }
+    // Without the spaces around it.
+    [[nodiscard]] std::string_view cell(std::span<const std::string_view> cells, Column column) const {
+        std::string_view text = raw_cell(cells, column);
         while (text.starts_with(' ')) text.remove_prefix(1);
         while (text.ends_with(' ')) text.remove_suffix(1);
         return text;

@@ -58,7 +58,10 @@ private:
         if (columns_.has(column)) to = cell(column);
     }
 
-    const Operation& operation() { return memo_.operations.of(cell(Column::op), operation_from); }
+    const Operation& operation() {
+        if (!operation_) operation_ = &memo_.operations.of(cell(Column::op), operation_from);
+        return *operation_;
+    }
 
     OperatorKind operator_kind() {
         if (cell(Column::op).empty()) return columns_.kind_by_default();
@@ -257,6 +260,7 @@ private:
     const LayerTableOptions& options_;
     RowMemo& memo_;
     RowCells cells_;
+    const Operation* operation_ = nullptr;  // in the memo
 };
 
 }  // namespace

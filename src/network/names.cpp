@@ -15,8 +15,6 @@ constexpr std::array<std::string_view, kPrecisions> kPrecisionNames = {"fp64", "
 constexpr std::array<std::string_view, 4> kTimings = {"kernel", "graph", "call", "framework"};
 constexpr std::array<std::string_view, 3> kPhases = {"prefill", "decode", "train"};
 constexpr std::array<std::string_view, 2> kLayouts = {"nchw", "nhwc"};
-// Four bits and a scale of one byte for each 16 elements.
-constexpr std::array<double, kPrecisions> kElementBytes = {8, 4, 4, 2, 2, 1, 1, 0.5625, 0.5625};
 constexpr std::array<std::string_view, kStreamingKinds> kKinds = {
     "max_pool",      "average_pool",   "batch_norm",       "batch_norm_training",
     "layer_norm",    "group_norm",     "rms_norm",         "lrn",
@@ -86,7 +84,5 @@ std::string_view name(Phase phase) { return kPhases[static_cast<std::size_t>(pha
 std::optional<Timing> timing_from(std::string_view text) { return lookup<Timing, 4, 0>(text, kTimings, {}); }
 std::optional<Phase> phase_from(std::string_view text) { return lookup<Phase, 3, 0>(text, kPhases, {}); }
 std::optional<Layout> layout_from(std::string_view text) { return lookup<Layout, 2, 0>(text, kLayouts, {}); }
-
-Bytes element_size(Precision precision) { return Bytes{kElementBytes[static_cast<std::size_t>(precision)]}; }
 
 }  // namespace gambrel

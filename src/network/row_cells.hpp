@@ -27,9 +27,8 @@ public:
     // A fault where the cell is not a whole number, or where it is empty and nothing stands in for it.
     std::int64_t integer(Column column, std::optional<std::int64_t> if_empty) {
         if (if_empty && !columns_.has(column)) return *if_empty;
-        const std::string_view cell = text(column);
-        const std::int64_t whole = few_digits(cell);
-        return whole >= 0 ? whole : read_integer(cell, column, if_empty);
+        const std::int64_t whole = few_digits(columns_.raw_cell(cells_, column));
+        return whole >= 0 ? whole : read_integer(text(column), column, if_empty);
     }
     bool flag(Column column);
     void fault(std::string what) { faults_.push_back(std::move(what)); }

@@ -4,7 +4,8 @@
 
 #include <array>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,11 +31,20 @@ public:
     }
 
 private:
-    // Most words are short. Names of kernels differ somewhere in their middle.
+    // Most words are short. Names of kernels differ somewhere in their middle, so four parts of them are mixed, which
+    // together are all of most names.
     static std::size_t place_of(std::string_view word) {
         if (word.empty()) return 0;
-        if (word.size() > 12) return std::hash<std::string_view>{}(word);
-        return word.size() * 7 + static_cast<unsigned char>(word.back());
+        if (word.size() <= 12) return word.size() * 7 + static_cast<unsigned char>(word.back());
+        std::uint64_t mixed = word.size();
+        const std::size_t last = word.size() - sizeof mixed;
+        for (const std::size_t at : {std::size_t{0}, last / 3, last - last / 3, last}) {
+            std::uint64_t part = 0;
+            std::memcpy(&part, word.data() + at, sizeof part);
+            mixed = (mixed ^ part) * 0x9E3779B97F4A7C15u;  // 2^64 over the golden ratio
+            mixed ^= mixed >> 32;
+        }
+        return mixed;
     }
     struct Known {
         std::string word;

@@ -69,8 +69,8 @@ std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
     for (const ExplainedLine& line : explain(*estimate.layer, *p, estimate.on->inputs))
         out.push_back({line.name, line.meaning, operands_text(line), value_text(line.result)});
     out.push_back({"bound", std::string(name(p->regime)), "",
-                   fmt::format("{}; 80 % of such rows within {} to {}", name(p->bound), to_text(p->time_low, 4),
-                               to_text(p->time_high, 4))});
+                   fmt::format("{}; 80 % of such rows within {} to {}", name(p->bound),
+                               to_text(estimate.interval->low, 4), to_text(estimate.interval->high, 4))});
     for (const Assumption& a : assumptions(estimate.on->machine))
         out.push_back({"assumed", a.quantity, a.why, a.value});
     for (const Symbol reason : estimate.kernel.reasons) out.push_back({"note", reason.str(), "", "see docs/model.md"});

@@ -186,8 +186,14 @@ TEST(Equalities, the_time_alone_is_that_of_the_whole_prediction) {
                 const Mapping mapping = mapping_for(layer, gpu);
                 const Occupancy fits = occupancy(gpu, mapping);
                 const PreparedLayer prepared = prepare(layer, mapping);
-                ASSERT_EQ(predicted_time(prepared, fits, inputs), predict(prepared, fits, inputs).time)
-                    << layer.name << " on " << id;
+                const Prediction whole = predict(prepared, fits, inputs);
+                ASSERT_EQ(predicted_time(prepared, fits, inputs), whole.time) << layer.name << " on " << id;
+                const TimedTraffic shown = timed_traffic(prepared, fits, inputs);
+                ASSERT_EQ(shown.time, whole.time) << layer.name << " on " << id;
+                ASSERT_EQ(shown.bound, whole.bound) << layer.name << " on " << id;
+                ASSERT_EQ(shown.traffic.l1.total(), whole.traffic.l1.total()) << layer.name << " on " << id;
+                ASSERT_EQ(shown.traffic.counted_l2(), whole.traffic.counted_l2()) << layer.name << " on " << id;
+                ASSERT_EQ(shown.traffic.counted_dram(), whole.traffic.counted_dram()) << layer.name << " on " << id;
             }
         }
     }

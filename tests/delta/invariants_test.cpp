@@ -66,11 +66,13 @@ TEST(Predictions, are_finite_and_not_negative) {
                                        p.traffic.dram_uneven.total().value()})
                 ASSERT_NO_FATAL_FAILURE(expect_finite(value, "a part", s));
             ASSERT_GT(p.time, Seconds{}) << s.what();
-            ASSERT_LE(p.traffic.l1_hit, 1) << s.what();
-            ASSERT_LE(p.traffic.l2_hit, 1) << s.what();
-            ASSERT_GE(std::min(p.traffic.l1_hit, p.traffic.l2_hit), 0) << s.what();
-            ASSERT_LE(p.time_low, p.time) << s.what();
-            ASSERT_GE(p.time_high, p.time) << s.what();
+            ASSERT_LE(p.traffic.l1_hit(), 1) << s.what();
+            ASSERT_LE(p.traffic.l2_hit(), 1) << s.what();
+            ASSERT_GE(std::min(p.traffic.l1_hit(), p.traffic.l2_hit()), 0) << s.what();
+            const TimeInterval& interval =
+                time_intervals(*s.hardware_.architecture)[static_cast<std::size_t>(p.regime)];
+            ASSERT_LE(interval.low, 1) << s.what();
+            ASSERT_GE(interval.high, 1) << s.what();
         }
     });
 }

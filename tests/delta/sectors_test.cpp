@@ -179,7 +179,7 @@ TEST(Filters, stored_along_k_are_read_by_runs_of_their_k_step) {
     const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
     ASSERT_EQ(m.b.run(), 8);
     const Grid g = grid(*kernel_view(layer), m);
-    const Geometry geometry_of = geometry(layer, m, g);
+    const Geometry geometry_of = geometry(layer, *kernel_view(layer), m, g);
     EXPECT_DOUBLE_EQ(geometry_of.b.overfetch_request, 1);
     EXPECT_DOUBLE_EQ(geometry_of.b.elements, 64.0 * 64 * static_cast<double>(g.rows));
     EXPECT_EQ(geometry_of.b.unique, Bytes{64.0 * 64 * 4});
@@ -189,7 +189,7 @@ TEST(Filters, of_odd_length_begin_anywhere) {
     // 3 channels of 7x7: rows of 147 floats, so that 8 floats begin at any multiple of 4 bytes.
     const Layer layer = layer_of(square(8, 3, 112, 64, 7, 3, 2));
     const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
-    EXPECT_DOUBLE_EQ(geometry(layer, m, grid(*kernel_view(layer), m)).b.overfetch_request, 1.875);
+    EXPECT_DOUBLE_EQ(geometry(layer, *kernel_view(layer), m, grid(*kernel_view(layer), m)).b.overfetch_request, 1.875);
 }
 
 TEST(StridedInputs, are_touched_with_the_columns_that_are_skipped_and_without_the_rows) {
@@ -197,7 +197,7 @@ TEST(StridedInputs, are_touched_with_the_columns_that_are_skipped_and_without_th
     const Mapping m = mapping_for(layer, machine("v100-sxm2-16gb"));
     const SlidingWindow w = forward_window(std::get<Convolution>(layer.op));
     const SectorCounts exact = enumerate_pixels(w, {128, 64, 8}, 4);
-    const double unique = geometry(layer, m, grid(*kernel_view(layer), m)).a.unique.value();
+    const double unique = geometry(layer, *kernel_view(layer), m, grid(*kernel_view(layer), m)).a.unique.value();
     EXPECT_NEAR(unique / (32.0 * static_cast<double>(exact.touched.size())), 1, 0.02);
 }
 

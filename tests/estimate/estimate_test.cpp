@@ -50,6 +50,51 @@ TEST(Estimator, rows_of_many_gpus_and_clocks_do_not_take_each_others) {
         }
 }
 
+// A long table takes a shorter way to its figures.
+TEST(Estimator, figures_are_those_of_the_whole_estimate) {
+    const auto rows = table(
+        "gpu,precision,op,algorithm,pass,N,C,H,W,K,R,S,M,batch,tile_m,tile_n\n"
+        "v100,fp32,conv,,fwd,8,64,28,28,128,3,3,,,,\n"
+        "v100,fp32,conv,WINOGRAD,fwd,8,64,28,28,128,3,3,,,,\n"
+        "v100,fp16,conv,WINOGRAD,wgrad,8,64,28,28,128,3,3,,,,\n"
+        "v100,fp32,conv,fastest,dgrad,8,64,28,28,128,3,3,,,,\n"
+        "p100-pcie-16gb,fp16,gemm,,,512,,,,256,,,1024,1,,\n"
+        "h100,bf16,gemm,,,512,,,,256,,,1024,4,,\n"
+        "t4,fp32,gemm,,,512,,,,256,,,1024,4,1024,1024\n"
+        "v100,bf16,gemm,,,512,,,,256,,,1024,1,,\n"
+        "v100,fp32,gemm,,,400000,,,,400000,,,400000,1,,\n");
+    for (const Method method : {Method::model, Method::paper})
+        for (const bool search : {false, true}) {
+            EstimatorOptions options;
+            options.method = method;
+            options.search = search;
+            Estimator estimator(options);
+            int estimated = 0;
+            for (const LayerRow& row : rows->table->rows) {
+                ASSERT_EQ(row.layers.size(), 1U) << row.reason;
+                const auto whole = estimator(row.layers[0]);
+                const auto shown = estimator.figures(row.layers[0]);
+                ASSERT_EQ(whole.has_value(), shown.has_value()) << "line " << row.line;
+                if (!whole) {
+                    EXPECT_EQ(to_text(whole.error()), to_text(shown.error()));
+                    continue;
+                }
+                const Figures f = figures(*whole);
+                EXPECT_EQ(shown->on, f.on) << "line " << row.line;
+                EXPECT_EQ(shown->tile, f.tile) << "line " << row.line;
+                EXPECT_EQ(shown->flop, f.flop) << "line " << row.line;
+                EXPECT_EQ(shown->l1, f.l1) << "line " << row.line;
+                EXPECT_EQ(shown->l2, f.l2) << "line " << row.line;
+                EXPECT_EQ(shown->dram, f.dram) << "line " << row.line;
+                EXPECT_EQ(shown->time, f.time) << "line " << row.line;
+                EXPECT_EQ(shown->bound, f.bound) << "line " << row.line;
+                EXPECT_EQ(shown->reason, f.reason) << "line " << row.line;
+                ++estimated;
+            }
+            EXPECT_GE(estimated, 6);
+        }
+}
+
 // A profiler that counts holds the base clock, unless the row or the command has another.
 TEST(Estimator, takes_the_base_clock_for_a_row_with_counters) {
     const std::string heads = "N,C,H,W,K,R,S,gpu", row = "1,32,14,14,32,3,3,v100-sxm2-16gb";

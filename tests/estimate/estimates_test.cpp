@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <gambrel/estimate.hpp>
 #include <gambrel/roofline.hpp>
 
@@ -109,6 +110,18 @@ TEST(Estimates, say_that_fp16_is_multiplied_in_fp32) {
         const auto first = notes.find("FP16 tensors are assumed");
         EXPECT_NE(first, std::string::npos) << id;
         EXPECT_EQ(notes.find("FP16 tensors are assumed", first + 1), std::string::npos) << id;
+    }
+}
+
+// One note for a machine at all clocks, also where it is met again after it was forgotten.
+TEST(Estimates, say_once_what_they_assume_of_a_machine) {
+    std::string text = "gpu,sm_clock_mhz,op,M,N,K\n";
+    for (int i = 0; i < 600; ++i) text += fmt::format("{},{},gemm,64,64,64\n", i % 2 ? "h100" : "t4", 1000 + i % 300);
+    const std::string notes = to_text(estimate(table(text), {})->notes);
+    for (const std::string name : {"NVIDIA H100 80GB HBM3: assumed", "Tesla T4: assumed"}) {
+        const auto first = notes.find(name);
+        EXPECT_NE(first, std::string::npos) << name;
+        EXPECT_EQ(notes.find(name, first + 1), std::string::npos) << name;
     }
 }
 

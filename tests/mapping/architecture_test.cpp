@@ -84,6 +84,33 @@ TEST(Pipes, kernels_of_single_precision_multiply_half_tensors_in_fp32) {
     }
 }
 
+// What is asked once for a machine must be what every layer would be told.
+TEST(Precisions, that_a_gpu_computes_plainly_have_neither_an_error_nor_a_note) {
+    const auto of_any = [](Precision precision) {
+        std::vector<Layer> layers = {layer_of(Gemm{.m = 64, .n = 64, .k = 64}, Pass::fwd, precision),
+                                     layer_of(square(1, 60, 14, 60, 3), Pass::dgrad, precision)};
+        layers.push_back(layers.front());
+        layers.back().hints.kernel = "volta_fp16_sgemm_fp16_32x32_sliced1x4_tn";
+        layers.push_back(layers.front());
+        layers.back().hints.tensor_core = false;
+        return layers;
+    };
+    for (const Machine& gpu : catalogue())
+        for (std::size_t i = 0; i < kPrecisions; ++i) {
+            const auto precision = static_cast<Precision>(i);
+            if (!computes_plainly(gpu, precision)) continue;
+            for (const Layer& layer : of_any(precision)) {
+                const auto pipe = pipe_for(layer, gpu);
+                ASSERT_TRUE(pipe) << gpu.id << ", " << name(precision);
+                EXPECT_EQ(pipe->note, "") << gpu.id << ", " << name(precision);
+            }
+        }
+    EXPECT_TRUE(computes_plainly(machine("v100-sxm2-16gb"), Precision::fp16));
+    EXPECT_FALSE(computes_plainly(machine("v100-sxm2-16gb"), Precision::bf16));
+    EXPECT_FALSE(computes_plainly(machine("p100-pcie-16gb"), Precision::fp16));  // with a note
+    EXPECT_TRUE(computes_plainly(machine("h100-sxm"), Precision::fp8));
+}
+
 TEST(Precisions, of_layers_that_do_not_multiply_need_no_pipe) {
     Layer copy{"copy", Streaming{.kind = StreamingKind::copy, .read = {1e6}, .written = 1e6}};
     copy.precision = Precision::int8;
