@@ -44,7 +44,25 @@ void Hierarchy::run(std::span<const Event> events, Counted counted) {
     for (std::vector<std::uint32_t>& ends : ends_) ends.resize(asked_.size());
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
     parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted); });
+    find_rounds(events);
     parallel_for(slices_.size(), threads_, [&](std::size_t i) { run_slice(static_cast<unsigned>(i), events.size()); });
+}
+
+// As many events as CTAs can run at the same time are about a step of each of them. What a CTA asks for in its second
+// step of these it asks for after its first.
+void Hierarchy::find_rounds(std::span<const Event> events) {
+    const std::size_t slots = sms_.front().slots.size(), together = sms_.size() * slots;
+    rounds_.clear();
+    std::size_t first = 0;  // round of these events
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        if (i % together == 0) {
+            first = rounds_.size();
+            steps_of_slot_.assign(together, 0);
+        }
+        const std::size_t round = first + steps_of_slot_[events[i].sm * slots + events[i].slot]++;
+        if (round == rounds_.size()) rounds_.emplace_back();
+        rounds_[round].push_back(static_cast<std::uint32_t>(i));
+    }
 }
 
 void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
@@ -56,6 +74,7 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
         TensorCounts& counts = counted.has(event.cta) ? sm.counts : uncounted;
+        const auto groups_begin = static_cast<std::uint32_t>(sm.group_misses.size());
         sm.requests.clear();
         sm.merged.clear();
         if (event.first) stream_.open(event.cta, state);
@@ -66,8 +85,11 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
         const Access* const end = sm.requests.data() + sm.requests.size();
         for (const Access* at = sm.requests.data(); at != end;) at = look_up(sm, at, end, counts);
         for (unsigned s = 0; s < kSlices; ++s) ends_[s][i] = static_cast<std::uint32_t>(sm.misses[s].size());
-        asked_[i] = {event.sm, static_cast<std::uint32_t>(sm.group_misses.size()), counted.has(event.cta),
-                     static_cast<std::uint8_t>(sm.partition)};
+        asked_[i] = {.sm = event.sm,
+                     .groups_begin = groups_begin,
+                     .groups_end = static_cast<std::uint32_t>(sm.group_misses.size()),
+                     .counted = counted.has(event.cta),
+                     .partition = static_cast<std::uint8_t>(sm.partition)};
     }
 }
 
@@ -160,25 +182,24 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
 void Hierarchy::run_slice(unsigned index, std::size_t events) {
     L2Slice& slice = slices_[index];
     slice.wind_clock();
-    struct Next {
-        const Access* miss;
-        const GroupRead* group;
-        const Access* misses;
-        const GroupRead* groups;
-    };
-    std::vector<Next> next;
-    for (const Sm& sm : sms_) {
-        const Access* const misses = sm.misses[index].data();
-        next.push_back({misses, sm.group_misses.data(), misses, sm.group_misses.data()});
-    }
     const std::uint32_t* const ends = ends_[index].data();
-    for (std::size_t i = 0; i < events; ++i) {
-        const Asked& asked = asked_[i];
-        Next& of = next[asked.sm];
-        if (const Access* const end = of.misses + ends[i]; of.miss != end)
-            slice.access(asked.partition, {std::exchange(of.miss, end), end}, asked.counted);
-        for (const GroupRead* const end = of.groups + asked.groups_end; of.group != end; ++of.group)
-            slice.access_group(asked.partition, *of.group, asked.counted);
+    std::vector<std::uint32_t> begins(events), seen(sms_.size());  // in the lists of misses of SMs
+    for (std::size_t i = 0; i < events; ++i) begins[i] = std::exchange(seen[asked_[i].sm], ends[i]);
+    std::vector<L2Slice::Pending> pending;
+    for (const std::vector<std::uint32_t>& round : rounds_) {
+        for (const std::uint32_t i : round) {
+            if (begins[i] == ends[i]) continue;
+            const Asked& asked = asked_[i];
+            const Access* const misses = sms_[asked.sm].misses[index].data();
+            pending.push_back({misses + begins[i], misses + ends[i], asked.partition, asked.counted});
+        }
+        slice.access_in_turn(pending);
+        for (const std::uint32_t i : round) {
+            const Asked& asked = asked_[i];
+            const std::vector<GroupRead>& groups = sms_[asked.sm].group_misses;
+            for (std::uint32_t next = asked.groups_begin; next != asked.groups_end; ++next)
+                slice.access_group(asked.partition, groups[next], asked.counted);
+        }
     }
 }
 

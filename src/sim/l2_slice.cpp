@@ -124,12 +124,21 @@ void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome
     count.l2_hit += access.count() - sector_count(absent);
 }
 
-void L2Slice::access(unsigned partition, std::span<const Access> accesses, bool counted) {
-    TensorCounts& counts = counts_[counted ? 1 : 0];
+void L2Slice::access_in_turn(std::vector<Pending>& pending) {
+    const auto in_turn = [&](auto access) {
+        while (!pending.empty()) {
+            auto kept = pending.begin();
+            for (Pending& one : pending) {
+                access(one.partition, *one.next++, counts_[one.counted ? 1 : 0]);
+                if (one.next != one.end) *kept++ = one;
+            }
+            pending.erase(kept, pending.end());
+        }
+    };
     if (partitions_.size() > 1)
-        for (const Access access : accesses) access_halves(partition, access, counts);
+        in_turn([this](unsigned from, Access one, TensorCounts& counts) { access_halves(from, one, counts); });
     else
-        for (const Access access : accesses) access_l2(0, access, counts);
+        in_turn([this](unsigned, Access one, TensorCounts& counts) { access_l2(0, one, counts); });
 }
 
 void L2Slice::touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts) {

@@ -37,8 +37,15 @@ public:
     // Of a group: the lines of each slice go to it. In the order of groups, all of them.
     static void add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices);
 
-    // From an SM of this partition; `counted`: as traffic of the counted CTAs.
-    void access(unsigned partition, std::span<const Access> accesses, bool counted);
+    // What one CTA asks for in a step, from an SM of this partition; `counted`: as traffic of the counted CTAs.
+    struct Pending {
+        const Access *next, *end;
+        std::uint8_t partition;
+        bool counted;
+    };
+    // Takes one access of each in turn until none has any left, as the port of a slice that all SMs send to. Empties
+    // `pending`, each of which has at least one access.
+    void access_in_turn(std::vector<Pending>& pending);
     void access_group(unsigned partition, const GroupRead& read, bool counted) {
         SectorCache& cache = partitions_[partition];
         const std::size_t halves = partitions_.size();
