@@ -41,11 +41,11 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
 void Hierarchy::run(std::span<const Event> events, Counted counted) {
     for (Sm& sm : sms_) sm.events.clear();
     asked_.resize(std::max(asked_.size(), events.size()));
-    for (std::vector<std::uint32_t>& ends : ends_) ends.resize(asked_.size());
+    for (std::vector<Range>& ranges : ranges_) ranges.resize(asked_.size());
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
     parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted); });
     find_rounds(events);
-    parallel_for(slices_.size(), threads_, [&](std::size_t i) { run_slice(static_cast<unsigned>(i), events.size()); });
+    parallel_for(slices_.size(), threads_, [&](std::size_t i) { run_slice(static_cast<unsigned>(i)); });
 }
 
 // As many events as CTAs can run at the same time are about a step of each of them. What a CTA asks for in its second
@@ -70,6 +70,7 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
     sm.group_misses.clear();
     sm.l1.wind_clock();
     TensorCounts uncounted{};
+    std::array<std::uint32_t, kSlices> seen{};  // of the misses of each slice
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
@@ -84,7 +85,10 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
             stream_.step(state, event.step, sm.requests);
         const Access* const end = sm.requests.data() + sm.requests.size();
         for (const Access* at = sm.requests.data(); at != end;) at = look_up(sm, at, end, counts);
-        for (unsigned s = 0; s < kSlices; ++s) ends_[s][i] = static_cast<std::uint32_t>(sm.misses[s].size());
+        for (unsigned s = 0; s < kSlices; ++s) {
+            const auto misses = static_cast<std::uint32_t>(sm.misses[s].size());
+            ranges_[s][i] = {std::exchange(seen[s], misses), misses};
+        }
         asked_[i] = {.sm = event.sm,
                      .groups_begin = groups_begin,
                      .groups_end = static_cast<std::uint32_t>(sm.group_misses.size()),
@@ -129,9 +133,9 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
     }
     if (action == Action::read && sm.has_l1)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-            const SectorCache::Outcome outcome = sm.l1.touch(line, hash, sectors, false);
-            filled += outcome.filled ? 1 : 0;
-            return outcome.missing;
+            const SectorCache::Read read = sm.l1.read(line, hash, sectors);
+            filled += read.filled ? 1 : 0;
+            return read.missing;
         });
     else if (action == Action::read_step)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
@@ -179,26 +183,27 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
         if (sm.missing[i] != 0) add_miss(sm, {lines[i].line, sm.missing[i], Action::read}, lines[i].hash);
 }
 
-void Hierarchy::run_slice(unsigned index, std::size_t events) {
+void Hierarchy::run_slice(unsigned index) {
     L2Slice& slice = slices_[index];
     slice.wind_clock();
-    const std::uint32_t* const ends = ends_[index].data();
-    std::vector<std::uint32_t> begins(events), seen(sms_.size());  // in the lists of misses of SMs
-    for (std::size_t i = 0; i < events; ++i) begins[i] = std::exchange(seen[asked_[i].sm], ends[i]);
+    const Range* const ranges = ranges_[index].data();
+    std::vector<const Access*> misses;
+    for (const Sm& sm : sms_) misses.push_back(sm.misses[index].data());
     std::vector<L2Slice::Pending> pending;
     for (const std::vector<std::uint32_t>& round : rounds_) {
+        bool groups = false;
         for (const std::uint32_t i : round) {
-            if (begins[i] == ends[i]) continue;
             const Asked& asked = asked_[i];
-            const Access* const misses = sms_[asked.sm].misses[index].data();
-            pending.push_back({misses + begins[i], misses + ends[i], asked.partition, asked.counted});
+            groups |= asked.groups_begin != asked.groups_end;
+            if (const auto [begin, end] = ranges[i]; begin != end)
+                pending.push_back({misses[asked.sm] + begin, misses[asked.sm] + end, asked.partition, asked.counted});
         }
         slice.access_in_turn(pending);
-        for (const std::uint32_t i : round) {
-            const Asked& asked = asked_[i];
-            const std::vector<GroupRead>& groups = sms_[asked.sm].group_misses;
+        for (std::size_t at = 0; groups && at < round.size(); ++at) {
+            const Asked& asked = asked_[round[at]];
+            const GroupRead* const reads = sms_[asked.sm].group_misses.data();
             for (std::uint32_t next = asked.groups_begin; next != asked.groups_end; ++next)
-                slice.access_group(asked.partition, groups[next], asked.counted);
+                slice.access_group(asked.partition, reads[next], asked.counted);
         }
     }
 }

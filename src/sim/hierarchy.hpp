@@ -69,7 +69,7 @@ private:
     void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
         sm.misses[L2Slice::slice_of(access.line(), hash, shape_.ecc_lines)].push_back(access);
     }
-    void run_slice(unsigned index, std::size_t events);
+    void run_slice(unsigned index);
     void find_rounds(std::span<const Event> events);
 
     const AddressStream& stream_;
@@ -82,7 +82,10 @@ private:
     // in each of which another CTA takes a step.
     std::vector<std::vector<std::uint32_t>> rounds_;
     std::vector<std::uint32_t> steps_of_slot_;  // of every slot of every SM, in the events that are looked at
-    std::array<std::vector<std::uint32_t>, kSlices> ends_;  // by event, one past its last miss in the list of its SM
+    struct Range {
+        std::uint32_t begin, end;
+    };
+    std::array<std::vector<Range>, kSlices> ranges_;  // by event, of its misses in the list of its SM
 };
 
 }  // namespace gambrel::sim_detail

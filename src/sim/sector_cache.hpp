@@ -43,6 +43,19 @@ public:
         return replace(set, leaving(set), line, sectors, bits);
     }
 
+    // The same for a cache that is never written: the sectors that were not there before. Inlined where it is called
+    // for every request; Outcome, which it leaves out, is a third of the instructions.
+    struct Read {
+        unsigned missing = 0;
+        bool filled = false;
+    };
+    [[gnu::always_inline]] Read read(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+        Set& set = sets_[set_of(hash)];
+        const unsigned way = find(set, line);
+        if (way < kMostWays) return {use_found(set, way, sectors, sectors)};
+        return {sectors, replace(set, leaving(set), line, sectors, sectors).filled};
+    }
+
     // A store to a part of one sector. Unless the sector is there it becomes dirty but stays missing.
     Outcome touch_part(std::uint64_t line, std::uint64_t hash, unsigned sector) {
         Set& set = sets_[set_of(hash)];

@@ -38,11 +38,15 @@ public:
     // Appends what was collected.
     void finish() {
         for (const Line& of : lines_) {
+            if (of.pairs == ~std::uint64_t{0}) {
+                out_.emplace_back(of.line, kAllSectors, Action::write);
+                continue;
+            }
             unsigned whole = 0;
             for (unsigned sector = 0; sector < kSectorsPerLine; ++sector)
                 whole |= of.sector(sector) == kWholeSector ? 1U << sector : 0;
             if (whole != 0) out_.emplace_back(of.line, whole, Action::write);
-            for (unsigned sector = 0; sector < kSectorsPerLine && whole != kAllSectors; ++sector) {
+            for (unsigned sector = 0; sector < kSectorsPerLine; ++sector) {
                 const std::uint16_t pairs = of.sector(sector);
                 if (pairs != 0 && pairs != kWholeSector) out_.push_back(Access::part(of.line, sector, pairs));
             }
@@ -61,17 +65,22 @@ private:
         return lines;
     }
     void add_pairs(std::uint64_t line, std::uint64_t pairs) {
-        // Bytes mostly come in rising order.
-        for (auto of = lines_.rbegin(); of != lines_.rend(); ++of) {
-            if (of->line != line) continue;
-            of->pairs |= pairs;
-            return;
+        // Mostly lines come in rising order, and one above all others is new.
+        if (line + 1 > above_) {
+            above_ = line + 1;
+        } else {
+            for (auto of = lines_.rbegin(); of != lines_.rend(); ++of) {
+                if (of->line != line) continue;
+                of->pairs |= pairs;
+                return;
+            }
         }
         lines_.push_back({line, pairs});
     }
 
     std::vector<Access>& out_;
     std::vector<Line>& lines_;
+    std::uint64_t above_ = 0;  // the highest line and one
 };
 
 }  // namespace gambrel::sim_detail
