@@ -52,16 +52,25 @@ void Hierarchy::run(std::span<const Event> events, Counted counted) {
 // step of these it asks for after its first.
 void Hierarchy::find_rounds(std::span<const Event> events) {
     const std::size_t slots = sms_.front().slots.size(), together = sms_.size() * slots;
-    rounds_.clear();
+    round_count_ = 0;
     std::size_t first = 0;  // round of these events
     for (std::size_t i = 0; i < events.size(); ++i) {
         if (i % together == 0) {
-            first = rounds_.size();
+            first = round_count_;
             steps_of_slot_.assign(together, 0);
         }
-        const std::size_t round = first + steps_of_slot_[events[i].sm * slots + events[i].slot]++;
-        if (round == rounds_.size()) rounds_.emplace_back();
-        rounds_[round].push_back(static_cast<std::uint32_t>(i));
+        const std::size_t at = first + steps_of_slot_[events[i].sm * slots + events[i].slot]++;
+        if (at == rounds_.size()) rounds_.emplace_back();
+        Round& round = rounds_[at];
+        if (at == round_count_) {
+            ++round_count_;
+            round.events.clear();
+            round.groups.clear();
+        }
+        round.events.push_back(static_cast<std::uint32_t>(i));
+        const Asked& asked = asked_[i];
+        for (std::uint32_t group = asked.groups_begin; group != asked.groups_end; ++group)
+            round.groups.push_back({sms_[asked.sm].group_misses[group], asked.partition, asked.counted});
     }
 }
 
@@ -187,24 +196,18 @@ void Hierarchy::run_slice(unsigned index) {
     L2Slice& slice = slices_[index];
     slice.wind_clock();
     const Range* const ranges = ranges_[index].data();
-    std::vector<const Access*> misses;
+    std::vector<const Access*> misses;  // of each SM
     for (const Sm& sm : sms_) misses.push_back(sm.misses[index].data());
     std::vector<L2Slice::Pending> pending;
-    for (const std::vector<std::uint32_t>& round : rounds_) {
-        bool groups = false;
-        for (const std::uint32_t i : round) {
+    for (const Round& round : std::span(rounds_).first(round_count_)) {
+        for (const std::uint32_t i : round.events) {
+            const auto [begin, end] = ranges[i];
+            if (begin == end) continue;
             const Asked& asked = asked_[i];
-            groups |= asked.groups_begin != asked.groups_end;
-            if (const auto [begin, end] = ranges[i]; begin != end)
-                pending.push_back({misses[asked.sm] + begin, misses[asked.sm] + end, asked.partition, asked.counted});
+            pending.push_back({misses[asked.sm] + begin, misses[asked.sm] + end, asked.partition, asked.counted});
         }
         slice.access_in_turn(pending);
-        for (std::size_t at = 0; groups && at < round.size(); ++at) {
-            const Asked& asked = asked_[round[at]];
-            const GroupRead* const reads = sms_[asked.sm].group_misses.data();
-            for (std::uint32_t next = asked.groups_begin; next != asked.groups_end; ++next)
-                slice.access_group(asked.partition, reads[next], asked.counted);
-        }
+        for (const L2Slice::AskedGroup& group : round.groups) slice.access_group(group);
     }
 }
 

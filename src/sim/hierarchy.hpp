@@ -78,9 +78,14 @@ private:
     std::vector<Sm> sms_;
     std::vector<L2Slice> slices_;
     std::vector<Asked> asked_;  // of this batch's events
-    // Steps that CTAs take at the same time, whose requests mix on their way to L2: rounds_[i] are events of this batch
-    // in each of which another CTA takes a step.
-    std::vector<std::vector<std::uint32_t>> rounds_;
+    // Steps that CTAs take at the same time, whose requests mix on their way to L2: events of this batch, in each of
+    // which another CTA takes a step. Groups come last.
+    struct Round {
+        std::vector<std::uint32_t> events;
+        std::vector<L2Slice::AskedGroup> groups;
+    };
+    std::vector<Round> rounds_;
+    std::size_t round_count_ = 0;               // that are in use: the others keep their memory
     std::vector<std::uint32_t> steps_of_slot_;  // of every slot of every SM, in the events that are looked at
     struct Range {
         std::uint32_t begin, end;

@@ -158,7 +158,7 @@ private:
         group.time = clock_ + 1;
         clock_ += static_cast<std::int32_t>(lines);
     }
-    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, sets_.size()); }
+    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, set_count_); }
     static std::uint64_t line_of(const Set& set, unsigned way) {
         return std::uint64_t{set.states[way]} >> 8U << 57U >> 25U | static_cast<std::uint32_t>(set.tags[way]);
     }
@@ -236,6 +236,7 @@ private:
     std::uint64_t used_;          // the nibbles of ways in use, as a mask
     std::int32_t clock_ = 0;
     std::vector<Set> sets_;
+    std::uint64_t set_count_;  // a vector divides to know its size
     std::vector<Group> groups_;
 };
 
