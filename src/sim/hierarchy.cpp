@@ -41,10 +41,37 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
 void Hierarchy::run(std::span<const Event> events, Counted counted) {
     for (Sm& sm : sms_) sm.events.clear();
     asked_.resize(std::max(asked_.size(), events.size()));
-    for (std::vector<std::uint32_t>& ends : ends_) ends.resize(asked_.size());
+    for (std::vector<Range>& ranges : ranges_) ranges.resize(asked_.size());
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
     parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted); });
-    parallel_for(slices_.size(), threads_, [&](std::size_t i) { run_slice(static_cast<unsigned>(i), events.size()); });
+    find_rounds(events);
+    parallel_for(slices_.size(), threads_, [&](std::size_t i) { run_slice(static_cast<unsigned>(i)); });
+}
+
+// As many events as CTAs can run at the same time are about a step of each of them. What a CTA asks for in its second
+// step of these it asks for after its first.
+void Hierarchy::find_rounds(std::span<const Event> events) {
+    const std::size_t slots = sms_.front().slots.size(), together = sms_.size() * slots;
+    round_count_ = 0;
+    std::size_t first = 0;  // round of these events
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        if (i % together == 0) {
+            first = round_count_;
+            steps_of_slot_.assign(together, 0);
+        }
+        const std::size_t at = first + steps_of_slot_[events[i].sm * slots + events[i].slot]++;
+        if (at == rounds_.size()) rounds_.emplace_back();
+        Round& round = rounds_[at];
+        if (at == round_count_) {
+            ++round_count_;
+            round.events.clear();
+            round.groups.clear();
+        }
+        round.events.push_back(static_cast<std::uint32_t>(i));
+        const Asked& asked = asked_[i];
+        for (std::uint32_t group = asked.groups_begin; group != asked.groups_end; ++group)
+            round.groups.push_back({sms_[asked.sm].group_misses[group], asked.partition, asked.counted});
+    }
 }
 
 void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
@@ -52,10 +79,12 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
     sm.group_misses.clear();
     sm.l1.wind_clock();
     TensorCounts uncounted{};
+    std::array<std::uint32_t, kSlices> seen{};  // of the misses of each slice
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
         TensorCounts& counts = counted.has(event.cta) ? sm.counts : uncounted;
+        const auto groups_begin = static_cast<std::uint32_t>(sm.group_misses.size());
         sm.requests.clear();
         sm.merged.clear();
         if (event.first) stream_.open(event.cta, state);
@@ -65,9 +94,15 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
             stream_.step(state, event.step, sm.requests);
         const Access* const end = sm.requests.data() + sm.requests.size();
         for (const Access* at = sm.requests.data(); at != end;) at = look_up(sm, at, end, counts);
-        for (unsigned s = 0; s < kSlices; ++s) ends_[s][i] = static_cast<std::uint32_t>(sm.misses[s].size());
-        asked_[i] = {event.sm, static_cast<std::uint32_t>(sm.group_misses.size()), counted.has(event.cta),
-                     static_cast<std::uint8_t>(sm.partition)};
+        for (unsigned s = 0; s < kSlices; ++s) {
+            const auto misses = static_cast<std::uint32_t>(sm.misses[s].size());
+            ranges_[s][i] = {std::exchange(seen[s], misses), misses};
+        }
+        asked_[i] = {.sm = event.sm,
+                     .groups_begin = groups_begin,
+                     .groups_end = static_cast<std::uint32_t>(sm.group_misses.size()),
+                     .counted = counted.has(event.cta),
+                     .partition = static_cast<std::uint8_t>(sm.partition)};
     }
 }
 
@@ -107,9 +142,9 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
     }
     if (action == Action::read && sm.has_l1)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-            const SectorCache::Outcome outcome = sm.l1.touch(line, hash, sectors, false);
-            filled += outcome.filled ? 1 : 0;
-            return outcome.missing;
+            const SectorCache::Read read = sm.l1.read(line, hash, sectors);
+            filled += read.filled ? 1 : 0;
+            return read.missing;
         });
     else if (action == Action::read_step)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
@@ -157,28 +192,22 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
         if (sm.missing[i] != 0) add_miss(sm, {lines[i].line, sm.missing[i], Action::read}, lines[i].hash);
 }
 
-void Hierarchy::run_slice(unsigned index, std::size_t events) {
+void Hierarchy::run_slice(unsigned index) {
     L2Slice& slice = slices_[index];
     slice.wind_clock();
-    struct Next {
-        const Access* miss;
-        const GroupRead* group;
-        const Access* misses;
-        const GroupRead* groups;
-    };
-    std::vector<Next> next;
-    for (const Sm& sm : sms_) {
-        const Access* const misses = sm.misses[index].data();
-        next.push_back({misses, sm.group_misses.data(), misses, sm.group_misses.data()});
-    }
-    const std::uint32_t* const ends = ends_[index].data();
-    for (std::size_t i = 0; i < events; ++i) {
-        const Asked& asked = asked_[i];
-        Next& of = next[asked.sm];
-        if (const Access* const end = of.misses + ends[i]; of.miss != end)
-            slice.access(asked.partition, {std::exchange(of.miss, end), end}, asked.counted);
-        for (const GroupRead* const end = of.groups + asked.groups_end; of.group != end; ++of.group)
-            slice.access_group(asked.partition, *of.group, asked.counted);
+    const Range* const ranges = ranges_[index].data();
+    std::vector<const Access*> misses;  // of each SM
+    for (const Sm& sm : sms_) misses.push_back(sm.misses[index].data());
+    std::vector<L2Slice::Pending> pending;
+    for (const Round& round : std::span(rounds_).first(round_count_)) {
+        for (const std::uint32_t i : round.events) {
+            const auto [begin, end] = ranges[i];
+            if (begin == end) continue;
+            const Asked& asked = asked_[i];
+            pending.push_back({misses[asked.sm] + begin, misses[asked.sm] + end, asked.partition, asked.counted});
+        }
+        slice.access_in_turn(pending);
+        for (const L2Slice::AskedGroup& group : round.groups) slice.access_group(group);
     }
 }
 

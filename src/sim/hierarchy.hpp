@@ -1,6 +1,7 @@
 // L1 of every SM, the slices of L2 and the DRAM behind them. Events are given in order of time, a batch at a time; SMs
-// work in parallel up to their L1, slices of L2 after that. Invariant: the same counts for any number of threads,
-// because an SM and a slice each see their accesses in one order that only the events give.
+// work in parallel up to their L1, slices of L2 after that. A slice takes the requests of steps that run at the same
+// time in turn, one of each CTA. Invariant: the same counts for any number of threads, because an SM and a slice each
+// see their accesses in one order that only the events give.
 #pragma once
 
 #include <array>
@@ -58,7 +59,7 @@ private:
     // An event of a batch as slices of L2 see it.
     struct Asked {
         std::uint32_t sm = 0;
-        std::uint32_t groups_end = 0;  // one past its last group in the list of its SM
+        std::uint32_t groups_begin = 0, groups_end = 0;  // of its groups in the list of its SM
         bool counted = false;
         std::uint8_t partition = 0;
     };
@@ -68,15 +69,28 @@ private:
     void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
         sm.misses[L2Slice::slice_of(access.line(), hash, shape_.ecc_lines)].push_back(access);
     }
-    void run_slice(unsigned index, std::size_t events);
+    void run_slice(unsigned index);
+    void find_rounds(std::span<const Event> events);
 
     const AddressStream& stream_;
     CacheShape shape_;
     unsigned threads_;
     std::vector<Sm> sms_;
     std::vector<L2Slice> slices_;
-    std::vector<Asked> asked_;                              // of this batch's events
-    std::array<std::vector<std::uint32_t>, kSlices> ends_;  // by event, one past its last miss in the list of its SM
+    std::vector<Asked> asked_;  // of this batch's events
+    // Steps that CTAs take at the same time, whose requests mix on their way to L2: events of this batch, in each of
+    // which another CTA takes a step. Groups come last.
+    struct Round {
+        std::vector<std::uint32_t> events;
+        std::vector<L2Slice::AskedGroup> groups;
+    };
+    std::vector<Round> rounds_;
+    std::size_t round_count_ = 0;               // that are in use: the others keep their memory
+    std::vector<std::uint32_t> steps_of_slot_;  // of every slot of every SM, in the events that are looked at
+    struct Range {
+        std::uint32_t begin, end;
+    };
+    std::array<std::vector<Range>, kSlices> ranges_;  // by event, of its misses in the list of its SM
 };
 
 }  // namespace gambrel::sim_detail

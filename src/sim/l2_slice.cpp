@@ -5,18 +5,17 @@
 
 namespace gambrel::sim_detail {
 L2Slice::L2Slice(const CacheShape& shape, std::size_t groups)
-    : checks_(shape.ecc_lines), partial_writes_(shape.partial_writes) {
-    const std::size_t partitions = std::max(1U, shape.partitions);
-    const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / partitions);
-    for (std::size_t p = 0; p < partitions; ++p) partitions_.emplace_back(lines, shape.l2_ways, groups * partitions);
+    : halves_(std::max(1U, shape.partitions)), checks_(shape.ecc_lines), partial_writes_(shape.partial_writes) {
+    const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / halves_);
+    for (std::size_t p = 0; p < halves_; ++p) partitions_.emplace_back(lines, shape.l2_ways, groups * halves_);
 }
 
 void L2Slice::add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices) {
-    for (std::size_t home = 0; home < slices.front().partitions_.size(); ++home) {
+    for (std::size_t home = 0; home < slices.front().halves_; ++home) {
         for (L2Slice& slice : slices) slice.parts_.push_back({static_cast<std::uint32_t>(slice.lines_.size()), 0});
         for (const HashedLine& line : lines) {
             L2Slice& slice = slices[slice_of(line.line, line.hash, ecc_lines)];
-            if (slice.partitions_.size() > 1 && home_of(line.hash) != home) continue;
+            if (slice.halves_ > 1 && home_of(line.hash) != home) continue;
             slice.lines_.push_back(line);
             ++slice.parts_.back().count;
         }
@@ -124,21 +123,30 @@ void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome
     count.l2_hit += access.count() - sector_count(absent);
 }
 
-void L2Slice::access(unsigned partition, std::span<const Access> accesses, bool counted) {
-    TensorCounts& counts = counts_[counted ? 1 : 0];
-    if (partitions_.size() > 1)
-        for (const Access access : accesses) access_halves(partition, access, counts);
+void L2Slice::access_in_turn(std::vector<Pending>& pending) {
+    const auto in_turn = [&](auto access) {
+        while (!pending.empty()) {
+            auto kept = pending.begin();
+            for (Pending& one : pending) {
+                access(one.partition, *one.next++, counts_[one.counted ? 1 : 0]);
+                if (one.next != one.end) *kept++ = one;
+            }
+            pending.erase(kept, pending.end());
+        }
+    };
+    if (halves_ > 1)
+        in_turn([this](unsigned from, Access one, TensorCounts& counts) { access_halves(from, one, counts); });
     else
-        for (const Access access : accesses) access_l2(0, access, counts);
+        in_turn([this](unsigned, Access one, TensorCounts& counts) { access_l2(0, one, counts); });
 }
 
 void L2Slice::touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts) {
     const std::span<const HashedLine> lines(lines_.data() + parts_[part].first, parts_[part].count);
-    const std::size_t halves = partitions_.size(), home = part % halves;
+    const std::size_t home = part % halves_;
     Counts& count = counts[read.tensor];
     partitions_[partition].touch_group(
         part, lines, read.sectors, [&](std::uint64_t line, const SectorCache::Outcome& outcome) {
-            if (halves > 1 && home != partition) {
+            if (halves_ > 1 && home != partition) {
                 read_copy(static_cast<unsigned>(home), {line, read.sectors, Action::read}, outcome, counts);
                 return;
             }

@@ -37,18 +37,30 @@ public:
     // Of a group: the lines of each slice go to it. In the order of groups, all of them.
     static void add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices);
 
-    // From an SM of this partition; `counted`: as traffic of the counted CTAs.
-    void access(unsigned partition, std::span<const Access> accesses, bool counted);
-    void access_group(unsigned partition, const GroupRead& read, bool counted) {
-        SectorCache& cache = partitions_[partition];
-        const std::size_t halves = partitions_.size();
-        for (std::size_t part = read.group * halves, end = part + halves; part < end; ++part) {
+    // What one CTA asks for in a step, from an SM of this partition; `counted`: as traffic of the counted CTAs.
+    struct Pending {
+        const Access *next, *end;
+        std::uint8_t partition;
+        bool counted;
+    };
+    // Takes one access of each in turn until none has any left, as the port of a slice that all SMs send to. Empties
+    // `pending`, each of which has at least one access.
+    void access_in_turn(std::vector<Pending>& pending);
+    struct AskedGroup {
+        GroupRead read;
+        std::uint8_t partition;
+        bool counted;
+    };
+    void access_group(const AskedGroup& asked) {
+        const GroupRead& read = asked.read;
+        SectorCache& cache = partitions_[asked.partition];
+        for (std::size_t part = read.group * halves_, end = part + halves_; part < end; ++part) {
             const std::uint32_t lines = parts_[part].count;
             if (lines == 0) continue;
             if (cache.hit_group(part, read.sectors, lines))
-                group_hits_[counted ? 1 : 0][read.tensor] += std::uint64_t{lines} * read.count;
+                group_hits_[asked.counted ? 1 : 0][read.tensor] += std::uint64_t{lines} * read.count;
             else
-                touch_part(part, partition, read, counts_[counted ? 1 : 0]);
+                touch_part(part, asked.partition, read, counts_[asked.counted ? 1 : 0]);
         }
     }
     void flush(bool counted, bool in_order);
@@ -81,6 +93,7 @@ private:
     static unsigned home_of(std::uint64_t hash) { return static_cast<unsigned>(hash >> 31U & 1U); }
 
     std::vector<SectorCache> partitions_;
+    std::size_t halves_;  // that partitions_ has: a vector divides to know its size
     CheckBits checks_;
     PartialWrites partial_writes_;
     // Of dirty lines with sectors that were written in part: which pairs of bytes of these were. What it says of a

@@ -24,7 +24,8 @@ public:
     // Where it begins after `base`, its step and its element, in sixteenths of a byte.
     void add_progression(std::uint64_t base, std::int64_t begin, std::int64_t count, std::int64_t step,
                          std::int64_t element) {
-        const auto bytes = [](std::int64_t sixteenths) { return static_cast<std::uint64_t>(sixteenths / kSixteenths); };
+        // Unsigned, because a division of signed numbers that rounds towards zero takes four instructions.
+        const auto bytes = [](std::int64_t sixteenths) { return static_cast<std::uint64_t>(sixteenths) / kSixteenths; };
         const std::int64_t last = begin + (count - 1) * step;
         if (std::abs(step) <= kSixteenths << kSectorShift || count == 1) {
             // No sector between the ends is stepped over.
@@ -59,12 +60,14 @@ private:
     Action action_;
 };
 
-// The part of a run inside [first, end), renumbered from 0 at `first` of the tile.
-void clip(std::span<const AddressRun> runs, std::int32_t first, std::int32_t end, std::vector<AddressRun>& pieces) {
+// The parts of runs inside [first, end), which begins no earlier than it did the time before: runs that end before
+// `first` are dropped.
+void clip(std::span<const AddressRun>& runs, std::int32_t first, std::int32_t end, std::vector<AddressRun>& pieces) {
     pieces.clear();
+    while (!runs.empty() && runs.front().first + runs.front().count <= first) runs = runs.subspan(1);
     for (const AddressRun& run : runs) {
+        if (run.first >= end) break;
         const std::int32_t from = std::max(run.first, first), to = std::min(run.first + run.count, end);
-        if (from >= to) continue;
         const std::int32_t skip = from - run.first;
         pieces.push_back(
             {from, to - from, run.offset + skip * run.step, run.step, run.y, run.x + skip * run.x_step, run.x_step});
@@ -75,11 +78,12 @@ void clip(std::span<const AddressRun> runs, std::int32_t first, std::int32_t end
 struct Inside {
     std::int64_t first, count;
 };
+// In steps of one: without the divisions, which cost as much as all else here.
+Inside inside(std::int64_t x, std::int64_t count, std::int64_t width) {
+    const std::int64_t first = std::max<std::int64_t>(0, -x), end = std::min(count, width - x);
+    return {first, std::max<std::int64_t>(0, end - first)};
+}
 Inside inside(std::int64_t x, std::int64_t x_step, std::int64_t count, std::int64_t width) {
-    if (x_step == 1) {  // without the divisions, which cost as much as all else here
-        const std::int64_t first = std::max<std::int64_t>(0, -x), end = std::min(count, width - x);
-        return {first, std::max<std::int64_t>(0, end - first)};
-    }
     if (x_step == 0) return {0, x >= 0 && x < width ? count : 0};
     const bool mirrored = x_step < 0;
     if (mirrored) {
@@ -99,7 +103,9 @@ void add_piece(const AddressedOperand& operand, std::int64_t size, std::uint64_t
     if (operand.height > 0) {
         const std::int64_t y = piece.y + point.y;
         if (y < 0 || y >= operand.height) return;
-        const Inside part = inside(piece.x + point.x, piece.x_step, count, operand.width);
+        const std::int64_t x = piece.x + point.x;
+        const Inside part =
+            piece.x_step == 1 ? inside(x, count, operand.width) : inside(x, piece.x_step, count, operand.width);
         first = part.first;
         count = part.count;
     }
@@ -132,32 +138,53 @@ void Stretch::assign(const Index& index, std::int64_t first, std::int64_t count)
         rest /= static_cast<std::size_t>(index.digits[d].radix);
         move(index.digits[d], at[d]);
     }
-    for (std::int64_t i = 0; i < count; ++i) {
-        const Point point = next;
-        points.push_back(point);
-        for (std::size_t d = at.size(); d-- > 0;) {
-            if (++at[d] < index.digits[d].radix) {
-                move(index.digits[d], 1);
-                break;
+    const Digit& fastest = index.digits.back();
+    points.resize(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count;) {
+        // As far as the fastest digit goes.
+        const std::int64_t length = std::min(count - i, fastest.radix - at.back());
+        for (std::int64_t end = i + length; i < end;) {
+            const Point point = next;
+            points[static_cast<std::size_t>(i)] = point;
+            add_to_runs(narrow(i));
+            ++i;
+            move(fastest, 1);
+            const AddressRun& run = runs.back();
+            if (run.count < 2 || fastest.y != 0 || run.step != fastest.offset || run.x_step != fastest.x) continue;
+            // All others of this length continue the run.
+            runs.back().count += narrow(end - i);
+            for (; i < end; ++i) {
+                points[static_cast<std::size_t>(i)] = next;
+                move(fastest, 1);
             }
+        }
+        move(fastest, -(at.back() + length));
+        at.back() = 0;
+        for (std::size_t d = at.size() - 1; d-- > 0;) {
+            move(index.digits[d], 1);
+            if (++at[d] < index.digits[d].radix) break;
             at[d] = 0;
-            move(index.digits[d], 1 - index.digits[d].radix);
+            move(index.digits[d], -index.digits[d].radix);
         }
-        const bool second = !runs.empty() && runs.back().count == 1 && point.y == runs.back().y;
-        if (!runs.empty() && point.y == runs.back().y) {
-            AddressRun& run = runs.back();
-            const Point& before = points[points.size() - 2];
-            const std::int64_t step = point.offset - before.offset;
-            const std::int32_t x_step = point.x - before.x;
-            if (second || (step == run.step && x_step == run.x_step)) {
-                run.step = step;
-                run.x_step = x_step;
-                ++run.count;
-                continue;
-            }
-        }
-        runs.push_back({narrow(i), 1, point.offset, 0, point.y, point.x, 0});
     }
+}
+
+// Point i, the next one, continues the last run or begins another.
+void Stretch::add_to_runs(std::int32_t i) {
+    const Point& point = points[static_cast<std::size_t>(i)];
+    if (!runs.empty() && point.y == runs.back().y) {
+        AddressRun& run = runs.back();
+        const Point& before = points[static_cast<std::size_t>(i) - 1];
+        const std::int64_t step = point.offset - before.offset;
+        const std::int32_t x_step = point.x - before.x;
+        if (run.count == 1 || (step == run.step && x_step == run.x_step)) {
+            run.step = step;
+            run.x_step = x_step;
+            ++run.count;
+            return;
+        }
+    }
+    runs.push_back({i, 1, point.offset, 0, point.y, point.x, 0});
 }
 
 bool AddressedOperand::side_is_inner() const {
@@ -200,19 +227,22 @@ void append_elements(const AddressedOperand& operand, std::int64_t size, std::ui
     const std::int32_t outer_step = side_inner ? shape.depth : shape.side;
     const std::uint64_t base = base_address(operand.tensor) + first +
                                static_cast<std::uint64_t>(batch * operand.batch_offset * size / kSixteenths);
-    const bool repeats_hit = shape.repeats == Repeats::as_hits && action == Action::read;
+    const bool repeats_hit =
+        shape.repeats == Repeats::as_hits && (action == Action::read || action == Action::read_step);
     std::size_t before = out.size();  // where the last request that was kept begins
     std::uint64_t hits = 0;
     // Points that lie one behind the other are taken as a run even where the other index has shorter steps, as the taps
     // of a convolution with stride have, if a request has only one of those.
     const bool turned = inner_step == 1 && outer_step > 1;
+    std::span<const AddressRun> inner_runs = inner.runs;
     for (std::int32_t i = 0; i < inner_size; i += inner_step) {
-        if (!turned) clip(inner.runs, i, std::min(inner_size, i + inner_step), pieces);
+        std::span<const AddressRun> outer_runs = outer.runs;
+        if (!turned) clip(inner_runs, i, std::min(inner_size, i + inner_step), pieces);
         for (std::int32_t o = 0; o < outer_size; o += outer_step) {
             const std::size_t begin = out.size();
             auto request = start();
             const std::int32_t end = std::min(outer_size, o + outer_step);
-            if (turned) clip(outer.runs, o, end, pieces);
+            if (turned) clip(outer_runs, o, end, pieces);
             for (std::int32_t p = turned ? i : o, last = turned ? i + 1 : end; p < last; ++p) {
                 const Point& point = (turned ? inner : outer).points[static_cast<std::size_t>(p)];
                 for (const AddressRun& piece : pieces) add_piece(operand, size, base, piece, point, request);

@@ -42,6 +42,9 @@ struct Stretch {
     std::vector<Point> points;
     std::vector<AddressRun> runs;
     void assign(const Index& index, std::int64_t first, std::int64_t count);
+
+private:
+    void add_to_runs(std::int32_t i);
 };
 
 inline constexpr std::int64_t kSixteenths = 16;
@@ -63,9 +66,9 @@ struct AddressedOperand {
 };
 
 // What becomes of a request whose lines are the last ones of the request before it, and all of whose sectors that one
-// has asked for: neighbouring taps of a filter make such requests. An LRU cache of kMostRepeated ways or more holds
-// these lines, and to touch them again in the same order changes nothing in it, so that they may stand as a number of
-// hits.
+// has asked for: neighbouring taps of a filter make such requests. Loads that L1 merges within their step hit. An LRU
+// cache of kMostRepeated ways or more holds these lines, and to touch them again in the same order changes nothing in
+// it, so that they may stand as a number of hits.
 enum class Repeats : std::uint8_t { as_requests, as_hits };
 inline constexpr std::size_t kMostRepeated = 16;  // lines of such a request
 

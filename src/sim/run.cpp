@@ -9,8 +9,13 @@
 namespace gambrel::sim_detail {
 namespace {
 
-// Events of one batch: enough for threads to share, little enough for the misses to stay in the host's caches.
+// Events of one batch: enough for threads to share, little enough for the misses to stay in the host's caches. Batches
+// are whole rounds (hierarchy.hpp).
 constexpr std::size_t kBatch = 2048;
+std::size_t batch(const Device& device) {
+    const std::size_t round = std::size_t{device.caches.sms} * device.ctas_per_sm;
+    return round * std::max<std::size_t>(1, kBatch / round);
+}
 
 class Runner {
 public:
@@ -94,7 +99,8 @@ private:
         Schedule schedule(stream_, {device_.caches.sms, device_.ctas_per_sm, in_progress}, device_.contention,
                           options_.seed, first, end);
         std::int64_t ended = 0;
-        for (schedule.next(kBatch, events_); !events_.empty(); schedule.next(kBatch, events_)) {
+        const std::size_t most = batch(device_);
+        for (schedule.next(most, events_); !events_.empty(); schedule.next(most, events_)) {
             if (options_.stop.stop_requested()) {
                 stopped_ = true;
                 break;

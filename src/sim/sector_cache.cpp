@@ -12,6 +12,7 @@ SectorCache::SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups)
       last_shift_(4 * (ways_ - 1)),
       used_(~std::uint64_t{0} >> 4U * (kMostWays - ways_)),
       sets_(std::max<std::uint64_t>(1, lines / ways_)),
+      set_count_(sets_.size()),
       groups_(groups) {}
 
 unsigned SectorCache::valid(std::uint64_t line, std::uint64_t hash) const {

@@ -43,6 +43,19 @@ public:
         return replace(set, leaving(set), line, sectors, bits);
     }
 
+    // The same for a cache that is never written: the sectors that were not there before. Inlined where it is called
+    // for every request; Outcome, which it leaves out, is a third of the instructions.
+    struct Read {
+        unsigned missing = 0;
+        bool filled = false;
+    };
+    [[gnu::always_inline]] Read read(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
+        Set& set = sets_[set_of(hash)];
+        const unsigned way = find(set, line);
+        if (way < kMostWays) return {use_found(set, way, sectors, sectors)};
+        return {sectors, replace(set, leaving(set), line, sectors, sectors).filled};
+    }
+
     // A store to a part of one sector. Unless the sector is there it becomes dirty but stays missing.
     Outcome touch_part(std::uint64_t line, std::uint64_t hash, unsigned sector) {
         Set& set = sets_[set_of(hash)];
@@ -145,7 +158,7 @@ private:
         group.time = clock_ + 1;
         clock_ += static_cast<std::int32_t>(lines);
     }
-    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, sets_.size()); }
+    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, set_count_); }
     static std::uint64_t line_of(const Set& set, unsigned way) {
         return std::uint64_t{set.states[way]} >> 8U << 57U >> 25U | static_cast<std::uint32_t>(set.tags[way]);
     }
@@ -223,6 +236,7 @@ private:
     std::uint64_t used_;          // the nibbles of ways in use, as a mask
     std::int32_t clock_ = 0;
     std::vector<Set> sets_;
+    std::uint64_t set_count_;  // a vector divides to know its size
     std::vector<Group> groups_;
 };
 

@@ -37,6 +37,10 @@ Movable StepMerger::merge_step(std::vector<Access>& accesses, std::size_t first)
     merged_.clear();
     for (std::size_t i = first; i < accesses.size(); ++i) {
         const Access access = accesses[i];
+        if (access.action() == Action::hits) {
+            hits += access.hits();
+            continue;
+        }
         const unsigned fresh = table_.add(access.line(), mixed(access.line()), access.sectors());
         hits += access.count() - sector_count(fresh);
         if (fresh != 0) merged_.emplace_back(access.line(), fresh, Action::read_merged);

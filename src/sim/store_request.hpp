@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -38,40 +39,55 @@ public:
     // Appends what was collected.
     void finish() {
         for (const Line& of : lines_) {
-            unsigned whole = 0;
-            for (unsigned sector = 0; sector < kSectorsPerLine; ++sector)
-                whole |= of.sector(sector) == kWholeSector ? 1U << sector : 0;
+            const unsigned whole = sectors_of(~touched(~of.pairs)), part = sectors_of(touched(of.pairs)) & ~whole;
             if (whole != 0) out_.emplace_back(of.line, whole, Action::write);
-            for (unsigned sector = 0; sector < kSectorsPerLine && whole != kAllSectors; ++sector) {
-                const std::uint16_t pairs = of.sector(sector);
-                if (pairs != 0 && pairs != kWholeSector) out_.push_back(Access::part(of.line, sector, pairs));
+            for (unsigned rest = part; rest != 0; rest &= rest - 1) {
+                const auto sector = static_cast<unsigned>(std::countr_zero(rest));
+                out_.push_back(
+                    Access::part(of.line, sector, static_cast<std::uint16_t>(of.pairs >> kPairsPerSector * sector)));
             }
         }
     }
 
 private:
-    static constexpr std::uint16_t kWholeSector = 0xFFFF;
+    static constexpr unsigned kPairsPerSector = 16;
     struct Line {
         std::uint64_t line, pairs;
-        [[nodiscard]] std::uint16_t sector(unsigned i) const { return static_cast<std::uint16_t>(pairs >> 16U * i); }
     };
+    // The lowest of the 16 bits of each sector: one if any of them is. The other bits mean nothing.
+    static constexpr std::uint64_t touched(std::uint64_t pairs) {
+        pairs |= pairs >> 8U;
+        pairs |= pairs >> 4U;
+        pairs |= pairs >> 2U;
+        return pairs | pairs >> 1U;
+    }
+    // Bits 0, 16, 32 and 48 as a mask of four.
+    static constexpr unsigned sectors_of(std::uint64_t lowest) {
+        constexpr std::uint64_t kLowest = 0x0001'0001'0001'0001, kGather = 0x0001'0002'0004'0008;
+        return static_cast<unsigned>((lowest & kLowest) * kGather >> 48U & kAllSectors);
+    }
     // A warp makes millions of them, one after the other.
     static std::vector<Line>& scratch() {
         thread_local std::vector<Line> lines;
         return lines;
     }
     void add_pairs(std::uint64_t line, std::uint64_t pairs) {
-        // Bytes mostly come in rising order.
-        for (auto of = lines_.rbegin(); of != lines_.rend(); ++of) {
-            if (of->line != line) continue;
-            of->pairs |= pairs;
-            return;
+        // Mostly lines come in rising order, and one above all others is new.
+        if (line + 1 > above_) {
+            above_ = line + 1;
+        } else {
+            for (auto of = lines_.rbegin(); of != lines_.rend(); ++of) {
+                if (of->line != line) continue;
+                of->pairs |= pairs;
+                return;
+            }
         }
         lines_.push_back({line, pairs});
     }
 
     std::vector<Access>& out_;
     std::vector<Line>& lines_;
+    std::uint64_t above_ = 0;  // the highest line and one
 };
 
 }  // namespace gambrel::sim_detail

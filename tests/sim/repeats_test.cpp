@@ -42,18 +42,23 @@ TEST(Repeats, a_request_for_the_same_sectors_is_a_number_of_hits) {
                 ElementsAre(read(0, 0xE), read(1, 0x1), read(0, 0xE), read(1, 0x3)));
 }
 
-TEST(Repeats, only_reads_that_l1_keeps_are_left_out) {
+TEST(Repeats, only_loads_are_left_out) {
     AddressedOperand row;
     row.side.digits.back() = {.radix = 32, .offset = 1};
     row.depth.digits.back() = {.radix = 4, .offset = 0};
     Stretch side, depth;
     side.assign(row.side, 0, 32);
     depth.assign(row.depth, 0, 4);
-    for (const Action action : {Action::read_step, Action::write, Action::atomic}) {
+    const auto requests = [&](Action action) {
         std::vector<Access> out;
         append_requests(row, 0, side, depth, {32, 1, Repeats::as_hits}, action, out);
-        EXPECT_EQ(out.size(), 4U);
-    }
+        return out;
+    };
+    EXPECT_EQ(requests(Action::write).size(), 4U);
+    EXPECT_EQ(requests(Action::atomic).size(), 4U);
+    // L1 merges it within its step, even where it keeps nothing.
+    EXPECT_THAT(requests(Action::read_step),
+                ElementsAre(Access{0, 0xF, Action::read_step}, Access::hits(Tensor::input, 12)));
 }
 
 }  // namespace

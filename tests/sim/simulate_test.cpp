@@ -101,14 +101,16 @@ TEST(Simulate, bias_of_groups_depthwise_and_transposed_layers_is_read_whole) {
     EXPECT_EQ(simulated(gemm).bias.dram(), Bytes{4.0 * 96});  // the batch shares it
 }
 
-// A sixteenth of what a layer streams in, where the catalogue says that check bits lie in the same memory.
+// At least a sixteenth of what a layer streams in, where the catalogue says that check bits lie in the same memory, and
+// at most a sector for each line of four. GPUs of this kind read 10 to 20 % more than L2 misses (docs/simulator.md).
 TEST(Simulate, ecc_of_gddr_moves_check_bits_and_that_of_hbm_none) {
     Layer relu;
     relu.op = Streaming{.kind = StreamingKind::activation, .read = {1 << 22, 0, 0, 0}, .written = 1 << 22};
     const OperandBytes once = compulsory_bytes(relu);
     for (const char* name : {"t4", "a40", "a10g"}) {
         const Simulation s = simulated(relu, {}, *find_in_catalogue(name));
-        EXPECT_EQ(s.check_bits.dram_read, once.read / 16.0) << name;
+        EXPECT_GT(s.check_bits.dram_read, once.read / 10.0) << name;
+        EXPECT_LE(s.check_bits.dram_read, once.read / 4.0) << name;
         // Lines leave L2 as its sets fill, seldom beside each other: up to a sector for each line of four.
         EXPECT_GT(s.check_bits.dram_written, once.written / 16.0) << name;
         EXPECT_LT(s.check_bits.dram_written, once.written / 4.0) << name;
@@ -187,11 +189,13 @@ TEST(Simulate, l1_does_not_outlive_a_kernel_and_l2_does) {
 }
 
 TEST(Simulate, zeros_of_a_strided_dgrad_are_written_once_beside_the_gradients) {
-    // Far more than L2 holds: a sector whose halves were written at different times would be written twice.
+    // Far more than L2 holds: a sector whose halves were written at different times would be written twice. A few leave
+    // L2 between the stores of a CTA, because others store at the same time.
     const Layer l = layer({.n = 4, .c = 64, .h = 96, .w = 144, .k = 32, .stride_h = 2, .stride_w = 2}, Pass::dgrad);
     const Simulation s = simulated(l);
-    EXPECT_EQ(s.input.dram_written, Bytes{4.0 * 4 * 64 * 96 * 144});
-    EXPECT_EQ(s.input.dram_read, Bytes{});
+    const double once = 4.0 * 4 * 64 * 96 * 144;
+    EXPECT_NEAR(s.input.dram_written.value(), once, once / 1000);
+    EXPECT_NEAR(s.input.dram_read.value(), 0, once / 1000);
 }
 
 TEST(Simulate, totals_are_conserved_between_levels) {
