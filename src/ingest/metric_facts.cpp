@@ -35,11 +35,16 @@ void for_each_row(std::string_view text, const std::function<void(const std::vec
     while (!scanner.at_end() && scanner.read(row)) take(row.fields);
 }
 
-std::string absence(std::string_view metric, std::string_view chip, std::string_view tool) {
-    return fmt::format("{} {} {}", metric, chip, tool);
-}
-
 }  // namespace
+
+bool ChipList::contains(std::string_view chip) const {
+    for (std::size_t at = text_.find(chip); at != std::string_view::npos && !chip.empty();
+         at = text_.find(chip, at + 1)) {
+        const std::size_t end = at + chip.size();
+        if ((at == 0 || text_[at - 1] == ' ') && (end == text_.size() || text_[end] == ' ')) return true;
+    }
+    return false;
+}
 
 std::string_view base_name(std::string_view metric) { return metric.substr(0, metric.find('.')); }
 
@@ -48,16 +53,14 @@ MetricFacts::MetricFacts(std::span<const std::pair<std::string_view, std::string
         for_each_row(text, [&, name = table](const std::vector<std::string_view>& f) {
             if (f.size() < 3) return;
             if (name == "metrics_by_chip") {
-                const auto chips = split(f[1], ' ');
-                metrics_[std::string(f[0])].insert(chips.begin(), chips.end());
+                metrics_.emplace(f[0], ChipList(f[1]));
             } else if (name == "version_differences") {
-                for (const auto& chip : split(f[1], ' ')) absences_.insert(absence(f[0], chip, f[2]));
+                absences_.emplace(f[0], Absence{ChipList(f[1]), f[2]});
             } else if (name == "chips") {
                 chips_.push_back({std::string(f[0]), parse_compute_capability(f[1])});
             } else if (name == "tools") {
-                const auto chips = split(f[2], ' ');
                 if (const auto version = parse_ncu_version(f[1]))
-                    tools_.push_back({std::string(f[0]), *version, {chips.begin(), chips.end()}});
+                    tools_.push_back({std::string(f[0]), *version, ChipList(f[2])});
             } else if (name == "passes") {
                 int passes = 0;
                 std::from_chars(f[2].data(), f[2].data() + f[2].size(), passes);
@@ -104,7 +107,10 @@ MetricFacts::Around MetricFacts::around(NcuVersion version) const {
 bool MetricFacts::exists(std::string_view metric, std::string_view chip, NcuVersion version) const {
     if (!exists(metric, chip)) return false;
     const auto lacks = [&](const ProfilerTool* tool) {
-        return tool && absences_.contains(absence(base_name(metric), chip, tool->name));
+        if (!tool) return false;
+        const auto [first, last] = absences_.equal_range(base_name(metric));
+        return std::any_of(first, last,
+                           [&](const auto& a) { return a.second.tool == tool->name && a.second.chips.contains(chip); });
     };
     const Around tools = around(version);
     if (metric.starts_with("sm__ops_path_tensor_")) {
@@ -154,7 +160,8 @@ std::set<std::string> MetricFacts::metrics_of(const PassFact& fact) const {
                 const bool base =
                     metric.starts_with("sm__ops_path_tensor_src_") && metric.find("_sparsity_") == std::string::npos;
                 const bool rare = metric.ends_with("_int4") || metric.ends_with("_int1");
-                if (base && chips.contains(fact.chip) && !(rare && group == "OPS_FP_INT8")) out.insert(metric + ".sum");
+                if (base && chips.contains(fact.chip) && !(rare && group == "OPS_FP_INT8"))
+                    out.insert(std::string(metric) + ".sum");
             }
         } else {
             out.insert(group);

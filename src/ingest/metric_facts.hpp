@@ -15,10 +15,21 @@
 
 namespace gambrel::ingest_detail {
 
+// Names with spaces between them, as a cell of the tables has them. Searched in place: a command asks for a few of
+// many thousand.
+class ChipList {
+public:
+    explicit ChipList(std::string_view text) : text_(text) {}
+    [[nodiscard]] bool contains(std::string_view chip) const;
+
+private:
+    std::string_view text_;
+};
+
 struct ProfilerTool {
     std::string name;
     NcuVersion version;
-    std::set<std::string, std::less<>> chips;
+    ChipList chips;
 };
 
 struct ChipFact {
@@ -34,6 +45,7 @@ struct PassFact {
 
 class MetricFacts {
 public:
+    // Tables as (name, text), which must outlive the facts; a metric has one row.
     explicit MetricFacts(std::span<const std::pair<std::string_view, std::string_view>> tables);
 
     [[nodiscard]] std::vector<std::string> chips_of(ComputeCapability cc) const;
@@ -59,9 +71,13 @@ private:
     [[nodiscard]] Around around(NcuVersion version) const;
     [[nodiscard]] std::set<std::string> metrics_of(const PassFact& fact) const;
 
-    std::map<std::string, std::set<std::string, std::less<>>, std::less<>> metrics_;  // by name: chips
-    std::set<std::string, std::less<>> absences_;                                     // "metric chip tool"
-    std::vector<ProfilerTool> tools_;                                                 // by version, oldest first
+    struct Absence {
+        ChipList chips;
+        std::string_view tool;
+    };
+    std::map<std::string_view, ChipList> metrics_;
+    std::multimap<std::string_view, Absence> absences_;  // by metric
+    std::vector<ProfilerTool> tools_;                    // by version, oldest first
     std::vector<ChipFact> chips_;
     std::vector<PassFact> passes_;
 };

@@ -21,10 +21,11 @@ struct Fault : std::runtime_error {
 };
 
 void only_keys(const json& object, std::initializer_list<const char*> known, const std::string& where) {
-    const std::vector<std::string> names(known.begin(), known.end());
-    for (const auto& item : object.items())
-        if (std::find(names.begin(), names.end(), item.key()) == names.end())
-            throw Fault(fmt::format("{}: unknown field \"{}\"{}", where, item.key(), did_you_mean(item.key(), names)));
+    for (const auto& item : object.items()) {
+        if (std::find(known.begin(), known.end(), item.key()) != known.end()) continue;
+        const std::vector<std::string> names(known.begin(), known.end());
+        throw Fault(fmt::format("{}: unknown field \"{}\"{}", where, item.key(), did_you_mean(item.key(), names)));
+    }
 }
 
 std::vector<std::string> texts(const json& value) {
