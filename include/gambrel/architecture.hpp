@@ -204,7 +204,7 @@ struct Architecture {
     // What a profiler's counter of L2 adds for a sector whose home is in the other partition: lookups beyond the first
     // one, of a read that misses, of a write, and of a write to a line that the kernel has read. 0: not seen.
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
-    Bytes l2_counts_launch;         // instructions and constants that the SMs fetch at the start of a kernel
+    Bytes l2_counts_launch;                // instructions and constants that the SMs fetch at the start of a kernel
     bool l2_fills_partial_writes = false;  // a sector that a store covers in part is first read from DRAM
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
     // Of a product's operand that lies along k a step takes a short piece of each row. Bytes that DRAM could have moved

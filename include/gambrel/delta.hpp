@@ -76,7 +76,7 @@ struct ModelInputs {
     // the power window, and in one far longer.
     double matrix_clock = 1, matrix_clock_long = 1;
     double gemm_dram = 1;               // share of dram_bandwidth that the operands of a product on Tensor Cores reach
-    bool fills_partial_writes = false;  // L2 reads a sector from DRAM before a part of it is written
+    bool fills_partial_writes = false;  // writing a part of a sector takes the time in which L2 would read it
     double check_bits = 0;              // share of DRAM's bytes that are check bits, where they lie in the same memory
     Seconds launch;                     // from one kernel's end to the next one's start
     SmLimits limits;                    // of the machine as it is
@@ -104,7 +104,9 @@ struct Traffic {
     // DRAM bytes that an unevenly filled last wave reads again. They count as traffic, not as time: DRAM is idle then.
     // Never more than it can give in the kernel's time.
     OperandTraffic dram_uneven;
-    Bytes filled;  // of dram.c: what L2 reads because a store covers a part of a sector
+    // Sectors of which a store writes a part. L2 reads them where check bits lie beside the data (filled: of dram.c);
+    // elsewhere further stores complete them in L2, which takes as long but moves nothing.
+    Bytes filled, completed;
     // Shares of the bytes asked for.
     [[nodiscard]] double l1_hit() const { return hit(l1.total(), l2.total()); }
     [[nodiscard]] double l2_hit() const { return hit(l2.total(), dram.total() - filled); }

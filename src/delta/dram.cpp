@@ -204,7 +204,7 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
         t.c = all;
     else
         t.c = parts && c.mapping.sums == SplitSums::workspace && all > c.gpu.usable_l2() ? all : once;
-    if (c.gpu.fills_partial_writes) traffic.filled = g.stored_in_part;
+    if (c.gpu.fills_partial_writes) (c.gpu.check_bits > 0 ? traffic.filled : traffic.completed) = g.stored_in_part;
     t.c += g.read_once + traffic.filled;
 }
 

@@ -161,7 +161,7 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     n.read = a + b;
     n.stored = t.dram.c - t.filled;
     // What is read before it is written comes sector by sector, and with the check bits that the write needs.
-    const Bytes filled = t.filled * data_share(c.gpu) / reach_of_pieces(c.gpu, Bytes{kSector}, 1);
+    const Bytes filled = (t.filled + t.completed) * data_share(c.gpu) / reach_of_pieces(c.gpu, Bytes{kSector}, 1);
     n.dram = in_pieces(c, c.mapping.a, a, c.geometry.a.unique) + in_pieces(c, c.mapping.b, b, c.geometry.b.unique) +
              n.stored + filled;
 }

@@ -175,9 +175,7 @@ PerTerm exposed_time(const TiledLaunch& c, const TimedTraffic& p) {
     return exposed;
 }
 
-double data_share(const ModelInputs& gpu) {
-    return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits);
-}
+double data_share(const ModelInputs& gpu) { return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits); }
 
 void bound_rereads(Seconds kernel, Bandwidth dram, Traffic& t) {
     const Bytes excess = t.dram.total() - kernel * dram;

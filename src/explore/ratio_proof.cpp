@@ -65,6 +65,7 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
         ModelInputs hosted = design;
         hosted.architecture = b.architecture;
         hosted.check_bits = b.check_bits;
+        hosted.fills_partial_writes = b.fills_partial_writes;
         hosted.burst = b.burst;
         hosted.fed = b.fed;
         const Machine built = with_room(*first, f);

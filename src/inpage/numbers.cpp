@@ -233,7 +233,8 @@ void machine_fields(Stream& s, Machine& m) {
     }
     for (MemoryLevel& l : m.levels) {
         word(s, l.level, kLevels);
-        all(s, l.per_sm, l.capacity, l.width, l.bandwidth, l.partitions, l.inline_ecc, l.latency, l.measured);
+        all(s, l.per_sm, l.capacity, l.width, l.bandwidth, l.partitions, l.inline_ecc, l.ecc_block, l.latency,
+            l.measured);
     }
 }
 
