@@ -3,6 +3,7 @@
 #include <gambrel/report.hpp>
 
 #include "chart/text.hpp"
+#include "report/estimate_words.hpp"
 
 namespace gambrel {
 namespace {
@@ -56,7 +57,7 @@ std::vector<ExplainedTerm> explanation(const Estimate& estimate) {
     std::vector<ExplainedTerm> out;
     if (estimate.found && p->model == Model::gambrel)
         out.push_back({"algorithm", "predicted fastest of those that cuDNN has for the layer", "",
-                       algorithm_text(*estimate.found)});
+                       report_detail::algorithm_text(*estimate.found)});
     if (p->mapping.family == KernelFamily::tiled) {
         const GemmView view = *kernel_view(*estimate.layer);
         const Mapping& m = p->mapping;
