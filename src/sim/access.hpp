@@ -63,6 +63,17 @@ public:
         access.bits_ |= std::uint64_t{pairs} << kPairsShift;
         return access;
     }
+    // Who asks L2: an SM of this partition; counted: as traffic of the counted CTAs.
+    static constexpr std::uint64_t sender(unsigned partition, bool counted) {
+        return std::uint64_t{partition} << kPartitionShift | std::uint64_t{counted} << kCountedShift;
+    }
+    [[nodiscard]] constexpr Access sent_by(std::uint64_t sender) const {
+        Access access = *this;
+        access.bits_ |= sender;
+        return access;
+    }
+    [[nodiscard]] constexpr unsigned partition() const { return static_cast<unsigned>(bits_ >> kPartitionShift & 1U); }
+    [[nodiscard]] constexpr unsigned counted() const { return static_cast<unsigned>(bits_ >> kCountedShift & 1U); }
     [[nodiscard]] constexpr std::uint16_t pairs() const { return static_cast<std::uint16_t>(bits_ >> kPairsShift); }
     [[nodiscard]] constexpr std::uint64_t line() const { return (bits_ & kLineBits) >> 8U; }
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
@@ -80,9 +91,9 @@ public:
     bool operator==(const Access&) const = default;
 
 private:
-    static constexpr unsigned kPairsShift = 48;
-    static constexpr std::uint64_t kLineBits = (std::uint64_t{1} << kPairsShift) - 1;
-    static_assert(8 + kTensorShift - kLineShift + 3 <= kPairsShift, "lines of eight tensors end below the pairs");
+    static constexpr unsigned kPartitionShift = 46, kCountedShift = 47, kPairsShift = 48;
+    static constexpr std::uint64_t kLineBits = (std::uint64_t{1} << kPartitionShift) - 1;
+    static_assert(8 + kTensorShift - kLineShift + 3 <= kPartitionShift, "lines of eight tensors end below that");
     [[nodiscard]] constexpr std::uint64_t number() const {
         return line() & ((std::uint64_t{1} << (kTensorShift - kLineShift)) - 1);
     }

@@ -41,10 +41,10 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
 void Hierarchy::run(std::span<const Event> events, Counted counted) {
     for (Sm& sm : sms_) sm.events.clear();
     asked_.resize(std::max(asked_.size(), events.size()));
-    for (std::vector<Range>& ranges : ranges_) ranges.resize(asked_.size());
     for (std::size_t i = 0; i < events.size(); ++i) sms_[events[i].sm].events.push_back(static_cast<std::uint32_t>(i));
     parallel_for(sms_.size(), threads_, [&](std::size_t i) { run_sm(sms_[i], events, counted); });
     find_rounds(events);
+    parallel_for(round_count_, threads_, [&](std::size_t i) { sort_round(rounds_[i]); });
     parallel_for(slices_.size(), threads_, [&](std::size_t i) { run_slice(static_cast<unsigned>(i)); });
 }
 
@@ -66,43 +66,52 @@ void Hierarchy::find_rounds(std::span<const Event> events) {
             ++round_count_;
             round.events.clear();
             round.groups.clear();
+            round.places_end = 0;
         }
         round.events.push_back(static_cast<std::uint32_t>(i));
         const Asked& asked = asked_[i];
+        round.places_end = std::max(round.places_end, asked.places_end);
         for (std::uint32_t group = asked.groups_begin; group != asked.groups_end; ++group)
             round.groups.push_back({sms_[asked.sm].group_misses[group], asked.partition, asked.counted});
     }
 }
 
+void Hierarchy::sort_round(Round& round) const {
+    round.lines.sort(round.places_end, [&](auto f) {
+        for (const std::uint32_t i : round.events) f(sms_[asked_[i].sm].misses, asked_[i].begin, asked_[i].end);
+    });
+}
+
 void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
-    for (std::vector<Access>& misses : sm.misses) misses.clear();
+    sm.misses.clear();
     sm.group_misses.clear();
     sm.l1.wind_clock();
     TensorCounts uncounted{};
-    std::array<std::uint32_t, kSlices> seen{};  // of the misses of each slice
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
-        TensorCounts& counts = counted.has(event.cta) ? sm.counts : uncounted;
-        const auto groups_begin = static_cast<std::uint32_t>(sm.group_misses.size());
+        const bool is_counted = counted.has(event.cta);
+        sm.sender = Access::sender(sm.partition, is_counted);
+        Asked& asked = asked_[i];
+        asked = {.sm = event.sm,
+                 .begin = static_cast<std::uint32_t>(sm.misses.size()),
+                 .groups_begin = static_cast<std::uint32_t>(sm.group_misses.size()),
+                 .counted = is_counted,
+                 .partition = static_cast<std::uint8_t>(sm.partition)};
         sm.requests.clear();
         sm.merged.clear();
+        sm.misses.begin_event();
         if (event.first) stream_.open(event.cta, state);
         if (event.last)
             stream_.close(state, sm.requests);
         else
             stream_.step(state, event.step, sm.requests);
         const Access* const end = sm.requests.data() + sm.requests.size();
-        for (const Access* at = sm.requests.data(); at != end;) at = look_up(sm, at, end, counts);
-        for (unsigned s = 0; s < kSlices; ++s) {
-            const auto misses = static_cast<std::uint32_t>(sm.misses[s].size());
-            ranges_[s][i] = {std::exchange(seen[s], misses), misses};
-        }
-        asked_[i] = {.sm = event.sm,
-                     .groups_begin = groups_begin,
-                     .groups_end = static_cast<std::uint32_t>(sm.group_misses.size()),
-                     .counted = counted.has(event.cta),
-                     .partition = static_cast<std::uint8_t>(sm.partition)};
+        for (const Access* at = sm.requests.data(); at != end;)
+            at = look_up(sm, at, end, is_counted ? sm.counts : uncounted);
+        asked.end = static_cast<std::uint32_t>(sm.misses.size());
+        asked.places_end = sm.misses.places_end();
+        asked.groups_end = static_cast<std::uint32_t>(sm.group_misses.size());
     }
 }
 
@@ -120,6 +129,7 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
         look_up_group(sm, *at, count);
         return at + 1;
     }
+    sm.misses.reserve(static_cast<std::size_t>(end - at));
     std::uint64_t asked = 0, missed = 0, filled = 0;
     // missing(line, hash, sectors): those that L1 does not hold.
     const auto each = [&](auto missing) {
@@ -127,16 +137,15 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
             const std::uint64_t line = at->line(), hash = mixed(line);
             asked += at->count();
             const unsigned absent = missing(line, hash, at->sectors());
-            if (absent == 0) continue;
             missed += sector_count(absent);
-            add_miss(sm, {line, absent, action}, hash);
+            add_miss(sm, {line, absent, action}, hash, absent != 0);
         }
     };
     // Stores are written through without allocation; a copy that is there is updated.
     if (is_store(action)) {
         for (; at != end && at->kind() == kind; ++at) {
             count.l1_write += at->count();
-            add_miss(sm, *at, mixed(at->line()));
+            add_miss(sm, *at, mixed(at->line()), true);
         }
         return at;
     }
@@ -175,38 +184,28 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
         sm.group_misses.push_back(read);
         return;
     }
+    // As lines, unless it turns out that all of them are missing.
+    const MissList::Mark before = sm.misses.mark();
+    sm.misses.reserve(lines.size());
     std::uint64_t missed = 0, filled = 0;
-    std::uint8_t* missing = sm.missing.data();
-    sm.l1.touch_group(group, lines, access.sectors(), [&](std::uint64_t, const SectorCache::Outcome& outcome) {
-        filled += outcome.filled ? 1 : 0;
-        missed += sector_count(outcome.missing);
-        *missing++ = static_cast<std::uint8_t>(outcome.missing);
-    });
+    sm.l1.touch_group(group, lines, access.sectors(),
+                      [&](std::uint64_t line, std::uint64_t hash, const SectorCache::Outcome& outcome) {
+                          filled += outcome.filled ? 1 : 0;
+                          missed += sector_count(outcome.missing);
+                          add_miss(sm, {line, outcome.missing, Action::read}, hash, outcome.missing != 0);
+                      });
     count.l1_filled += filled;
     count.l1_hit += asked - missed;
-    if (missed == asked) {
-        sm.group_misses.push_back(read);
-        return;
-    }
-    for (std::size_t i = 0; i < lines.size(); ++i)
-        if (sm.missing[i] != 0) add_miss(sm, {lines[i].line, sm.missing[i], Action::read}, lines[i].hash);
+    if (missed != asked) return;
+    sm.misses.go_back(before);
+    sm.group_misses.push_back(read);
 }
 
 void Hierarchy::run_slice(unsigned index) {
     L2Slice& slice = slices_[index];
     slice.wind_clock();
-    const Range* const ranges = ranges_[index].data();
-    std::vector<const Access*> misses;  // of each SM
-    for (const Sm& sm : sms_) misses.push_back(sm.misses[index].data());
-    std::vector<L2Slice::Pending> pending;
     for (const Round& round : std::span(rounds_).first(round_count_)) {
-        for (const std::uint32_t i : round.events) {
-            const auto [begin, end] = ranges[i];
-            if (begin == end) continue;
-            const Asked& asked = asked_[i];
-            pending.push_back({misses[asked.sm] + begin, misses[asked.sm] + end, asked.partition, asked.counted});
-        }
-        slice.access_in_turn(pending);
+        slice.access(round.lines.of(index));
         for (const L2Slice::AskedGroup& group : round.groups) slice.access_group(group);
     }
 }

@@ -4,7 +4,6 @@
 // see their accesses in one order that only the events give.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -14,6 +13,7 @@
 #include "sim/counts.hpp"
 #include "sim/l2_slice.hpp"
 #include "sim/merge_table.hpp"
+#include "sim/round_order.hpp"
 #include "sim/schedule.hpp"
 #include "sim/sector_cache.hpp"
 #include "sim/stream.hpp"
@@ -40,35 +40,46 @@ public:
     [[nodiscard]] TensorCounts uncounted() const;  // of L2 and DRAM only
 
 private:
-    static constexpr unsigned kSlices = L2Slice::kSlices;
     struct Sm {
         explicit Sm(SectorCache cache) : l1(std::move(cache)) {}
         SectorCache l1;
         MergeTable merged;
         bool has_l1 = true;
         unsigned partition = 0;
+        std::uint64_t sender = 0;  // of the event that it is at
         std::vector<CtaState> slots;
         std::vector<Access> requests;
-        std::array<std::uint8_t, SectorCache::kMostGroup> missing{};  // sectors of each line of a group
-        // What L2 is asked for: lines, by slice, and groups of lines, which every slice has its part of.
-        std::array<std::vector<Access>, kSlices> misses;
+        // What L2 is asked for: lines, and groups of lines, which every slice has its part of.
+        MissList misses;
         std::vector<GroupRead> group_misses;
         std::vector<std::uint32_t> events;  // of this batch, by index
         TensorCounts counts{};
     };
-    // An event of a batch as slices of L2 see it.
+    // What the events of a batch ask of L2, in the lists of their SMs.
     struct Asked {
         std::uint32_t sm = 0;
-        std::uint32_t groups_begin = 0, groups_end = 0;  // of its groups in the list of its SM
+        std::uint32_t begin = 0, end = 0;                // of its misses
+        std::uint32_t places_end = 0;                    // of these
+        std::uint32_t groups_begin = 0, groups_end = 0;  // of its groups
         bool counted = false;
         std::uint8_t partition = 0;
+    };
+    // Steps that CTAs take at the same time, whose requests mix on their way to L2: events of this batch, in each of
+    // which another CTA takes a step. Groups come last.
+    struct Round {
+        std::vector<std::uint32_t> events;
+        std::uint32_t places_end = 0;
+        RoundOrder lines;
+        std::vector<L2Slice::AskedGroup> groups;
     };
     void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
     const Access* look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const;
     void look_up_group(Sm& sm, Access access, Counts& count) const;
-    void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
-        sm.misses[L2Slice::slice_of(access.line(), hash, shape_.ecc_lines)].push_back(access);
+    // if_any: else nothing happens.
+    void add_miss(Sm& sm, Access access, std::uint64_t hash, bool if_any) const {
+        sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines), if_any);
     }
+    void sort_round(Round& round) const;
     void run_slice(unsigned index);
     void find_rounds(std::span<const Event> events);
 
@@ -78,19 +89,9 @@ private:
     std::vector<Sm> sms_;
     std::vector<L2Slice> slices_;
     std::vector<Asked> asked_;  // of this batch's events
-    // Steps that CTAs take at the same time, whose requests mix on their way to L2: events of this batch, in each of
-    // which another CTA takes a step. Groups come last.
-    struct Round {
-        std::vector<std::uint32_t> events;
-        std::vector<L2Slice::AskedGroup> groups;
-    };
     std::vector<Round> rounds_;
     std::size_t round_count_ = 0;               // that are in use: the others keep their memory
     std::vector<std::uint32_t> steps_of_slot_;  // of every slot of every SM, in the events that are looked at
-    struct Range {
-        std::uint32_t begin, end;
-    };
-    std::array<std::vector<Range>, kSlices> ranges_;  // by event, of its misses in the list of its SM
 };
 
 }  // namespace gambrel::sim_detail

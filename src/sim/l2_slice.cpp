@@ -46,10 +46,11 @@ inline void L2Slice::evict(const SectorCache::Outcome& outcome, TensorCounts& co
 
 inline void L2Slice::refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts) {
     evict(outcome, counts);
-    if (!fills || outcome.missing == 0) return;
-    counts[tensor_of(line)].dram_read += sector_count(outcome.missing);
-    counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
-    add_checks(line, false, counts);
+    if (!fills) return;
+    Counts& count = counts[tensor_of(line)];
+    count.dram_read += sector_count(outcome.missing);
+    count.l2_filled += outcome.filled ? 1 : 0;
+    if (!checks_.none() && outcome.missing != 0) add_checks(line, false, counts);
 }
 
 // Sectors that several stores complete become whole.
@@ -79,35 +80,36 @@ void L2Slice::store(SectorCache& cache, Access access, std::uint64_t hash, Tenso
                part || access.action() == Action::atomic, counts);
 }
 
-inline void L2Slice::access_l2(unsigned partition, Access access, TensorCounts& counts) {
+inline void L2Slice::access_l2(unsigned partition, Access access, std::uint64_t hash, TensorCounts& counts) {
     const std::uint64_t line = access.line();
     if (is_store(access.action())) {
-        store(partitions_[partition], access, mixed(line), counts);
+        store(partitions_[partition], access, hash, counts);
         return;
     }
-    const SectorCache::Outcome outcome = partitions_[partition].touch(line, mixed(line), access.sectors(), false);
+    const SectorCache::Outcome outcome = partitions_[partition].touch(line, hash, access.sectors(), false);
     refill(line, outcome, true, counts);
     Counts& count = counts[tensor_of(line)];
     count.l2_read += access.count();
     count.l2_hit += access.count() - sector_count(outcome.missing);
 }
 
-void L2Slice::access_halves(unsigned partition, Access access, TensorCounts& counts) {
-    const std::uint64_t line = access.line(), hash = mixed(line);
-    const unsigned home = home_of(hash);
+inline void L2Slice::access_halves(Access access, std::uint64_t hash, TensorCounts& counts) {
+    const std::uint64_t line = access.line();
+    const unsigned home = home_of(hash), partition = access.partition();
     if (is_store(access.action())) {
         // The half that is not the line's home keeps clean copies. Writes and atomics go home, and the copy is dropped.
         partitions_[1 - home].invalidate(line, hash);
         if (home != partition) counts[tensor_of(line)].fabric += access.count();
         store(partitions_[home], access, hash, counts);
     } else if (home == partition) {
-        access_l2(home, access, counts);
+        access_l2(home, access, hash, counts);
     } else {
-        read_copy(home, access, partitions_[partition].touch(line, hash, access.sectors(), false), counts);
+        read_copy(home, access, hash, partitions_[partition].touch(line, hash, access.sectors(), false), counts);
     }
 }
 
-void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome& near, TensorCounts& counts) {
+void L2Slice::read_copy(unsigned home, Access access, std::uint64_t hash, const SectorCache::Outcome& near,
+                        TensorCounts& counts) {
     const std::uint64_t line = access.line();
     Counts& count = counts[tensor_of(line)];
     count.l2_read += access.count();
@@ -116,28 +118,31 @@ void L2Slice::read_copy(unsigned home, Access access, const SectorCache::Outcome
     count.fabric += sector_count(near.missing);
     unsigned absent = 0;
     if (near.missing != 0) {
-        const SectorCache::Outcome outcome = partitions_[home].touch(line, mixed(line), near.missing, false);
+        const SectorCache::Outcome outcome = partitions_[home].touch(line, hash, near.missing, false);
         refill(line, outcome, true, counts);
         absent = outcome.missing;
     }
     count.l2_hit += access.count() - sector_count(absent);
 }
 
-void L2Slice::access_in_turn(std::vector<Pending>& pending) {
-    const auto in_turn = [&](auto access) {
-        while (!pending.empty()) {
-            auto kept = pending.begin();
-            for (Pending& one : pending) {
-                access(one.partition, *one.next++, counts_[one.counted ? 1 : 0]);
-                if (one.next != one.end) *kept++ = one;
+void L2Slice::access(std::span<const Access> accesses) {
+    // So many at a time: the host fetches the sets of all while it looks at the first.
+    constexpr std::size_t kTogether = 16;
+    std::array<std::uint64_t, kTogether> hashes;
+    const auto each = [&](auto one) {
+        for (std::size_t first = 0; first < accesses.size(); first += kTogether) {
+            const std::span<const Access> some = accesses.subspan(first, std::min(kTogether, accesses.size() - first));
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                hashes[i] = mixed(some[i].line());
+                for (const SectorCache& cache : partitions_) cache.prefetch(hashes[i]);
             }
-            pending.erase(kept, pending.end());
+            for (std::size_t i = 0; i < some.size(); ++i) one(some[i], hashes[i], counts_[some[i].counted()]);
         }
     };
     if (halves_ > 1)
-        in_turn([this](unsigned from, Access one, TensorCounts& counts) { access_halves(from, one, counts); });
+        each([this](Access access, std::uint64_t hash, TensorCounts& counts) { access_halves(access, hash, counts); });
     else
-        in_turn([this](unsigned, Access one, TensorCounts& counts) { access_l2(0, one, counts); });
+        each([this](Access access, std::uint64_t hash, TensorCounts& counts) { access_l2(0, access, hash, counts); });
 }
 
 void L2Slice::touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts) {
@@ -145,9 +150,9 @@ void L2Slice::touch_part(std::size_t part, unsigned partition, const GroupRead& 
     const std::size_t home = part % halves_;
     Counts& count = counts[read.tensor];
     partitions_[partition].touch_group(
-        part, lines, read.sectors, [&](std::uint64_t line, const SectorCache::Outcome& outcome) {
+        part, lines, read.sectors, [&](std::uint64_t line, std::uint64_t hash, const SectorCache::Outcome& outcome) {
             if (halves_ > 1 && home != partition) {
-                read_copy(static_cast<unsigned>(home), {line, read.sectors, Action::read}, outcome, counts);
+                read_copy(static_cast<unsigned>(home), {line, read.sectors, Action::read}, hash, outcome, counts);
                 return;
             }
             refill(line, outcome, true, counts);

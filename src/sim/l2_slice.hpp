@@ -13,6 +13,7 @@
 #include "sim/check_bits.hpp"
 #include "sim/counts.hpp"
 #include "sim/line_groups.hpp"
+#include "sim/round_order.hpp"
 #include "sim/sector_cache.hpp"
 
 namespace gambrel::sim_detail {
@@ -26,8 +27,6 @@ struct GroupRead {
 
 class L2Slice {
 public:
-    // Fixed, so that results do not depend on how many threads share the slices.
-    static constexpr unsigned kSlices = 16;
     // The slice of a line. Lines that share check bits share the memory channel that has them.
     static unsigned slice_of(std::uint64_t line, std::uint64_t hash, std::uint64_t ecc_lines) {
         return static_cast<unsigned>((ecc_lines > 0 ? mixed(line / ecc_lines) : hash) % kSlices);
@@ -37,15 +36,8 @@ public:
     // Of a group: the lines of each slice go to it. In the order of groups, all of them.
     static void add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices);
 
-    // What one CTA asks for in a step, from an SM of this partition; `counted`: as traffic of the counted CTAs.
-    struct Pending {
-        const Access *next, *end;
-        std::uint8_t partition;
-        bool counted;
-    };
-    // Takes one access of each in turn until none has any left, as the port of a slice that all SMs send to. Empties
-    // `pending`, each of which has at least one access.
-    void access_in_turn(std::vector<Pending>& pending);
+    // One after the other.
+    void access(std::span<const Access> accesses);
     struct AskedGroup {
         GroupRead read;
         std::uint8_t partition;
@@ -77,8 +69,8 @@ private:
         std::uint32_t first = 0, count = 0;  // of lines_
     };
     void touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts);
-    void access_l2(unsigned partition, Access access, TensorCounts& counts);
-    void access_halves(unsigned partition, Access access, TensorCounts& counts);
+    void access_l2(unsigned partition, Access access, std::uint64_t hash, TensorCounts& counts);
+    void access_halves(Access access, std::uint64_t hash, TensorCounts& counts);
     // A store or an atomic, at the home of its line.
     void store(SectorCache& cache, Access access, std::uint64_t hash, TensorCounts& counts);
     SectorCache::Outcome store_part(SectorCache& cache, Access access, std::uint64_t hash);
@@ -86,7 +78,8 @@ private:
     void refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts);
     void evict(const SectorCache::Outcome& outcome, TensorCounts& counts);
     // A read of a line that is at home in the other partition, after a look at the copies of this one.
-    void read_copy(unsigned home, Access access, const SectorCache::Outcome& near, TensorCounts& counts);
+    void read_copy(unsigned home, Access access, std::uint64_t hash, const SectorCache::Outcome& near,
+                   TensorCounts& counts);
     // part: of the sectors, those that must be read first.
     void write_dram(std::uint64_t line, unsigned sectors, unsigned part, TensorCounts& counts);
     void add_checks(std::uint64_t line, bool write, TensorCounts& counts);

@@ -11,6 +11,7 @@ namespace gambrel::sim_detail {
 namespace {
 
 constexpr RequestShape kAlongSide{32, 1};
+constexpr RequestShape kAlongDepth{1, 32};
 constexpr RequestShape kOneTap{1, 1};
 
 }  // namespace
@@ -26,6 +27,44 @@ DepthwiseStream::DepthwiseStream(Operands operands, Pass pass, const Mapping& ma
     tiles_ = ceil_div(pixels, threads_);
     steps_ = pass == Pass::wgrad ? tiles_ : view.k;
     ctas_ = pass == Pass::wgrad ? view.batch : tiles_ * view.batch;
+    const auto all = [](const Index& index) { return std::max<std::int64_t>(1, index.size()); };
+    const Operands& o = operands_;
+    if (pass == Pass::wgrad) {
+        // Pixels are the depth here: a warp takes 32 of them, of the gradient once and of the input once for each tap.
+        a_ = part(o.a, all(o.a.side), threads_, kAlongDepth, action_a_);
+        b_ = part(o.b, all(o.b.side), threads_, kAlongDepth, action_b_);
+        c_ = part(o.c, all(o.c.side), view.n, kAlongDepth, Action::write);
+    } else {
+        a_ = part(o.a, threads_, 1, kAlongSide, action_a_);
+        b_ = part(o.b, view.n, 1, kOneTap, action_b_);
+        c_ = part(o.c, threads_, view.n, kAlongSide, Action::write);
+    }
+}
+
+DepthwiseStream::Part DepthwiseStream::part(const AddressedOperand& operand, std::int64_t tile, std::int64_t step,
+                                            RequestShape shape, Action action) const {
+    Part made{&operand, tile, step, shape, action, {}};
+    TilePatterns patterns;
+    CtaState state;
+    const std::int64_t users =
+        std::max<std::int64_t>(1, ctas_ * tile / std::max<std::int64_t>(1, operand.side.size() * operands_.view.batch));
+    patterns.fill(TilePatterns::shape_of(operand, operands_.view.batch, tile, step, users),
+                  [&](std::int64_t batch, std::int64_t at, std::int64_t in_depth, std::vector<Access>& out) {
+                      state.batch = batch;
+                      append(made, state, at, in_depth, out);
+                      return Movable::anywhere;
+                  });
+    made.patterns = std::move(patterns);
+    return made;
+}
+
+// Of the batch that the state has.
+void DepthwiseStream::append(const Part& part, CtaState& state, std::int64_t tile, std::int64_t step,
+                             std::vector<Access>& out) const {
+    if (part.patterns.append(state.batch, tile, step, out, [](auto) { return true; })) return;
+    state.rows.assign(part.operand->side, tile * part.tile, part.tile);
+    state.depth.assign(part.operand->depth, step * part.step, part.step);
+    append_requests(*part.operand, state.batch, state.rows, state.depth, part.shape, part.action, out);
 }
 
 void DepthwiseStream::open(std::int64_t cta, CtaState& state) const {
@@ -36,46 +75,30 @@ void DepthwiseStream::open(std::int64_t cta, CtaState& state) const {
     }
     // Channels one after the other within a stretch of pixels, as the pixels of NHWC lie; of NCHW the other way round.
     state.batch = cta / tiles_;
-    state.rows.assign(operands_.a.side, cta % tiles_ * threads_, threads_);
-    state.columns.assign(operands_.b.side, 0, operands_.view.n);
 }
 
 void DepthwiseStream::step(CtaState& state, std::int64_t step, std::vector<Access>& out) const {
-    if (pass_ != Pass::wgrad) {
-        state.depth.assign(operands_.a.depth, step, 1);
-        append_requests(operands_.a, state.batch, state.rows, state.depth, kAlongSide, action_a_, out);
-        state.depth.assign(operands_.b.depth, step, 1);
-        append_requests(operands_.b, state.batch, state.columns, state.depth, kOneTap, action_b_, out);
-        return;
-    }
-    // Pixels are the depth here: a warp takes 32 of them, of the gradient once and of the input once for each tap.
-    const auto load = [&](const AddressedOperand& operand, Action action) {
-        state.rows.assign(operand.side, 0, operand.side.size());
-        state.depth.assign(operand.depth, step * threads_, threads_);
-        append_requests(operand, state.batch, state.rows, state.depth, {1, 32}, action, out);
-    };
-    load(operands_.a, action_a_);
-    load(operands_.b, action_b_);
+    const std::int64_t tile = pass_ == Pass::wgrad ? 0 : state.cta % tiles_;
+    append(a_, state, tile, step, out);
+    append(b_, state, 0, step, out);
 }
 
 void DepthwiseStream::close(CtaState& state, std::vector<Access>& out) const {
-    const bool wgrad = pass_ == Pass::wgrad;
-    state.rows.assign(operands_.c.side, wgrad ? 0 : state.cta % tiles_ * threads_,
-                      wgrad ? operands_.c.side.size() : threads_);
-    state.columns.assign(operands_.c.depth, 0, operands_.view.n);
+    const std::int64_t tile = pass_ == Pass::wgrad ? 0 : state.cta % tiles_, first = tile * threads_;
     if (operands_.bias) {
         // The channel's own number, for each warp.
         Stretch one;
         one.assign(operands_.bias->side, 0, 1);
         state.depth.assign(operands_.bias->depth, 0, 1);
-        for (std::size_t first = 0; first < state.rows.points.size(); first += 32)
+        const std::int64_t rows = operands_.c.side.size();
+        const std::int64_t threads = pass_ == Pass::wgrad ? rows : std::min(threads_, rows - first);
+        for (std::int64_t warp = 0; warp < ceil_div(threads, 32); ++warp)
             append_requests(*operands_.bias, state.batch, one, state.depth, kOneTap, Action::read, out);
     }
-    append_requests(operands_.c, state.batch, state.rows, state.columns, wgrad ? RequestShape{1, 32} : kAlongSide,
-                    Action::write, out);
+    append(c_, state, tile, 0, out);
     for (const AddressedOperand& zeros : operands_.zeros) {
-        const std::int64_t tile = state.cta % tiles_, first = tile * threads_;
         state.rows.assign(zeros.side, first, tile + 1 == tiles_ ? zeros.side.size() - first : threads_);
+        state.columns.assign(zeros.depth, 0, operands_.view.n);
         append_requests(zeros, state.batch, state.rows, state.columns, kAlongSide, Action::write, out);
     }
 }

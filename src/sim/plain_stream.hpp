@@ -4,6 +4,7 @@
 
 #include "sim/operands.hpp"
 #include "sim/stream.hpp"
+#include "sim/tile_patterns.hpp"
 
 namespace gambrel::sim_detail {
 
@@ -20,10 +21,24 @@ public:
     [[nodiscard]] double shared_memory_bytes(std::int64_t) const override { return 0; }
 
 private:
+    // An operand as CTAs ask for it: so much of its side and depth in a step, in requests of this shape.
+    struct Part {
+        const AddressedOperand* operand = nullptr;
+        std::int64_t tile = 1, step = 1;
+        RequestShape shape = {};
+        Action action = Action::read;
+        TilePatterns patterns = {};
+    };
+    [[nodiscard]] Part part(const AddressedOperand& operand, std::int64_t tile, std::int64_t step, RequestShape shape,
+                            Action action) const;
+    void append(const Part& part, CtaState& state, std::int64_t tile, std::int64_t step,
+                std::vector<Access>& out) const;
+
     Operands operands_;
     Pass pass_;
     Action action_a_, action_b_;
     std::int64_t threads_, tiles_, steps_, ctas_;
+    Part a_, b_, c_;
 };
 
 // Each CTA has its share of every tensor: 16 bytes a thread of the largest, and as large a part of the others.

@@ -9,12 +9,13 @@
 namespace gambrel::sim_detail {
 namespace {
 
-// Events of one batch: enough for threads to share, little enough for the misses to stay in the host's caches. Batches
-// are whole rounds (hierarchy.hpp).
-constexpr std::size_t kBatch = 2048;
-std::size_t batch(const Device& device) {
+// Events of one batch for each thread: little enough for what they ask of L2 to stay in the caches of the host's core,
+// and of four threads or more enough to share. Batches are whole rounds (hierarchy.hpp).
+constexpr std::size_t kBatch = 512;
+constexpr unsigned kMostShares = 4;
+std::size_t batch(const Device& device, unsigned threads) {
     const std::size_t round = std::size_t{device.caches.sms} * device.ctas_per_sm;
-    return round * std::max<std::size_t>(1, kBatch / round);
+    return round * std::max<std::size_t>(1, kBatch * std::clamp(threads, 1U, kMostShares) / round);
 }
 
 class Runner {
@@ -23,8 +24,8 @@ public:
         : stream_(stream),
           device_(device),
           options_(options),
-          hierarchy_(stream, device.caches, device.ctas_per_sm,
-                     options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency())) {}
+          threads_(options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency())),
+          hierarchy_(stream, device.caches, device.ctas_per_sm, threads_) {}
 
     RunResult all() {
         const std::int64_t ctas = stream_.ctas();
@@ -99,7 +100,7 @@ private:
         Schedule schedule(stream_, {device_.caches.sms, device_.ctas_per_sm, in_progress}, device_.contention,
                           options_.seed, first, end);
         std::int64_t ended = 0;
-        const std::size_t most = batch(device_);
+        const std::size_t most = batch(device_, threads_);
         for (schedule.next(most, events_); !events_.empty(); schedule.next(most, events_)) {
             if (options_.stop.stop_requested()) {
                 stopped_ = true;
@@ -137,6 +138,7 @@ private:
     const AddressStream& stream_;
     const Device& device_;
     const SimulationOptions& options_;
+    unsigned threads_;
     Hierarchy hierarchy_;
     std::vector<Event> events_;
     std::int64_t planned_ = 1, done_ = 0;

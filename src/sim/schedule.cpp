@@ -1,6 +1,7 @@
 #include "sim/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -18,8 +19,6 @@ double gaussian(std::mt19937_64& random) {
 
 }  // namespace
 
-bool Schedule::later(const Turn& a, const Turn& b) { return a.time != b.time ? a.time > b.time : a.sm > b.sm; }
-
 Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contention, std::uint64_t seed,
                    std::int64_t first, std::int64_t end)
     : stream_(stream),
@@ -28,6 +27,8 @@ Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contenti
       next_(first),
       end_(end),
       sms_(shape.sms),
+      leaves_(std::bit_ceil(std::size_t{shape.sms})),
+      turns_(2 * leaves_),
       random_(seed) {
     // Each competitor adds its variance; alone on its SM a CTA has nobody to lose slots to.
     contention_.spread *= std::sqrt(static_cast<double>(shape.ctas_per_sm) - 1);
@@ -40,7 +41,7 @@ Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contenti
                 resident.step = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(resident.steps + 1));
         }
     for (std::uint32_t sm = 0; sm < shape.sms; ++sm)
-        if (sms_[sm].residents > 0) push(turn_of(sm));
+        if (sms_[sm].residents > 0) put(turn_of(sm));
 }
 
 void Schedule::launch(std::uint32_t sm, std::uint32_t slot) {
@@ -69,9 +70,14 @@ Schedule::Turn Schedule::turn_of(std::uint32_t sm) const {
     return turn;
 }
 
-void Schedule::push(Turn turn) {
-    heap_.push_back(turn);
-    std::push_heap(heap_.begin(), heap_.end(), later);
+void Schedule::put(Turn turn) {
+    std::size_t at = leaves_ + turn.sm;
+    turns_[at] = turn;
+    for (at /= 2; at > 0; at /= 2) {
+        // Of equal times the SM with the lower number is first.
+        const Turn &first = turns_[2 * at], &second = turns_[2 * at + 1];
+        turns_[at] = second.time < first.time ? second : first;
+    }
 }
 
 void Schedule::take_step(Resident& resident) {
@@ -87,10 +93,8 @@ void Schedule::take_step(Resident& resident) {
 
 void Schedule::next(std::size_t limit, std::vector<Event>& events) {
     events.clear();
-    while (events.size() < limit && !heap_.empty()) {
-        std::pop_heap(heap_.begin(), heap_.end(), later);
-        const Turn turn = heap_.back();
-        heap_.pop_back();
+    while (events.size() < limit && turns_[1].time < std::numeric_limits<double>::infinity()) {
+        const Turn turn = turns_[1];
         Sm& sm = sms_[turn.sm];
         advance(sm, turn.time);
         Resident& resident = sm.slots[turn.slot];
@@ -104,7 +108,7 @@ void Schedule::next(std::size_t limit, std::vector<Event>& events) {
             --sm.residents;
             if (next_ < end_) launch(turn.sm, turn.slot);
         }
-        if (sm.residents > 0) push(turn_of(turn.sm));
+        put(sm.residents > 0 ? turn_of(turn.sm) : Turn{.sm = turn.sm});
     }
 }
 

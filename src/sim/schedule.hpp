@@ -3,7 +3,9 @@
 // or on threads. docs/simulator.md, "How far CTAs drift", has the mechanism and where its two constants come from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -51,14 +53,13 @@ private:
         double clock = 0, since = 0;  // its own time, and the common time at which that was
     };
     struct Turn {
-        double time;
-        std::uint32_t sm, slot;
+        double time = std::numeric_limits<double>::infinity();  // infinity: no resident
+        std::uint32_t sm = 0, slot = 0;
     };
     void launch(std::uint32_t sm, std::uint32_t slot);
     void advance(Sm& sm, double time) const;
     [[nodiscard]] Turn turn_of(std::uint32_t sm) const;
-    void push(Turn turn);
-    static bool later(const Turn& a, const Turn& b);
+    void put(Turn turn);
     void take_step(Resident& resident);
 
     const AddressStream& stream_;
@@ -66,7 +67,10 @@ private:
     double keep_;  // of the lead from step to step
     std::int64_t next_, end_;
     std::vector<Sm> sms_;
-    std::vector<Turn> heap_;  // one for each SM that has residents
+    // The next turn of each SM, from leaves_ on, and above them a tree in which the earlier of two goes up: the next
+    // turn of all is at 1. A heap would have to guess which of two is earlier; this only chooses.
+    std::size_t leaves_;
+    std::vector<Turn> turns_;
     std::mt19937_64 random_;
 };
 

@@ -35,33 +35,30 @@ public:
         bool filled = false;  // a way that was empty: had the cache seen more of the past, this might have been a hit
     };
     // `hash` must be mixed(line): callers have it already. At least one sector.
-    Outcome touch(std::uint64_t line, std::uint64_t hash, unsigned sectors, bool dirty) {
+    [[gnu::always_inline]] Outcome touch(std::uint64_t line, std::uint64_t hash, unsigned sectors, bool dirty) {
         Set& set = sets_[set_of(hash)];
-        const unsigned bits = dirty ? sectors << 4U | sectors : sectors;
-        const unsigned way = find(set, line);
-        if (way < kMostWays) return {.missing = use_found(set, way, sectors, bits)};
-        return replace(set, leaving(set), line, sectors, bits);
+        return outcome(touch(set, line, sectors, dirty ? sectors << 4U | sectors : sectors));
     }
 
-    // The same for a cache that is never written: the sectors that were not there before. Inlined where it is called
-    // for every request; Outcome, which it leaves out, is a third of the instructions.
+    // The same for a cache that is never written: the sectors that were not there before.
     struct Read {
         unsigned missing = 0;
         bool filled = false;
     };
     [[gnu::always_inline]] Read read(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-        Set& set = sets_[set_of(hash)];
-        const unsigned way = find(set, line);
-        if (way < kMostWays) return {use_found(set, way, sectors, sectors)};
-        return {sectors, replace(set, leaving(set), line, sectors, sectors).filled};
+        const Touched touched = touch(sets_[set_of(hash)], line, sectors, sectors);
+        return {touched.missing, touched.filled()};
     }
 
     // A store to a part of one sector. Unless the sector is there it becomes dirty but stays missing.
     Outcome touch_part(std::uint64_t line, std::uint64_t hash, unsigned sector) {
-        Set& set = sets_[set_of(hash)];
-        const unsigned way = find(set, line);
-        if (way < kMostWays) return {.missing = use_found(set, way, sector, sector << 4U)};
-        return replace(set, leaving(set), line, sector, sector << 4U);
+        return outcome(touch(sets_[set_of(hash)], line, sector, sector << 4U));
+    }
+
+    // The host fetches what a look-up will need.
+    void prefetch(std::uint64_t hash) const {
+        const auto* const set = reinterpret_cast<const char*>(&sets_[set_of(hash)]);
+        for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
     }
 
     // Touches all `lines` of a group if all of them are there with these sectors: true, or nothing has happened.
@@ -80,29 +77,49 @@ public:
         use(group, lines);
         return true;
     }
-    // Touches the lines of a group one by one, f(line, outcome) after each.
+    // Touches the lines of a group one by one, f(line, hash, outcome) after each.
     template <class F>
     void touch_group(std::size_t number, std::span<const HashedLine> lines, unsigned sectors, F f) {
         groups_[number].whole = true;  // until one of its lines is driven out
         const std::int32_t start = clock_;
-        unsigned every = kAllSectors, some = 0, place = 0;
-        for (const auto& [line, hash] : lines) {
+        // All are looked for before the first is touched. None of them comes in for another, but one may go.
+        std::array<std::uint8_t, kMostGroup> candidates;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const Set& set = sets_[set_of(lines[i].hash)];
+            const unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(lines[i].line));
+            candidates[i] = static_cast<std::uint8_t>(std::countr_zero(same | 1U << kMostWays));
+            if ((same & (same - 1)) != 0) candidates[i] = static_cast<std::uint8_t>(find(set, lines[i].line));
+        }
+        const unsigned known = groups_[number].every;
+        unsigned every = kAllSectors, some = 0;
+        for (std::size_t place = 0; place < lines.size(); ++place) {
+            const auto [line, hash] = lines[place];
             Set& set = sets_[set_of(hash)];
-            unsigned way = find(set, line);
-            Outcome outcome;
-            if (way < kMostWays) {
-                outcome.missing = use_found(set, way, sectors, sectors);
+            unsigned way = candidates[place], state = 0;
+            Touched touched{.missing = sectors};
+            if (way < kMostWays && holds(set, way, line)) {
+                state = set.states[way];
+                state |= known & (0U - (state >> 15U));  // if it is grouped
+                touched.missing = sectors & ~state;
+                touched.there = true;
+                use(set, way);
             } else {
                 way = leaving(set);
-                outcome = replace(set, way, line, sectors, sectors);
+                touched.driven_out = set.states[way];
+                touched.driven_tag = set.tags[way];
+                put(set, way, line);
+                state = high_of(line);
             }
+            state |= kGrouped | sectors;
+            set.states[way] = static_cast<std::uint16_t>(state);
+            set.times[way] = start + 1 + static_cast<std::int32_t>(place);
             set.groups[way] = static_cast<std::uint16_t>(number);
-            set.places[way] = static_cast<std::uint8_t>(place++);
-            set.states[way] = static_cast<std::uint16_t>(set.states[way] | kGrouped);
-            every &= set.states[way];
-            some |= set.states[way];
-            f(line, outcome);
+            set.places[way] = static_cast<std::uint8_t>(place);
+            every &= state;
+            some |= state;
+            f(line, hash, outcome(touched));
         }
+        clock_ = start + static_cast<std::int32_t>(lines.size());
         Group& group = groups_[number];
         group.time = start + 1;
         group.every = static_cast<std::uint8_t>(every);
@@ -138,7 +155,8 @@ public:
 
 private:
     static constexpr unsigned kGrouped = 0x8000;
-    static constexpr unsigned kUsed = 0xFF;  // some sector is valid or dirty
+    static constexpr unsigned kHigh = 0x7F00;  // the rest of the line
+    static constexpr unsigned kUsed = 0xFF;    // some sector is valid or dirty
     struct alignas(64) Set {
         Ways<std::int32_t> tags{};     // the low half of lines
         Ways<std::int32_t> times{};    // of the last use
@@ -159,8 +177,14 @@ private:
         clock_ += static_cast<std::int32_t>(lines);
     }
     [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, set_count_); }
-    static std::uint64_t line_of(const Set& set, unsigned way) {
-        return std::uint64_t{set.states[way]} >> 8U << 57U >> 25U | static_cast<std::uint32_t>(set.tags[way]);
+    static std::uint64_t line_of(const Set& set, unsigned way) { return line_of(set.states[way], set.tags[way]); }
+    static std::uint64_t line_of(unsigned state, std::int32_t tag) {
+        return std::uint64_t{state & kHigh} << 24U | static_cast<std::uint32_t>(tag);
+    }
+    static unsigned high_of(std::uint64_t line) { return static_cast<unsigned>(line >> 32U) << 8U; }
+    static bool holds(const Set& set, unsigned way, std::uint64_t line) {
+        return set.tags[way] == static_cast<std::int32_t>(line) && (set.states[way] & kHigh) == high_of(line) &&
+               (set.states[way] & kUsed) != 0;
     }
     // kMostWays if it is not there.
     static unsigned find(const Set& set, std::uint64_t line) {
@@ -197,15 +221,6 @@ private:
         set.states[way] = static_cast<std::uint16_t>(set.states[way] | group.every);
         group.some = static_cast<std::uint8_t>(group.some | sectors);
     }
-    // The sectors that a line did not have; bits: of its new state.
-    unsigned use_found(Set& set, unsigned way, unsigned sectors, unsigned bits) {
-        if ((set.states[way] & kGrouped) != 0) look_closer(set, way, sectors);
-        const unsigned missing = sectors & ~unsigned{set.states[way]};
-        set.states[way] = static_cast<std::uint16_t>(set.states[way] | bits);
-        set.times[way] = ++clock_;
-        if (way != (set.order & 0xFU)) use(set, way);
-        return missing;
-    }
     // The way that was used longest ago, by its own time or by its group's.
     unsigned leaving(Set& set) {
         for (;;) {
@@ -220,16 +235,40 @@ private:
             postpone(set, way, used);
         }
     }
-    Outcome replace(Set& set, unsigned way, std::uint64_t line, unsigned sectors, unsigned bits) {
-        const unsigned old = set.states[way];
-        const unsigned dirty = old >> 4U & kAllSectors;
-        const Outcome outcome{sectors, line_of(set, way), dirty, dirty & ~old, old == 0};
-        set.tags[way] = static_cast<std::int32_t>(line);
-        set.states[way] = static_cast<std::uint16_t>(line >> 32U << 8U | bits);
+    struct Touched {
+        unsigned missing = 0;
+        unsigned driven_out = 0;  // state of the line that had to go; 0: none
+        std::int32_t driven_tag = 0;
+        bool there = false;
+        [[nodiscard]] bool filled() const { return !there && driven_out == 0; }
+    };
+    static Outcome outcome(const Touched& touched) {
+        const unsigned dirty = touched.driven_out >> 4U & kAllSectors;
+        return {touched.missing, line_of(touched.driven_out, touched.driven_tag), dirty, dirty & ~touched.driven_out,
+                touched.filled()};
+    }
+    // One line; bits: of its new state.
+    [[gnu::always_inline]] Touched touch(Set& set, std::uint64_t line, unsigned sectors, unsigned bits) {
+        const unsigned found = find(set, line);
+        if (found < kMostWays) {
+            if ((set.states[found] & kGrouped) != 0) look_closer(set, found, sectors);
+            const unsigned old = set.states[found];
+            set.states[found] = static_cast<std::uint16_t>(old | bits);
+            set.times[found] = ++clock_;
+            use(set, found);
+            return {.missing = sectors & ~old, .there = true};
+        }
+        const unsigned way = leaving(set);
+        const Touched touched{sectors, set.states[way], set.tags[way], false};
+        put(set, way, line);
+        set.states[way] = static_cast<std::uint16_t>(high_of(line) | bits);
         set.times[way] = ++clock_;
-        // It was the last in order, so the others move up by one.
+        return touched;
+    }
+    // Into the way that is last in order, so that the others move up by one.
+    void put(Set& set, unsigned way, std::uint64_t line) const {
+        set.tags[way] = static_cast<std::int32_t>(line);
         set.order = (set.order & ~used_) | (set.order << 4U & used_) | way;
-        return outcome;
     }
 
     unsigned ways_, last_shift_;  // of the nibble of the line that goes next

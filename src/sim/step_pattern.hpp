@@ -16,8 +16,8 @@ struct Period {
     std::int64_t steps = 0;
     std::uint64_t lines = 0;
 };
-// Of steps of `k` along the operand's depth.
-Period period_of(const AddressedOperand& operand, std::int64_t k);
+// Of steps of `k` along an index of elements of this size.
+Period period_of(const Index& index, const ElementSize& element, std::int64_t k);
 
 // Where the requests of a step may be moved to.
 enum class Movable : std::uint8_t { nowhere, where_fit, anywhere };

@@ -23,6 +23,7 @@ struct CtaState {
     std::int64_t batch = 0, first_k = 0, end_k = 0, split = 0;
     std::size_t part = 0;
     std::int64_t panel_a = 0, panel_b = 0;
+    std::int64_t tile_a = 0, tile_b = 0;
     std::size_t piece = 0;         // of stream-K
     std::int64_t piece_first = 0;  // the step of the CTA that it begins with
     Stretch rows, columns, depth;

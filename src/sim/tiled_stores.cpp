@@ -16,11 +16,12 @@ void TiledStream::close(CtaState& state, std::vector<Access>& out) const {
         return;
     }
     const Place at = place(state.cta);
-    assign_output(state, at);
-    if (splits_ > 1 && sums_in_workspace(mapping_))
+    if (splits_ > 1 && sums_in_workspace(mapping_)) {
+        assign_output(state, at);
         reduce(state, out);
-    else
+    } else {
         store(state, at, out);
+    }
 }
 
 void TiledStream::assign_output(CtaState& state, const Place& at) const {
@@ -32,10 +33,14 @@ void TiledStream::store(CtaState& state, const Place& at, std::vector<Access>& o
     // Of splits that add to memory the first adds the bias too.
     if (at.split == 0) load_bias(state, at, out);
     const bool in_order = mapping_.sums == SplitSums::in_order;
-    if (mapping_.overwrites || (in_order && at.split > 0))
+    if (mapping_.overwrites || (in_order && at.split > 0)) {
+        assign_output(state, at);
         append_requests(operands_.c, state.batch, state.rows, state.columns, store_, Action::read, out);
-    const Action action = splits_ > 1 && !in_order ? Action::atomic : Action::write;
-    append_requests(operands_.c, state.batch, state.rows, state.columns, store_, action, out);
+    }
+    if (!stored_.append(state.batch, at.row, at.column, out, [](auto) { return true; })) {
+        assign_output(state, at);
+        append_requests(operands_.c, state.batch, state.rows, state.columns, store_, store_action(), out);
+    }
     for (const AddressedOperand& zeros : operands_.zeros) {
         // They may be a few pixels more than those that taps reach.
         const auto rest = [](const Index& index, std::int64_t tile, std::int64_t tiles, std::int64_t size) {

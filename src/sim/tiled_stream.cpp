@@ -70,6 +70,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu&
           .side = &CtaState::rows,
           .pattern = &CtaState::pattern_a,
           .in_panel = &CtaState::panel_a,
+          .tile = &CtaState::tile_a,
           .tiles = rows_ * of_a,
           .users = columns_ / of_a,
           .size = mapping.cta.m / of_a,
@@ -78,6 +79,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu&
           .side = &CtaState::columns,
           .pattern = &CtaState::pattern_b,
           .in_panel = &CtaState::panel_b,
+          .tile = &CtaState::tile_b,
           .tiles = columns_ * of_b,
           .users = rows_ / of_b,
           .size = mapping.cta.n / of_b,
@@ -87,13 +89,16 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu&
     prepare(a_, mapping_.a, gpu);
     prepare(b_, mapping_.b, gpu);
     groups_.end_adding();
+    fill_stored();
 }
 
 void TiledStream::prepare(Loaded& loaded, const WarpLoad& load, const OnGpu& gpu) {
     loaded.shape = request_shape(load);
     loaded.shape.repeats = gpu.repeats();
     loaded.action = load_action(load);
-    loaded.period = period_of(*loaded.operand, mapping_.cta.k);
+    const AddressedOperand& operand = *loaded.operand;
+    loaded.period = period_of(operand.depth, operand.element, mapping_.cta.k);
+    fill_patterns(loaded);
     if (2 * loaded.period.steps > steps_) loaded.period = {};
     constexpr std::int64_t kWorthIt = 4;  // users
     const std::int64_t panels = operands_.view.batch * loaded.tiles * splits_ * steps_;
@@ -121,7 +126,8 @@ void TiledStream::open(const Loaded& loaded, std::int64_t tile, CtaState& state)
         state.*loaded.in_panel = ((state.batch * loaded.tiles + tile) * splits_ + state.split) * steps_;
         return;
     }
-    (state.*loaded.side).assign(loaded.operand->side, tile * loaded.size, loaded.size);
+    state.*loaded.tile = tile;
+    (state.*loaded.side).points.clear();  // assigned if a step must be made
     (state.*loaded.pattern).forget();
 }
 
@@ -131,6 +137,10 @@ void TiledStream::append_step(const Loaded& loaded, CtaState& state, std::int64_
     if (!loaded.panel.empty()) {
         const std::span<const Access> made = loaded.panel.of(state.*loaded.in_panel + step);
         out.insert(out.end(), made.begin(), made.end());
+        return;
+    }
+    if (append_moved_step(loaded, state, step, out)) {
+        if (loaded.parts > 1) add_received(loaded, first, out);
         return;
     }
     const bool whole = state.first_k + (step + 1) * mapping_.cta.k <= state.end_k;
@@ -155,8 +165,10 @@ Movable TiledStream::make_step(const Loaded& loaded, CtaState& state, std::int64
     thread_local StepMerger merger;
     const std::int64_t first = state.first_k + step * mapping_.cta.k;
     const std::size_t begin = out.size();
+    Stretch& side = state.*loaded.side;
+    if (side.points.empty()) side.assign(loaded.operand->side, state.*loaded.tile * loaded.size, loaded.size);
     state.depth.assign(loaded.operand->depth, first, std::min<std::int64_t>(mapping_.cta.k, state.end_k - first));
-    append_requests(*loaded.operand, state.batch, state.*loaded.side, state.depth, loaded.shape, loaded.action, out);
+    append_requests(*loaded.operand, state.batch, side, state.depth, loaded.shape, loaded.action, out);
     return merger.merge(out, begin, rules_);
 }
 

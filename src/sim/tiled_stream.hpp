@@ -5,6 +5,7 @@
 #include "sim/operands.hpp"
 #include "sim/panel.hpp"
 #include "sim/stream.hpp"
+#include "sim/tile_patterns.hpp"
 
 namespace gambrel::sim_detail {
 
@@ -46,16 +47,22 @@ private:
         Stretch CtaState::*side = nullptr;
         StepPattern CtaState::*pattern = nullptr;
         std::int64_t CtaState::*in_panel = nullptr;
+        std::int64_t CtaState::*tile = nullptr;
         std::int64_t tiles = 0, users = 0;
         std::int32_t size = 0;   // of a tile
         std::int64_t parts = 1;  // of a tile that CTAs of a cluster have in common: they are tiles by themselves here
         RequestShape shape = {};
         Action action = Action::read;
         Period period = {};
+        TilePatterns patterns = {};
         Panel panel = {};
     };
+    void fill_patterns(Loaded& loaded) const;
+    void fill_stored();
     void prepare(Loaded& loaded, const WarpLoad& load, const OnGpu& gpu);
     void open(const Loaded& loaded, std::int64_t tile, CtaState& state) const;
+    bool append_moved_step(const Loaded& loaded, const CtaState& state, std::int64_t step,
+                           std::vector<Access>& out) const;
     void append_step(const Loaded& loaded, CtaState& state, std::int64_t step, std::vector<Access>& out) const;
     void add_received(const Loaded& loaded, std::size_t first, std::vector<Access>& out) const;
     Movable make_step(const Loaded& loaded, CtaState& state, std::int64_t step, std::vector<Access>& out) const;
@@ -75,6 +82,9 @@ private:
     bool go_to_step(CtaState& state, std::int64_t step, std::vector<Access>& out) const;
     void open_piece(CtaState& state) const;
     void close_piece(CtaState& state, std::vector<Access>& out) const;
+    [[nodiscard]] Action store_action() const {
+        return splits_ > 1 && mapping_.sums != SplitSums::in_order ? Action::atomic : Action::write;
+    }
     void assign_output(CtaState& state, const Place& at) const;
     void store(CtaState& state, const Place& at, std::vector<Access>& out) const;
     void reduce(CtaState& state, std::vector<Access>& out) const;
@@ -91,6 +101,7 @@ private:
     StepMerger::Rules rules_;
     LineGroups groups_;
     Loaded a_, b_;
+    TilePatterns stored_;  // rows are tiles, columns are steps
     RequestShape store_;
 };
 

@@ -61,13 +61,48 @@ TEST(Rounds, requests_of_ctas_that_run_at_the_same_time_mix) {
 // Both steps of the only CTA in one batch: it writes a sector at the end of the first and reads it in the second.
 TEST(Rounds, what_a_cta_asks_for_in_its_next_step_comes_later) {
     std::uint64_t other = 6;  // of the same slice
-    while (mixed(other) % L2Slice::kSlices != mixed(5) % L2Slice::kSlices) ++other;
+    while (mixed(other) % kSlices != mixed(5) % kSlices) ++other;
     const Steps stream({{{{other, 0x1, Action::read}, {5, 0x1, Action::write}}, {{5, 0x1, Action::read}}}, {{}}});
     Hierarchy hierarchy(stream, {.sms = 2, .l1_lines = 0, .l2_lines = 4096}, 1, 1);
     const std::vector<Event> events{{0, 0, 0, 0, true, false}, {0, 1, 0, 0, false, false}};
     hierarchy.run(events, {});
     EXPECT_EQ(hierarchy.counts()[0].l2_hit, 1U);
     EXPECT_EQ(hierarchy.counts()[0].dram_read, 1U);
+}
+
+TEST(RoundOrder, takes_one_request_of_each_event_and_slice_in_turn) {
+    const auto read = [](std::uint64_t line) { return Access{line, kAllSectors, Action::read}; };
+    MissList first, second;
+    first.reserve(8);
+    first.begin_event();
+    first.add(read(1), 3, true);
+    first.add(read(2), 3, true);
+    first.add(read(3), 5, true);
+    first.add(read(4), 3, false);  // hits: L2 is not asked
+    const std::size_t one = first.size();
+    first.begin_event();
+    first.add(read(5), 3, true);
+    const MissList::Mark before = first.mark();
+    first.add(read(6), 3, true);
+    first.go_back(before);
+    first.add(read(7), 3, true);
+    second.reserve(8);
+    second.begin_event();
+    second.add(read(8), 3, true);
+    RoundOrder order;
+    order.sort(5 * kSlices, [&](auto f) {
+        f(second, std::size_t{0}, second.size());
+        f(first, std::size_t{0}, one);
+        f(first, one, first.size());
+    });
+    const auto lines = [&](unsigned slice) {
+        std::vector<std::uint64_t> result;
+        for (const Access access : order.of(slice)) result.push_back(access.line());
+        return result;
+    };
+    EXPECT_EQ(lines(3), (std::vector<std::uint64_t>{8, 1, 5, 2, 7}));
+    EXPECT_EQ(lines(5), std::vector<std::uint64_t>{3});
+    EXPECT_TRUE(lines(0).empty());
 }
 
 }  // namespace

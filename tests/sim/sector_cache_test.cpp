@@ -93,7 +93,7 @@ unsigned touch_group(SectorCache& cache, std::size_t group, unsigned sectors) {
     if (cache.miss_group(group, sectors, lines.size()))
         return sector_count(sectors) * static_cast<unsigned>(lines.size());
     unsigned missing = 0;
-    cache.touch_group(group, lines, sectors, [&](std::uint64_t, const SectorCache::Outcome& outcome) {
+    cache.touch_group(group, lines, sectors, [&](std::uint64_t, std::uint64_t, const SectorCache::Outcome& outcome) {
         missing += sector_count(outcome.missing);
     });
     return missing;

@@ -52,15 +52,16 @@ TEST(StepMerger, asks_l1_for_each_line_once_if_it_keeps_them_all) {
 TEST(StepPattern, knows_after_how_many_steps_the_same_taps_come_again) {
     // Nine taps in steps of eight: after nine steps, eight channels of 8 x 8 floats further on, which are 16 lines.
     const Convolution v = three_by_three(1, 64, 8, 8, 64);
-    Period period = period_of(operands(v, Pass::fwd, Precision::fp32, Layout::nchw, 8).a, 8);
+    const auto of_depth = [](const AddressedOperand& operand) { return period_of(operand.depth, operand.element, 8); };
+    Period period = of_depth(operands(v, Pass::fwd, Precision::fp32, Layout::nchw, 8).a);
     EXPECT_EQ(period.steps, 9);
     EXPECT_EQ(period.lines, 16U);
     // 7 x 7 floats: eight channels are 12.25 lines, so four times as many steps.
-    period = period_of(operands(three_by_three(1, 64, 7, 7, 64), Pass::fwd, Precision::fp32, Layout::nchw, 8).a, 8);
+    period = of_depth(operands(three_by_three(1, 64, 7, 7, 64), Pass::fwd, Precision::fp32, Layout::nchw, 8).a);
     EXPECT_EQ(period.steps, 36);
     EXPECT_EQ(period.lines, 49U);
     // Eight floats of a filter are a sector, four steps a line.
-    period = period_of(operands(v, Pass::fwd, Precision::fp32, Layout::nchw, 8).b, 8);
+    period = of_depth(operands(v, Pass::fwd, Precision::fp32, Layout::nchw, 8).b);
     EXPECT_EQ(period.steps, 36);
     EXPECT_EQ(period.lines, 9U);
 }
