@@ -157,7 +157,7 @@ Action setup_check(Parser& command) {
     command.add_option("--markdown", flags->markdown).optional_value("-");
     command.add_option("--junit", flags->junit).optional_value("-");
     command.add_option("--json", flags->json).optional_value("-");
-    command.add_option("--top", flags->analysis.output.top);
+    command.add_option("--top", flags->analysis.output.top).not_negative();
     command.add_flag("--allow-partial", flags->allow_partial);
     command.add_flag("--quiet,-q", flags->quiet);
     flags->analysis.add_reading_to(command);

@@ -147,7 +147,7 @@ Action setup_compare(Parser& command) {
     command.add_option("--sample", flags->simulation.sample).optional_value("5").range(2, 1000);
     flags->analysis.add_reading_to(command);
     flags->analysis.output.add_files_to(command);
-    command.add_option("--top", flags->analysis.output.top);
+    command.add_option("--top", flags->analysis.output.top).not_negative();
     return [flags] { return run_compare(*flags); };
 }
 

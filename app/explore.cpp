@@ -33,12 +33,13 @@ std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
-Result<double> positive(std::string_view text, const std::string& where) {
+Result<double> positive(const std::string_view given, const std::string& where) {
+    std::string_view text = given;
     if (text.ends_with("x")) text.remove_suffix(1);
     double value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc{} || end != text.data() + text.size() || !(value > 0) || value > 1e9)
-        return failure(where, fmt::format("\"{}\": expected a positive number, such as 2", text));
+        return failure(where, fmt::format("\"{}\": expected a positive number, such as 2", given));
     return value;
 }
 
@@ -162,7 +163,7 @@ int run_explore(const ExploreFlags& flags) {
     if (!report) return first ? bad_input(report.error()) : kBadInput;
     if (!first) return kDone;
     if (report->partial)
-        say(fmt::format("note: ended early; what follows is of the designs looked at so far{}",
+        say(fmt::format("note: interrupted; the results are those of the designs evaluated so far{}",
                         flags.resume.empty() ? "" : ", and the same command goes on from there"));
     const int status = emit(*report, flags.output);
     return status != kDone ? status : found_what_was_asked(*report) ? kDone : kNo;

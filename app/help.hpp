@@ -1,5 +1,5 @@
 // --help prints the page of docs/cli that is compiled in; --list-options prints the names that the parser knows, so
-// that a check can hold the two against each other.
+// that a check can compare the two.
 #pragma once
 
 #include <optional>

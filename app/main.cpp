@@ -29,20 +29,19 @@ struct Entry {
     Action (*setup)(Parser&);
 };
 constexpr Entry kCommands[] = {
-    {"analyze", "profiler files to the hierarchical Roofline", setup_analyze},
+    {"analyze", "the hierarchical Roofline of profiler reports and traces", setup_analyze},
     {"doctor", "what this machine can and cannot do, and how to fix it", setup_doctor},
     {"check", "a gate for CI: minimum percent of roof, nothing slower than a baseline", setup_check},
-    {"compare", "results side by side, whatever their origins: change or error at each level", setup_compare},
-    {"explore", "which resource of a GPU to scale: speed-up, bottleneck, sensitivity, front, inverse design",
-     setup_explore},
+    {"compare", "compare results of any origin: change or error at each level", setup_compare},
+    {"explore", "which resources of a GPU to scale: speed-up, bottleneck, sensitivity, cost", setup_explore},
     {"machines", "the catalogue of GPUs; one machine with the origin of each number", setup_machines},
-    {"predict", "bytes at each level and time of every layer of a network, no GPU needed", setup_predict},
-    {"measure", "characterize this machine: ceilings of arithmetic and memory", setup_measure},
-    {"profile", "run ncu with exactly the metrics needed, then analyze", setup_profile},
+    {"predict", "predict time and bytes at each level of every layer, without a GPU", setup_predict},
+    {"measure", "measure the ceilings of this machine for arithmetic and memory", setup_measure},
+    {"profile", "run ncu with exactly the metrics that the analysis needs, then analyse", setup_profile},
     {"report", "several results on one page: pages, results and machine files of the other commands", setup_report},
-    {"reproduce", "the published results, from their raw data", setup_reproduce},
-    {"simulate", "the same by simulating every address through the caches", setup_simulate},
-    {"validate", "the model against measured rows: error tables", setup_validate},
+    {"reproduce", "repeat published studies from their raw data", setup_reproduce},
+    {"simulate", "bytes at each level of every layer, by simulating every address", setup_simulate},
+    {"validate", "compare the model with measurements: error tables", setup_validate},
 };
 
 int usage_error(const CLI::App& root, int argc, char** argv, const CLI::ParseError& e) {

@@ -24,9 +24,8 @@ std::string passes_text(const Collection& collection) {
 std::string_view clock_text(const std::string& control) {
     if (control == "base")
         return "locked to base while a kernel is measured, so times repeat but are longer than at boost clock; "
-               "ceilings are taken at the "
-               "clock that ncu saw";
-    return "left alone: it may boost or throttle from pass to pass; ceilings are taken at the clock that ncu saw";
+               "ceilings use the clock that ncu measured";
+    return "left alone: it may boost or throttle from pass to pass; ceilings use the clock that ncu measured";
 }
 
 std::string_view cache_text(const std::string& control) {
@@ -52,12 +51,13 @@ constexpr Complaint kComplaints[] = {
      "  - a cluster or cloud may forbid it altogether: ask for a node or partition for profiling\n"
      "https://developer.nvidia.com/ERR_NVGPUCTRPERM has NVIDIA's words."},
     {"driver resource was unavailable",
-     "another tool holds the counters: a second profiler, or DCGM that monitors the node. Pause it (dcgmi profile "
+     "another tool uses the counters: a second profiler, or DCGM that monitors the node. Pause it (dcgmi profile "
      "--pause) and run again."},
     {"failed to connect to the CUDA driver",
      "there is no usable NVIDIA driver here: nvidia-smi must work first (in a container: start it with --gpus all)."},
     {"Failed to find metric",
-     "this ncu does not know one of the metrics; tell the authors of gambrel its version and the GPU. --tensor-by "
+     "this ncu does not know one of the metrics; please report its version and the GPU to the authors of gambrel. "
+     "--tensor-by "
      "instructions asks for fewer."},
     {"No kernels were profiled",
      "the program launched no CUDA kernel that the filters let through (--kernel, --nvtx-include, --launch-skip)."},

@@ -1,4 +1,4 @@
-// The ncu command line for a set of metrics, what its settings mean for the result, and what its complaints mean.
+// The ncu command line for a set of metrics, what its settings mean for the result, and what its error messages mean.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct ProfileRun {
 
 std::vector<std::string> ncu_arguments(const ProfileRun& run);
 
-// Lines for stderr: GPU, metrics and passes, and under which clock and caches the numbers come to be.
+// Lines for stderr: GPU, metrics and passes, and the settings of clock and caches under which the numbers are measured.
 std::string statement(const ProfileRun& run);
 
 // What to do about an error that ncu printed, or "".

@@ -142,10 +142,11 @@ Result<TargetGpu> find_gpu(const std::string& machine, const std::string& cc) {
     if (!machine.empty() || !cc.empty()) return gpu_of_flags(machine, cc);
     auto gpus = gpus_of_driver();
     if (gpus.empty())
-        return failure("GPU",
-                       "nvidia-smi is not there or names no GPU that gambrel knows. On a cluster ask for a node with a "
-                       "GPU; to see the "
-                       "command for one that is not here, name it: --gpu a100, or --cc 8.0, with --dry-run");
+        return failure(
+            "GPU",
+            "nvidia-smi was not found, or names no GPU that gambrel knows. On a cluster ask for a node with a "
+            "GPU; to see the "
+            "command for one that is not here, name it: --gpu a100, or --cc 8.0, with --dry-run");
     TargetGpu gpu = gpus.front();
     const bool alike =
         std::all_of(gpus.begin(), gpus.end(), [&](const auto& g) { return g.cc == gpu.cc && g.chip == gpu.chip; });

@@ -57,7 +57,8 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
         else
             wrong.insert(wrong.end(), result.error().begin(), result.error().end());
     };
-    take(named<Precision>(flags.precision, "--precision", precision_from, "fp64, fp32, tf32, fp16, bf16, fp8 or int8"),
+    take(named<Precision>(flags.precision, "--precision", precision_from,
+                          "fp64, fp32, tf32, fp16, bf16, fp8, int8 or fp4"),
          request.precision);
     take(named<Layout>(flags.layout, "--layout", layout_from, "nchw or nhwc"), request.layout);
     take(named<Pass>(flags.pass, "--pass", pass_from, "fwd, dgrad or wgrad"), request.pass);
@@ -75,6 +76,7 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
     request.tensor_parallel = flags.tensor_parallel;
     request.fused = flags.fused != "none";
     request.fastest_algorithm = flags.algorithm == "fastest";
+    if (wrong = without_effect(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
     return request;
 }
 
@@ -122,9 +124,12 @@ Result<std::optional<Frequency>> clock_of(const std::string& text) {
     // --clock takes MHz, as nvidia-smi prints them; a unit may be written all the same.
     const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
     const auto parsed = parse_quantity<Frequency>(bare ? text + " MHz" : text);
-    if (!parsed || parsed->value() <= 0)
+    // 1.41 is meant to be GHz, and 1410000 kHz.
+    if (!parsed || *parsed < Frequency{10e6} || *parsed > Frequency{10e9})
         return failure("--clock",
-                       fmt::format("\"{}\" is not a valid clock: expected a frequency such as 1410 MHz", text));
+                       fmt::format("\"{}\" is not a valid clock: expected a frequency such as 1410 MHz, from "
+                                   "10 MHz to 10 GHz",
+                                   text));
     return std::optional<Frequency>{*parsed};
 }
 

@@ -37,7 +37,7 @@ Result<std::string> find_nsys(const std::string& flag) {
         if (is_executable(path)) return path;
     return failure(
         "nsys",
-        "Nsight Systems is not here: install NVIDIA's package nsight-systems-cli, or name it with --nsys PATH. A "
+        "Nsight Systems was not found: install NVIDIA's package nsight-systems-cli, or name it with --nsys PATH. A "
         "PyTorch program can take a trace without it: torch.profiler.profile(record_shapes=True, "
         "with_modules=True), then export_chrome_trace(\"trace.json\") and `gambrel analyze trace.json`");
 }

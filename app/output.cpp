@@ -113,7 +113,7 @@ void OutputFlags::add_files_to(Parser& command) {
 
 void OutputFlags::add_to(Parser& command) {
     add_files_to(command);
-    command.add_option("--top", top);
+    command.add_option("--top", top).not_negative();
     command.add_flag("--no-chart", no_chart);
 }
 

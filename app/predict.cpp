@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gambrel/report.hpp>
 
@@ -45,7 +47,12 @@ int explain(const std::string& wanted, const Estimates& estimates, const OutputF
             const std::string title = e.layer->name + " on " + e.on->machine.name;
             return print_result(explained_text(title, explanation(e), output.text_style())) ? kDone : kBadInput;
         }
-    return bad_input({{"--explain", fmt::format("no layer \"{}\"{}", wanted, did_you_mean(wanted, names))}});
+    constexpr std::size_t kShown = 8;
+    std::string choice = did_you_mean(wanted, names);
+    if (choice.empty() && !names.empty())
+        choice = fmt::format("; expected a layer's name, such as \"{}\"",
+                             fmt::join(names.begin(), names.begin() + std::min(names.size(), kShown), "\", \""));
+    return bad_input({{"--explain", fmt::format("no layer \"{}\"{}", wanted, choice)}});
 }
 
 // One network on several GPUs: a line for each instead of layers.
@@ -54,12 +61,17 @@ int run_side_by_side(const PredictFlags& flags, const std::vector<std::string>& 
     if (!flags.network.layers.empty())
         return bad_input({{"--gpu", "names several, which is for a network; rows of a table have a column gpu"}});
     OutputFlags output = flags.output;
-    output.inputs = {flags.network.network};
+    output.inputs = machines;
+    output.inputs.push_back(flags.network.network);
     if (const Errors wrong = faults(output, ".csv .json .html"); !wrong.empty()) return bad_input(wrong);
     const auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
     std::vector<EstimatorOptions> options;
     for (const std::string& name : machines) {
+        if (name.empty())
+            return bad_input({{"--gpu", fmt::format("\"{}\" has an empty name; expected names with single commas "
+                                                    "between them",
+                                                    flags.machine.machine)}});
         PredictFlags one = flags;
         one.machine.machine = name;
         auto of_machine = options_of(one);
@@ -86,7 +98,7 @@ int run_predict(const PredictFlags& flags) {
     output.inputs = {flags.network.network, flags.network.layers, flags.machine.machine};
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
     if (flags.explain.empty() && can_stream(flags.network, output))
-        return stream_table(flags.network, *options, output, machine_notes(flags.machine.machine));
+        return stream_table(flags.network, *options, output, flags.machine.machine);
     auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
     if (!output.quiet) print_notes(machine_notes(flags.machine.machine));

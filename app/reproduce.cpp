@@ -19,6 +19,7 @@ struct ReproduceFlags {
     std::string study, folder, path, flop_rule = "paper";
     OutputFlags output;
     double min_time = 0;
+    bool host_drift = false;
 };
 
 constexpr std::size_t kListed = 5, kJoinedKernels = 24;  // unless --top says how many
@@ -135,7 +136,7 @@ std::vector<GpuPair> pairs_below(const ReproduceFlags& flags) {
                                           {"gemm_time_lowp.csv.gz", Precision::bf16}}) {
         const auto table = load_layer_table((fs::path(flags.folder) / file).string(), {precision});
         if (!table) continue;
-        const auto more = gpu_pairs(*table, flags.min_time / 1e3);
+        const auto more = gpu_pairs(*table, flags.min_time / 1e3, flags.host_drift);
         pairs.insert(pairs.end(), more.begin(), more.end());
     }
     return pairs;
@@ -215,12 +216,13 @@ Action setup_reproduce(Parser& command) {
         .one_of({"deepcam", "delta-scaling", "scaling-proof", "joined"});
     command.add_option("DIR", flags->folder);
     command.add_option("--min-ms", flags->min_time).not_negative();
+    command.add_flag("--host-drift", flags->host_drift);
     command.add_option("--flop-rule", flags->flop_rule).one_of({"corrected", "paper"});
     command.add_option("--csv", flags->output.csv).optional_value("-");
     command.add_option("-o,--output", flags->path);
     command.add_option("--theme", flags->output.theme).one_of({"light", "dark"});
     flags->output.top = 0;
-    command.add_option("--top", flags->output.top);
+    command.add_option("--top", flags->output.top).not_negative();
     command.add_flag("-f,--force", flags->output.force);
     command.add_flag("--quiet,-q", flags->output.quiet);
     return [flags] {

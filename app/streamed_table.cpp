@@ -22,7 +22,7 @@ bool can_stream(const NetworkFlags& network, const OutputFlags& output) {
 }
 
 int stream_table(const NetworkFlags& network, const EstimatorOptions& options, const OutputFlags& output,
-                 const Errors& notes) {
+                 const std::string& machine) {
     const auto request = request_of(network);
     if (!request) return bad_input(request.error());
     LayerTableOptions table_options;
@@ -30,7 +30,7 @@ int stream_table(const NetworkFlags& network, const EstimatorOptions& options, c
     table_options.names = false;  // no message and no column of CSV has them
     auto table = LayerTableReader::open_file(request->table, table_options);
     if (!table) return bad_input(table.error());
-    if (!output.quiet) print_notes(notes);
+    if (!output.quiet) print_notes(machine_notes(machine));
 
     const InterruptGuard interrupt;
     const EstimateRowsCsv csv(table->columns(), options.method);

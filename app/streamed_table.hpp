@@ -8,8 +8,8 @@ namespace gambrel::app {
 
 // Whether CSV is all that is asked for: a text, a picture or a page shows all rows together.
 bool can_stream(const NetworkFlags& network, const OutputFlags& output);
-// Exit status. `notes` are printed before those of the table.
+// Exit status. What is noted of the choice of the machine is printed before the notes of the table.
 int stream_table(const NetworkFlags& network, const EstimatorOptions& options, const OutputFlags& output,
-                 const Errors& notes);
+                 const std::string& machine);
 
 }  // namespace gambrel::app

@@ -20,7 +20,7 @@ struct ValidateFlags {
     MachineFlags machine;
     OutputFlags output;
     std::size_t worst = 8;
-    bool simulate = false, hold_out = false;
+    bool simulate = false, hold_out = false, host_drift = false;
     int sample = 0;
 };
 
@@ -29,6 +29,7 @@ Result<ValidationOptions> options_of(const ValidateFlags& flags) {
     if (!estimator) return tl::unexpected(estimator.error());
     ValidationOptions options;
     options.estimator = std::move(*estimator);
+    options.host_drift = flags.host_drift;
     if (!flags.min_time.empty()) {
         const auto time = parse_quantity<Seconds>(flags.min_time);
         if (!time) return failure("--min-time", fmt::format("\"{}\": {}", flags.min_time, time.error()));
@@ -114,6 +115,7 @@ Action setup_validate(Parser& command) {
     command.add_option("--where", flags->where).one_value();
     command.add_option("--worst", flags->worst);
     command.add_flag("--hold-out", flags->hold_out);
+    command.add_flag("--host-drift", flags->host_drift);
     command.add_flag("--simulate", flags->simulate);
     command.add_option("--sample", flags->sample).optional_value("5").range(2, 1000);
     flags->output.add_files_to(command);

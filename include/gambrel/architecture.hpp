@@ -155,6 +155,7 @@ struct MatrixGemm {
     double l2_reuse = 1;      // bytes that SMs get for each one that L2 sends: clusters share operands
     double dram_reach = 1;    // share of the pin rate that streams of operands reach
     double narrow_reach = 1;  // share of the peak that FP8 and narrower formats reach
+    FlopPerCycle full_rate;   // FP16 rate of an SM of the GPU that these kernels were written for
     // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
     // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
     double flop_energy = 0;

@@ -1,5 +1,5 @@
-// What every room stands on: errors as values, names similar to a mistyped one, and strings stored once. The library
-// never prints and never exits: it returns Errors. Knows no domain.
+// What every room uses: errors as values, names similar to a mistyped one, and strings stored once. The library never
+// prints and never exits: it returns Errors. Knows no domain.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ inline tl::unexpected<Errors> failure(std::string where, std::string what) {
 std::string to_text(const Error& error);
 std::string to_text(const Errors& errors);  // one line each
 
-// The candidates that may have been meant: equal but for case, else a slip of the pen (nearest by edit distance), else
+// The candidates that may have been meant: equal but for case, else a typing error (nearest by edit distance), else
 // those that share a word with `name` ("resnet" and "resnet50", "bert" and "bert-base"). Empty if none is near enough.
 std::vector<std::string> similar_names(std::string_view name, std::span<const std::string> candidates);
 // Only slips: the nearest candidate, or "".

@@ -1,6 +1,6 @@
-// Two results side by side, whatever their origins: kernels matched, the change of each amount, and which roof explains
-// the change of time. Invariant: every row of both sides is in exactly one pair; what found no partner is a pair of
-// one. Pure; reads no file.
+// Compares two results of any origin: kernels matched, the change of each amount, and which roof explains the change of
+// time. Invariant: every row of both sides is in exactly one pair; what found no partner is a pair of one. Pure; reads
+// no file.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Change {
 enum class Cause : std::uint8_t { efficiency, roof, clock, count };
 
 // The ratio of times as a product: clock * bytes * work * rate = after / before. `bytes` or `work` is 1, whichever the
-// binding roof of the side after does not have; `rate` is what no roof explains. docs/model.md, "Which roof explains".
+// binding roof of the side after does not have; `rate` is what no roof explains. docs/model/roofline.md.
 struct TimeFactors {
     double clock = 1, bytes = 1, work = 1, rate = 1;
 };
@@ -42,8 +42,8 @@ struct ComparedPair {
     Change time, flop, flop_rate, clock, launches;
     Change share;  // of the time of its own side
     PerLevel<Change> bytes, intensity;
-    // The change that, put alone into the side before, brings its time nearest to the side after; and the part of the
-    // change of time that it makes good (1: all).
+    // The change that, applied alone to the side before, brings its time nearest to the side after; and the share of
+    // the change of time that it explains (1: all).
     Cause cause = Cause::efficiency;
     Bound explained_by;  // the roof, if that is the cause
     double explained = 0;
@@ -67,9 +67,9 @@ struct CompareOptions {
 // `before` and `after` must be of one grouping.
 Comparison comparison(Analysis before, Analysis after, const CompareOptions& options = {});
 
-// A gate: does every kernel that matters reach its share of the roof, and is none slower or hungrier than a baseline?
-// A baseline belongs to one machine: it keeps the hash of the machine's numbers, because a percentage of another roof
-// or a time of another device means nothing. Pure but for the text of a baseline; reads no file.
+// A gate: does every kernel that matters reach its share of the roof, and does none take more time or bytes than a
+// baseline? A baseline belongs to one machine: it keeps the hash of the machine's numbers, because a percentage of
+// another roof or a time of another device means nothing. Pure but for the text of a baseline; reads no file.
 
 struct BaselineKernel {
     std::string name, phase;

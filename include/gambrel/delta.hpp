@@ -1,6 +1,6 @@
 // The closed-form model of a layer on a GPU: bytes at L1, L2 and DRAM and time, after DeLTA (arXiv 1904.01691) and
 // beyond it. In two stages: prepare a layer and its mapping once, then evaluate on the numbers of any GPU. Pure: reads
-// no file, prints nothing, allocates nothing for a prediction. docs/model.md has the equations.
+// no file, prints nothing, allocates nothing for a prediction. docs/model has the equations.
 #pragma once
 
 #include <algorithm>

@@ -72,8 +72,8 @@ struct Estimate {
 // What a table shows of an estimate, or of the estimates of one row together: amounts are sums, tile and bound those of
 // the first.
 struct Figures {
-    std::shared_ptr<const EstimatedMachine> on;
-    Tile tile;  // 0 where the kernel has none
+    const EstimatedMachine* on = nullptr;  // the estimate's, or one of those that the Estimator keeps
+    Tile tile;                             // 0 where the kernel has none
     Flops flop;
     Bytes l1, l2, dram;
     Seconds time;            // 0: unknown
@@ -83,7 +83,7 @@ struct Figures {
 };
 Figures figures(const Estimate& estimate);
 
-// Keeps the machines that it has met, so that a row costs no search. Layers must outlive their estimates.
+// Keeps the last 256 machines that it has met, so that a row costs no search. Layers must outlive their estimates.
 class Estimator {
 public:
     explicit Estimator(EstimatorOptions options) : options_(std::move(options)) {}
@@ -97,23 +97,25 @@ public:
     void set_simulation(SimulationOptions options) { options_.simulation = std::move(options); }
 
 private:
-    Result<std::shared_ptr<const EstimatedMachine>> machine_for(const Layer& layer);
+    // Where every row has a clock of its own, the machines of rows long past would fill the memory.
+    static constexpr std::size_t kMostKnown = 256;
+    using SharedMachine = std::shared_ptr<const EstimatedMachine>;
+    Result<const SharedMachine*> machine_for(const Layer& layer);
     // Why a machine cannot run a layer, or a note that it computes in another precision or at another clock.
     Result<std::string> note_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] std::shared_ptr<const Layer> layer_by_algorithm(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] bool searches_tile() const { return options_.search && !options_.tile; }
     [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
-    [[nodiscard]] Result<Figures> figures_on(const std::shared_ptr<const EstimatedMachine>& on,
-                                             const Layer& layer) const;
+    [[nodiscard]] Result<Figures> figures_on(const EstimatedMachine& on, const Layer& layer) const;
     EstimatorOptions options_;
     struct KnownMachine {
         double clock = 0;  // below 0: which one was asked for
         std::string gpu;
-        std::shared_ptr<const EstimatedMachine> on;
+        SharedMachine on;
     };
-    std::vector<KnownMachine> known_;
-    std::size_t met_ = 0;  // machines, with those that are forgotten
+    std::vector<KnownMachine> known_;  // the oldest is replaced
+    std::size_t met_ = 0;              // machines, with those that are forgotten
 };
 
 // Layers to be estimated: a table, whose rows are kept as they are, or a network, whose equal layers are merged
@@ -142,6 +144,9 @@ struct LayerRequest {
     bool in_order = false;           // every layer as it runs; otherwise layers that are equal are one, with a count
     bool fastest_algorithm = false;  // of a network's convolutions, as NetworkRecipe has it
 };
+// What is asked for and would change nothing: sizes and passes of a table, whose rows have their own, options of
+// transformers for other networks. load_layers refuses such a request.
+Errors without_effect(const LayerRequest& request);
 Result<LayerSet> load_layers(const LayerRequest& request);
 
 // One row of a table or one layer of a network; no estimates where there is a reason, two for a whole backward pass.
@@ -225,6 +230,20 @@ std::optional<GpuRanking> gpu_ranking(std::span<const Estimates> each);
 
 // As any other source gives it: one kernel for each estimate, of all runs of its layer.
 Run to_run(const Estimates& estimates);
+
+// Where a framework's host takes longer for every shape that it has called before, times grow from the first row of a
+// table to its last by more than their kernels do. No model of kernels can tell; the order of the rows can.
+struct TimedCall {
+    double place = 0;  // from 0, the first call of a run, to 1, its last
+    Seconds measured, predicted;
+};
+struct HostDrift {
+    Seconds first, last;  // host time of the first and the last call beside what was predicted
+    [[nodiscard]] Seconds at(double place) const { return first + (last - first) * place; }
+};
+// The line with the least mean |predicted / measured - 1|. Nothing from fewer than a hundred calls, or where it lowers
+// that error by less than a fifth: then the order of the rows says nothing.
+std::optional<HostDrift> host_drift(std::span<const TimedCall> calls);
 
 // Why an algorithm or kernel is not what the model describes; empty if it is.
 std::string not_modelled(const Layer& layer);

@@ -1,6 +1,6 @@
-// Many machines side by side: which resource of a GPU to scale, by how much, and in balance with which others.
-// Invariant: a design is a set of factors on one starting machine; its mapping and traffic are computed again, and
-// equal requests get equal answers however many threads or ranks share the work. It reads no profile and draws nothing.
+// Many machines side by side: which resources of a GPU to scale, and by how much. Invariant: a design is a set of
+// factors on one starting machine; its mapping and traffic are computed again, and equal requests get equal answers
+// however many threads or ranks share the work. It reads no profile and draws nothing.
 #pragma once
 
 #include <array>
@@ -266,7 +266,9 @@ struct GpuPair {
     double error = 0, roofline_error = 0;  // mean |predicted ratio / measured ratio - 1|
 };
 inline constexpr std::size_t kFewestShared = 20;  // rows, below which a pair is left out
-std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time);
+// With `host_drift` what the host of a framework takes longer with every row is added, where the rows tell it: see
+// HostDrift.
+std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time, bool host_drift = false);
 Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from, double min_time);
 
 // Every number that a factor scales is labelled assumed; a design of factors 1 is the machine itself.

@@ -78,6 +78,9 @@ struct Machine {
     std::optional<ComputeCapability> compute_capability;
     Clocks clocks;
     Fact<double> board_power;  // W; the limit that the board is sold with
+    // From the end of one kernel of a stream to the start of the next, with the host and driver that the board was seen
+    // with. Absent: the model's constant.
+    Fact<Seconds> launch;
     Organisation sm;
     PerPipe<Arithmetic> pipes;
     std::vector<MemoryLevel> levels;
@@ -151,6 +154,8 @@ std::span<const Machine> catalogue();
 // By id, alias, or the name that a driver prints, without regard to case, order of words and vendor ("RTX 4090",
 // "4090", "NVIDIA GeForce RTX 4090"); nullptr if unknown.
 const Machine* find_in_catalogue(std::string_view name);
+// Ids of the boards that a name which is not in the catalogue may have meant; often none.
+std::vector<std::string> similar_in_catalogue(const std::string& name);
 // The first `most` of one compute capability, in the order of the catalogue. Others are not read, which would take most
 // of the time of a short command.
 std::vector<const Machine*> machines_of(ComputeCapability capability, std::size_t most = static_cast<std::size_t>(-1));

@@ -33,13 +33,20 @@ struct Calibration {
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
     double quantization_passes = 0, drift_waves = 0, l2_out_of_step = 0;
-    Seconds joined_maximum;
+    Seconds joined_maximum, sum_of_parts;
     double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
     double sliced_waves = 0, wide_waves = 0, long_part = 0;
     double wgrad_ctas_per_sm = 0, wgrad_least_parts = 0, wgrad_matrix_ctas = 0, gemm_split_chunk = 0,
            convolution_split_from = 0;
 };
 const Calibration& calibration();
+
+// Products on Tensor Cores by the kernels of Architecture::matrix_gemm. The start and the end of a tile take as many
+// cycles in every precision and on every GPU that runs these kernels; here in elements of k at `rate`.
+double tile_overhead(const MatrixGemm& library, FlopPerCycle rate);
+// Waves that are charged for `even` CTAs an SM, each with `k` of the reduction and a tile's overhead. SMs that would be
+// idle take over a part of k, but none shorter than Calibration::gemm_split_chunk.
+double charged_waves(double even, double k, double overhead);
 
 struct FittedConstant {
     std::string name, value, mechanism, rows;  // the value with its unit
@@ -213,8 +220,12 @@ struct KernelName {
     // nothing that a tile describes.
     enum class Family : std::uint8_t { cudnn, engine, direct, gemm, winograd, other };
     Family family = Family::other;
+    std::string_view other_algorithm = {};  // of the function below
 };
 KernelName parse_kernel_name(std::string_view name);
+// Which algorithm that is no implicit GEMM the name of an algorithm or a kernel speaks of: "WINOGRAD", "FFT", "DIRECT",
+// "winograd", or "" if none.
+std::string_view other_algorithm(std::string_view name);
 
 // The pipe that multiplies for a layer: a Tensor Core where the GPU has one for the precision and the row does not say
 // otherwise. An error where the GPU computes in no such precision; `note` where libraries compute in another one.
@@ -232,8 +243,10 @@ Layer one_group(const Layer& layer);
 // rule first, and of FP32 convolutions on CUDA cores, forward and dgrad, by its engines and by Winograd's algorithm.
 // Any other layer as it is.
 std::vector<Layer> by_library_algorithms(const Layer& layer, const Machine& machine);
-// What the row gives, else what its kernel's name says, else the rule of docs/model.md for the machine's architecture,
-// the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
+// A tile of a row that has a shorter side is not that of a GEMM's CTA, and not used.
+inline constexpr std::int64_t kSmallestTile = 8;
+// What the row gives, else what its kernel's name says, else the rule of docs/model/mapping.md for the machine's
+// architecture, the layer's pass and precision. Does not ask whether the GPU has the precision: pipe_for does.
 Mapping mapping_for(const Layer& layer, const Machine& machine);
 Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits);
 // The same for another tile: threads, registers and shared memory follow. What --best-mapping searches over.

@@ -48,7 +48,7 @@ std::string check_junit(const CheckResult& result, std::string_view title);
 std::string check_json(const CheckResult& result, std::string_view title);
 
 // Several runs of one application side by side, as arXiv 2009.05257 compares those of DeepCAM: launches, time, work by
-// pipe, bytes and intensity at each level, the share of kernels that do no FLOP, the kernels that take the time.
+// pipe, bytes and intensity at each level, the share of kernels that do no FLOP, the longest kernels.
 struct StudyRun {
     std::string framework, name, phase, precision;
     Analysis analysis;  // grouped by kernel
@@ -101,7 +101,8 @@ public:
 
 private:
     std::size_t given_;
-    std::string heading_, origin_;
+    std::string heading_;
+    std::string end_;  // of a row with figures
 };
 std::string estimates_json(const Estimates& estimates, const Analysis& roofline);
 // The same network on several GPUs: one column for each.
@@ -139,8 +140,8 @@ std::string proof_text(const RatioProof& proof, const TextStyle& style);
 std::string proof_csv(const RatioProof& proof);
 std::string gpu_pairs_text(const std::vector<GpuPair>& pairs, const TextStyle& style);
 
-// The models against measured rows. Markdown is for publishing: mean errors by precision, pass and algorithm, then
-// every row; `made_by` is the command.
+// The models compared with measured rows. Markdown is for publishing: mean errors by precision, pass and algorithm,
+// then every row; `made_by` is the command.
 std::string validation_text(const Validation& validation, const std::string& title, const TextStyle& style,
                             std::size_t worst);
 std::string validation_csv(const Validation& validation);
@@ -268,7 +269,7 @@ Result<std::string> result_page(const Estimates& estimates, const Analysis& roof
 Result<std::string> result_page(std::span<const Estimates> each, const PageStyle& style);
 // The comparisons first, then each side of them.
 Result<std::string> result_page(std::span<const Comparison> comparisons, const PageStyle& style);
-// Layers on the Roofline, from where the start has them to where the design that the reader is led to puts them.
+// Layers on the Roofline, at the start and at the recommended design.
 Result<std::string> result_page(const ExplorationReport& report, const PageStyle& style);
 Result<std::string> result_page(const Measurement& measurement, const PageStyle& style);
 

@@ -39,15 +39,15 @@ struct PipeVerdict {
     double of_ceiling = 0;
 };
 
-// What holds a kernel up that is far from every roof. latency: warps wait for memory or for each other. occupancy: the
-// launch leaves SMs or their warps empty. sm: the profiler saw the SMs busy with what no FLOP or byte shows, such as
-// integer and address arithmetic.
+// What limits a kernel that is far from every roof. latency: warps wait for memory or for each other. occupancy: the
+// launch leaves SMs or their warps empty. sm: the profiler reports the SMs busy with work that no FLOP or byte counts,
+// such as integer and address arithmetic.
 enum class OffRoof : std::uint8_t { latency, occupancy, sm };
 
 using Bound = std::variant<std::monostate, Pipe, Level, OffRoof>;
 std::string to_text(Bound bound);  // "DRAM", "tensor_fp16", "latency", "" if nothing could be said
 
-// Below this share of every roof, none of them is what holds a kernel up (data/advice/verdict.json).
+// Below this share of every roof, none of them is what limits the kernel (data/advice/verdict.json).
 double near_roof();
 
 struct Roofline {
@@ -130,7 +130,7 @@ struct Answer {
     std::vector<Item> first;  // by falling headroom; only what would save at least 1 % of the time
 };
 Answer answer(const Analysis& analysis);
-// Of the whole, were this row at its roof; absent where the row could not be judged.
+// Of the whole, if this row were at its roof; absent where the row could not be judged.
 std::optional<double> step_speedup(const AnalysisRow& row, Seconds whole);
 
 // What to change, by the rules of data/advice: each rule has a condition over the facts of an Analysis, what it expects
@@ -146,7 +146,7 @@ struct Advice {
     bool at_most = false;               // the gain is a bound, not an estimate
 };
 
-// By falling gain. A rule whose facts are unknown does not apply.
+// Largest gain first. A rule whose facts are unknown does not apply.
 std::vector<Advice> advice(const Analysis& analysis);
 
 }  // namespace gambrel

@@ -1,5 +1,5 @@
-// The models, and if asked the simulator, against measured rows: what was measured beside what each says, and how far
-// they lie apart by level, pass, precision, GPU and regime. It judges; it changes no constant of a model.
+// Compares the models, and on request the simulator, with measured rows: measured and predicted values, and the errors
+// by level, pass, precision, GPU and regime. It changes no constant of a model.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ enum class ValidatedQuantity : std::uint8_t { l1, l2, dram, time };
 inline constexpr std::size_t kValidatedQuantities = 4;
 std::string_view name(ValidatedQuantity quantity);
 
-// Who says: the paper's model, ours, the simulator, or a Roofline of three constants fitted on the rows themselves. The
-// simulator counts no cycles, so it says no time; a Roofline says nothing but a time.
+// The source of a prediction: the paper's model, gambrel's, the simulator, or a Roofline of three constants fitted on
+// the rows themselves. The simulator counts no cycles, so it predicts no time; a Roofline predicts only a time.
 enum class EstimateSource : std::uint8_t { paper, gambrel, simulated, roofline };
 inline constexpr std::size_t kEstimateSources = 4;
 std::string_view name(EstimateSource source);  // "paper", "gambrel", "simulated", "roofline"
@@ -71,15 +71,23 @@ struct ValidationOptions {
     EstimatorOptions estimator;
     double min_time = 0;                       // s; rows measured shorter are left out
     std::vector<std::string> columns, values;  // only rows whose cell holds the text
+    // Add what the host of a framework takes longer with every row of a GPU, where the rows tell it: see HostDrift.
+    bool host_drift = false;
     // Also by the simulator, with the estimator's simulation options, which takes its time. Its progress is of all
     // rows; if it is stopped, the rows that are left are not simulated.
     bool simulate = false;
 };
+struct FoundDrift {
+    std::string gpu, op;
+    std::size_t rows = 0;  // that it was fitted on and is added to
+    HostDrift drift;
+};
 struct Validation {
     std::vector<ValidationRow> rows;
-    std::size_t skipped = 0;  // shorter than min_time, or another cell
-    Errors unread;            // rows that could not be judged, and why
-    bool partial = false;     // the simulator was stopped
+    std::vector<FoundDrift> drifts;  // where they were asked for
+    std::size_t skipped = 0;         // shorter than min_time, or another cell
+    Errors unread;                   // rows that could not be judged, and why
+    bool partial = false;            // the simulator was stopped
 };
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options);
 // Rows whose measured time is shorter than their GPU needs for their FLOP in the precision that they are taken for:
@@ -94,7 +102,7 @@ struct JoinedKernel {
     std::string name;
     std::size_t modelled = 0;  // index into run.kernels, as are the two below
     std::optional<std::size_t> measured, simulated;
-    // Predicted over measured, less 1; absent where either is unknown.
+    // Predicted / measured - 1; absent where either is unknown.
     [[nodiscard]] std::optional<double> error(const Run& run, ValidatedQuantity quantity, EstimateSource source) const;
 };
 struct JoinedStudy {

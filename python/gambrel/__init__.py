@@ -1,4 +1,4 @@
-"""gambrel: the hierarchical Roofline of GPU runs, and a model of GPUs that need not be there.
+"""gambrel: the hierarchical Roofline of GPU runs, and predictions for GPUs that you do not have.
 
     import gambrel
     gambrel.analyze("report.ncu-rep")                       # what a profiler counted, judged

@@ -1,4 +1,4 @@
-"""What the package does, one function for each command. Arguments are checked by the library, which says all faults at once."""
+"""What the package does, one function for each command. Arguments are checked by the library, which reports all faults at once."""
 from __future__ import annotations
 
 import os
@@ -32,7 +32,7 @@ _CLOCK = re.compile(r"\s*([0-9.]+)\s*(MHz|GHz|Hz)\s*$")
 
 
 def _hertz(clock: Clock) -> float | None:
-    """A number is Hz, as everywhere in this package; a text says its unit."""
+    """A number is Hz, as everywhere in this package; a text states its unit."""
     if clock is None:
         return None
     if isinstance(clock, str):
@@ -55,7 +55,7 @@ def machine(name: Path) -> Machine:
 
 
 def machines(like: str = "") -> Machines:
-    """The catalogue, or the machines whose names hold all words of `like`."""
+    """The catalogue, or the machines whose names contain all words of `like`."""
     return _core.machines(like)
 
 
@@ -84,7 +84,7 @@ def analyze(
     inputs: object = None,
     **how: Any,
 ) -> Run:
-    """Files of profilers, traces or saved results, judged: every kernel beside its roofs.
+    """Analyses profiler files, traces or saved results: every kernel is compared with its roofs.
 
     Several files are one run. `kernel` keeps the kernels whose full or short name the expression matches somewhere, or
     for which the function is true. `group` is launch, kernel, operator, module, phase or rank.
@@ -128,7 +128,7 @@ def predict(
     progress: ProgressOption = None,
     **how: Any,
 ) -> Prediction:
-    """Bytes at each level and the time of every layer of a network on a GPU that need not be there.
+    """Bytes at each level and the time of every layer of a network on a GPU that you need not have.
 
     `how` are the arguments of `network`: batch, sequence, shapes, precision, layout, training, phase, context, ...
     For a torch.nn.Module `inputs` are its inputs: a tensor, a tuple, or a dictionary of named ones; they may be on "meta".
@@ -164,7 +164,7 @@ def simulate(
 
 
 def compare(before: Run | Path, after: Run | Path, *, match: str = "auto", **reading: Any) -> Comparison:
-    """Two runs side by side, whatever their origins; files are read as `analyze` reads them."""
+    """Compares two runs of any origin; files are read as by `analyze`."""
     sides = [side if isinstance(side, Run) else analyze(side, **reading) for side in (before, after)]
     if isinstance(sides[0], Prediction) != isinstance(sides[1], Prediction) and not (set(reading) & {"group"}):
         # A prediction has one row for each layer; what was measured is grouped as its reader asked.
@@ -173,7 +173,7 @@ def compare(before: Run | Path, after: Run | Path, *, match: str = "auto", **rea
 
 
 def baseline(runs: Run | Path | Iterable[Run | Path], **reading: Any) -> Baseline:
-    """What later runs are checked against, from one or several runs of one program on one machine."""
+    """A baseline for later checks, from one or several runs of one program on one machine."""
     several = [runs] if isinstance(runs, (Run, str, os.PathLike)) else list(runs)
     return _core.baseline_of([run if isinstance(run, Run) else analyze(run, **reading) for run in several])
 
@@ -226,7 +226,7 @@ def explore(
     progress: ProgressOption = None,
     **how: Any,
 ) -> Exploration:
-    """Which resource of a GPU to scale, by how much, and in balance with which others.
+    """Which resources of a GPU to scale, and by how much.
 
     `source` is a network, or a dictionary of networks with their weights. `vary` is "sms=1:4,l2.bandwidth=1:4" or a
     dictionary of the same.
@@ -253,7 +253,7 @@ def measure(
 ) -> Measurement:
     """Ceilings of arithmetic and memory of a device: "cpu", "cuda:0", "opencl:0", or "sim:NAME" of a machine.
 
-    `budget` and `sustained` are seconds; 0 is as the command line has it.
+    `budget` and `sustained` are seconds; 0 is the default of the command line.
     """
     with shown(progress) as report:
         return _core.measure(device, quick, budget, sustained, prove, report)

@@ -14,7 +14,7 @@ def _is_watched() -> bool:
 
 
 class _Line:
-    """Shown only if the work takes longer than half a second; taken away at its end."""
+    """Shown only if the work takes longer than half a second; removed at its end."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()

@@ -118,7 +118,7 @@ CheckObject check_run(const RunObject& run, std::optional<double> min_roof, cons
 }
 
 void bind_checks(nb::module_& m) {
-    nb::class_<Baseline>(m, "Baseline", "What later runs are checked against: of one machine.")
+    nb::class_<Baseline>(m, "Baseline", "The baseline of one machine that later runs are checked against.")
         .def_ro("machine", &Baseline::machine)
         .def_ro("title", &Baseline::title)
         .def_ro("runs", &Baseline::runs)

@@ -87,7 +87,7 @@ std::vector<std::pair<std::string, double>> waits_of(const EvaluatedDesign& d) {
 }  // namespace
 
 void bind_explorations(nb::module_& m) {
-    nb::class_<EvaluatedDesign>(m, "Design", "A machine that factors on the resources of the start give.")
+    nb::class_<EvaluatedDesign>(m, "Design", "The start machine with its resources scaled by factors.")
         .def_ro("name", &EvaluatedDesign::name)
         .def_ro("what", &EvaluatedDesign::what)
         .def_prop_ro("factors", &factors_of, "By resource; 1 is the start.")

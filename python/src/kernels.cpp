@@ -100,7 +100,7 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("gauges", amounts_of([](const Kernel& k, Amounts& all) {
                          for (const Kernel::Gauge& g : k.gauges) all[g.name.str()] = g.reading.value;
                      }),
-                     "What else the source says of it: occupancy, registers, hit rates, reasons of stalls.")
+                     "What else the source states about it: occupancy, registers, hit rates, reasons of stalls.")
         .def_prop_ro("grid", [](const KernelObject& o) { return shape_of(o, true); })
         .def_prop_ro("block", [](const KernelObject& o) { return shape_of(o, false); })
         .def_prop_ro("reasons", [](const KernelObject& o) { return texts(o.row->kernel.reasons); })

@@ -113,9 +113,10 @@ void bind_machines(nb::module_& m) {
             "Bytes by level, of one SM where the level belongs to it.")
         .def("flop_rate", &flop_rate_of, "pipe"_a, "clock"_a = nb::none(), "roofs"_a = "theoretical",
              "sparse"_a = false,
-             "FLOP/s of a pipe at a clock in Hz (boost if none is given); None where the machine does not know it.")
+             "FLOP/s of a pipe at a clock in Hz (boost if none is given); None where the machine file does not state "
+             "it.")
         .def("bandwidth", &bandwidth_of, "level"_a, "clock"_a = nb::none(), "roofs"_a = "theoretical",
-             "B/s of a level; None where the machine does not know it.");
+             "B/s of a level; None where the machine file does not state it.");
     nb::class_<MachinesObject, Document>(m, "Machines", "A list of machines.")
         .def("__len__", [](const MachinesObject& o) { return o.machines.size(); })
         .def(

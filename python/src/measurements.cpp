@@ -108,7 +108,7 @@ void bind_measurements(nb::module_& m) {
             [](const MeasurementObject& o) {
                 return MachineObject(std::make_shared<const Machine>(measured_machine(*o.measurement)));
             },
-            "The machine with what proved itself as measured roofs.");
+            "The machine, with the ceilings that passed their checks as measured roofs.");
     m.def("measure", &measure_device, "device"_a = "cpu", "quick"_a = false, "budget"_a = 0.0, "sustained"_a = 0.0,
           "prove"_a = false, "progress"_a = nb::none());
     m.def("devices", [] {

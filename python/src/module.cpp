@@ -124,10 +124,10 @@ void bind_documents(nb::module_& m) {
             "to_svg", [](const Document& d, bool dark) { return checked(d.svg(chart_style(dark))); }, "dark"_a = false,
             "The chart as one SVG.")
         .def("to_html", &page_of, "dark"_a = false, "One self-contained interactive page.")
-        .def(
-            "save", &save, "path"_a, "dark"_a = false, "force"_a = false,
-            "Writes .html, .svg, .png, .pdf, .csv, .json or .txt, by the name's end. A file that gambrel did not write "
-            "is replaced only with force.")
+        .def("save", &save, "path"_a, "dark"_a = false, "force"_a = false,
+             "Writes .html, .svg, .png, .pdf, .csv, .json or .txt, by the file's extension. A file that gambrel did "
+             "not write "
+             "is replaced only with force.")
         .def(
             "to_dict", [](const Document& d) { return columns_of(d, false); },
             nb::sig("def to_dict(self) -> dict[str, list[float | int | str | None]]"),
@@ -154,7 +154,7 @@ void bind_documents(nb::module_& m) {
             const auto svg = d.svg({});
             return svg ? std::optional(*svg) : std::nullopt;
         });
-    nb::class_<Error>(m, "Note", "Something that the reader of a result should know, and where it was seen.")
+    nb::class_<Error>(m, "Note", "Something that the reader of a result should know, and where it was found.")
         .def_ro("where", &Error::where)
         .def_ro("what", &Error::what)
         .def("__repr__", [](const Error& e) { return to_text(e); });

@@ -178,7 +178,7 @@ void bind_layer_estimates(nb::module_& m) {
             const auto time = l.estimate && l.estimate->kernel.time ? to_text(l.estimate->kernel.time->value, 3) : "";
             return "<LayerEstimate " + name_of(l) + (time.empty() ? ", " + l.row->reason : ", " + time) + ">";
         });
-    nb::class_<ModelSummary>(m, "ModelSummary", "What a run of a transformer comes to on one GPU of its group.")
+    nb::class_<ModelSummary>(m, "ModelSummary", "Time, rate and memory of a transformer on one GPU of its group.")
         .def_prop_ro("phase", [](const ModelSummary& s) { return std::string(name(s.phase)); })
         .def_prop_ro(
             "time", [](const ModelSummary& s) { return s.time.value(); }, "s of a step")

@@ -142,13 +142,13 @@ Table RunObject::table() const {
 
 void bind_runs(nb::module_& m) {
     using Item = std::tuple<KernelObject, double, double>;
-    nb::class_<AdviceObject>(m, "Advice", "What to change, by a rule, with what was seen and what it would save.")
+    nb::class_<AdviceObject>(m, "Advice", "What to change, by a rule, with its evidence and expected gain.")
         .def_prop_ro("rule", [](const AdviceObject& a) { return a.advice.rule; })
         .def_prop_ro("text", [](const AdviceObject& a) { return a.advice.text; })
         .def_prop_ro("evidence", [](const AdviceObject& a) { return a.advice.evidence; })
         .def_prop_ro(
             "rests_on", [](const AdviceObject& a) { return a.advice.rests_on; }, "Counters and facts.")
-        .def_ro("kernels", &AdviceObject::kernels, "By falling gain; empty where it is about the whole run.")
+        .def_ro("kernels", &AdviceObject::kernels, "Largest gain first; empty where it is about the whole run.")
         .def_prop_ro(
             "gain", [](const AdviceObject& a) { return a.advice.gain.value(); }, "s of the whole run")
         .def_prop_ro("step_speedup", [](const AdviceObject& a) { return a.advice.step_speedup; })
@@ -199,7 +199,7 @@ void bind_runs(nb::module_& m) {
                     items.emplace_back(r.kernel(i.row), i.headroom.value(), i.step_speedup);
                 return items;
             },
-            "What to work on first: kernel, its headroom in s, speed-up of the whole were it at its roof.")
+            "What to work on first: kernel, its headroom in s, speed-up of the whole if it reached its roof.")
         .def_prop_ro(
             "advice",
             [](const RunObject& r) {

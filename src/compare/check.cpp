@@ -36,7 +36,8 @@ void check_roofs(const Analysis& a, double min_roof, double min_share, CheckResu
                              *row.verdict.of_roof >= min_roof});
     }
     if (unjudged > 0)
-        out.notes.push_back(fmt::format("{} kernels have no verdict and were not held to the roof", unjudged));
+        out.notes.push_back(
+            fmt::format("{} kernels have no verdict and were not checked against their roof", unjudged));
 }
 
 using Key = std::pair<std::string, std::string>;
@@ -96,8 +97,8 @@ void check_baseline(const Analysis& a, const CheckLimits& limits, const Baseline
             out.notes.push_back(fmt::format("{}: in the baseline, not in this run", short_name(k->name)));
     if (small > 0)
         out.notes.push_back(
-            fmt::format("{} kernels have less than {:g} % of the time each, now and in the baseline, and "
-                        "were not held to it (--min-share)",
+            fmt::format("{} kernels have less than {:g} % of the time each, now and in the baseline, and were not "
+                        "compared with it (--min-share)",
                         small, 100 * limits.min_share));
     const double limit = was * (1 + limits.max_time) + noise;
     if (a.total.time && was > 0)

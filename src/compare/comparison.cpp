@@ -66,8 +66,9 @@ std::vector<RoofAmount> at_clock_of(const std::vector<RoofAmount>& after, std::v
 constexpr double kLeastPart = 0.1;     // less than a tenth of the change explains nothing
 constexpr double kLeastChange = 1e-3;  // equal for all that a clock can tell
 
-// The side before, with one thing taken from the side after and its own efficiency kept. docs/model.md, "Which roof
-// explains a change". On one machine ceilings move with the clock, so a roof is exchanged by its amount alone.
+// The side before, with one thing taken from the side after and its own efficiency kept. docs/model/roofline.md,
+// "Which roof explains a change". On one machine ceilings move with the clock, so a roof is exchanged by its amount
+// alone.
 void explain(ComparedPair& pair, const Roofline& before, const Roofline& after, bool one_machine) {
     if (!pair.time.before || !pair.time.after || !before.of_roof || !(*before.of_roof > 0)) return;
     const auto was = roof_amounts(before), now = roof_amounts(after);

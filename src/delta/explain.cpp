@@ -46,7 +46,7 @@ void grid_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
                  {"parts", count(p.grid.split_k)}},
                 count(p.grid.ctas()));
     out.given("steps", "k-steps of a CTA, ceil(K / parts / k)", count(p.grid.k_steps));
-    out.given("CTAs per SM", "that fit", count(p.occupancy.ctas_per_sm));
+    out.given("CTAs per SM", "CTAs that fit on an SM", count(p.occupancy.ctas_per_sm));
     out.product("waves", "CTAs / (CTAs per SM x SMs), of one group",
                 {{"CTAs", count(c.grid.ctas())},
                  {"CTAs per SM", count(std::max(1, p.occupancy.ctas_per_sm)), true},
@@ -59,7 +59,7 @@ void operand_line(const char* level, const char* operand, const OperandAccess& o
                   Bytes bytes, Lines& out) {
     const Bytes asked = o.elements * g.element * groups;
     const std::string name = fmt::format("{} bytes of {}", level, operand);
-    if (asked <= Bytes{}) return out.given(name, "nothing is asked for; the operand counts once", bytes);
+    if (asked <= Bytes{}) return out.given(name, "nothing is requested; the operand counts once", bytes);
     out.product(name, "elements x size x bytes moved for each",
                 {{"elements", o.elements * groups}, {"size", g.element}, {"moved for each", bytes / asked}}, bytes);
 }
@@ -119,7 +119,7 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     if (const Flops fed = c.layer.groups * launch_counts(c, p.traffic).fed; fed > Flops{} && h.fed > FlopRate{})
         out.given(
             "fed",
-            fmt::format("time in which the board feeds {:.4g} GFLOP, its own and in bytes from L2, at {:.4g} TFLOP/s",
+            fmt::format("time in which the board can power {:.4g} GFLOP, bytes from L2 included, at {:.4g} TFLOP/s",
                         fed.value() / 1e9, h.fed.value() / 1e12),
             fed / h.fed);
     pace("t compute", work.compute, t[Term::compute]);
@@ -161,8 +161,8 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
 void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const TimeTerms& t = p.terms;
     const ModelInputs& h = c.gpu;
-    const double k = c.geometry.k / count(c.grid.split_k), overhead = h.calibration->tile_overhead;
     const FlopPerCycle rate = matrix_rate(c);
+    const double k = k_of_part(c), overhead = tile_overhead(*h.architecture->matrix_gemm, rate);
     const Cycles of_one_k = Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate;
     const double waves = matrix_waves(c);
     out.given("waves charged", "part of the idle share of the last wave is filled by work that is split along k",
@@ -194,13 +194,14 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
 
 // Layers that are not one implicit GEMM: what each term would take alone, and what the time waits for.
 void untiled_lines(const Prediction& p, Lines& out) {
-    out.given("L2 bytes", "asked of L2 by all CTAs", p.traffic.l2.total());
-    out.given("DRAM bytes", "that L2 does not have", p.traffic.dram.total());
+    out.given("L2 bytes", "requested from L2 by all CTAs", p.traffic.l2.total());
+    out.given("DRAM bytes", "not found in L2", p.traffic.dram.total());
     if (p.terms.waves > 0) out.given("waves", "CTAs over those that fit at once", p.terms.waves);
     Operands parts;
     for (std::size_t i = 0; i < kTerms; ++i) {
         const Term term = static_cast<Term>(i);
-        if (p.terms[term] > Seconds{}) out.given(fmt::format("t {}", name(term)), "were it alone", p.terms[term]);
+        if (p.terms[term] > Seconds{})
+            out.given(fmt::format("t {}", name(term)), "time of this term alone", p.terms[term]);
         if (p.exposed[term] > Seconds{}) parts.push_back({name(term), p.exposed[term]});
     }
     out.sum("time", "what it waits for, one after the other", parts);

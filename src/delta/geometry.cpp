@@ -33,9 +33,10 @@ double factor(double run, double element, const Matrix& x, std::int32_t alignmen
         grain = static_cast<double>(std::min(grain_of(x.pitch * e), grain_of(std::max<std::int64_t>(length, 1))));
     }
     grain = std::min(grain, kSector);
-    // Parts of a split begin where they begin: one that starts inside a sector takes one more with every run.
     double total = sectors(bytes, grain);
-    const std::int64_t parts = alignment > 0 ? 1 : std::min<std::int64_t>(x.parts, 64);
+    if (alignment > 0 || x.parts <= 1) return total * kSector / bytes;
+    // Parts of a split begin where they begin: one that starts inside a sector takes one more with every run.
+    const std::int64_t parts = std::min<std::int64_t>(x.parts, 64);
     for (std::int64_t i = 1; i < parts; ++i)
         total += sectors(bytes, grain, remainder_of(static_cast<double>(i * x.part * e), grain));
     return total / static_cast<double>(parts) * kSector / bytes;

@@ -9,6 +9,14 @@ namespace {
 
 double slices_of(const Mapping& m) { return m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1; }
 
+// Integer multiply-adds of one warp in a k-step for the offsets and bounds of filter taps, in cuDNN's tiled kernels.
+// Its engines have them in the slots that an element of a tile costs.
+double offsets_of_step(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    const bool tiled = !m.engine && m.transform == Transform::none && m.cta.k > 1;
+    return tiled && (c.geometry.taps > 1 || m.computes_offsets) ? c.gpu.calibration->tap_offsets : 0;
+}
+
 // Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
 // stores of the next tile, and the loop.
 double instructions_of_step(const TiledLaunch& c) {
@@ -17,7 +25,7 @@ double instructions_of_step(const TiledLaunch& c) {
     const double outputs = static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads;
     const double k = m.cta.k / slices, side = std::sqrt(outputs);
     const double loads = 2.0 * (m.cta.m + m.cta.n) * m.cta.k / (m.threads * std::max(1, std::min(m.a.vector, 4)));
-    return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step;
+    return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step + offsets_of_step(c);
 }
 
 // Elements that the warps of a CTA take from shared memory for one element of k, as wavefronts of 128 bytes move them.
@@ -56,7 +64,8 @@ void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.warps = m.threads / 32.0;
     n.issued = instructions * n.warps;
     n.issue_slots = c.gpu.architecture->issue_slots;
-    n.in_turn = instructions * fit.issue_interval;
+    // A CTA alone on its SM has free slots for the offsets between its multiplications.
+    n.in_turn = (instructions - steps * offsets_of_step(c)) * fit.issue_interval;
     const double around = fit.instructions_outside_loop + fit.instructions_per_output * outputs;
     if (!c.layer.gemm && !is_direct(m)) n.around_loop = around * fit.issue_interval;
     const Cycles unfilled = c.gpu.architecture->issue_interval;
@@ -78,9 +87,8 @@ void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) 
     const bool copied = c.gpu.architecture->matrix && c.gpu.architecture->matrix->asynchronous_copies;
     const double slots = (copied ? 0.5 : 1) * fit.scalar_load_slots;
     if (c.layer.gemm) n.scalar_loads = Flops{steps * 2 * slots * (m.cta.m + m.cta.n) * m.cta.k};
-    // Offsets of taps are in the slots that an element costs in cuDNN 7's engines.
-    const bool in_slots = m.engine && c.gpu.architecture->engines.load_slots <= 0;
-    if ((c.geometry.taps > 1 && !in_slots) || (m.computes_offsets && !m.engine)) n.tap_offsets = fit.tap_offsets;
+    const double of_step = static_cast<double>(m.cta.m) * m.cta.n * m.cta.k / m.threads;  // multiplications of a thread
+    n.tap_offsets = 1 + offsets_of_step(c) / of_step;
     if (slices_of(m) > 1) n.sliced = fit.sliced_step;
     count_instructions(c, steps, n);
     if (m.engine) count_engine(c, steps, n);

@@ -1,6 +1,6 @@
 // Products on Tensor Cores as the libraries of Ampere and later run them: persistent CTAs that share out the k of the
 // last wave, copies that run beside the multiplications, and a clock that the board's power limit decides.
-// docs/model.md has the equations; Architecture::matrix_gemm has what differs between generations.
+// docs/model/tensor-cores.md has the equations; Architecture::matrix_gemm has what differs between generations.
 #include <algorithm>
 #include <cmath>
 
@@ -86,6 +86,8 @@ Seconds l2_time(const TiledLaunch& c, double held) {
 
 }  // namespace
 
+double k_of_part(const TiledLaunch& c) { return c.geometry.k / static_cast<double>(c.grid.split_k); }
+
 bool by_matrix_units(const TiledLaunch& c) {
     return c.layer.gemm && c.mapping.a.asynchronous && c.gpu.architecture->matrix_gemm.has_value();
 }
@@ -99,23 +101,19 @@ FlopPerCycle matrix_rate(const TiledLaunch& c) {
 }
 
 double matrix_waves(const TiledLaunch& c) {
-    const Calibration& fit = *c.gpu.calibration;
     if (clustered(c)) return std::ceil(clustered_ctas(c) / c.gpu.sms);
-    const double waves = static_cast<double>(c.grid.ctas()) / c.gpu.sms;
-    // Idle SMs of the only wave can be given a part of k where that is long.
-    const double k = c.geometry.k / static_cast<double>(c.grid.split_k);
-    if (waves <= 1 && k < fit.gemm_split_chunk) return 1;
-    return waves + fit.wave_rounding * (std::ceil(waves) - waves);
+    const double overhead = tile_overhead(*c.gpu.architecture->matrix_gemm, matrix_rate(c));
+    return charged_waves(static_cast<double>(c.grid.ctas()) / c.gpu.sms, k_of_part(c), overhead);
 }
 
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const ModelInputs& h = c.gpu;
     const MatrixGemm& library = *h.architecture->matrix_gemm;
     const Geometry& g = c.geometry;
-    const double k = g.k / static_cast<double>(c.grid.split_k), waves = matrix_waves(c);
+    const double k = k_of_part(c), waves = matrix_waves(c);
     const FlopPerCycle rate = matrix_rate(c);
     const Seconds of_one_k = waves * (Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate / h.clock);
-    const Seconds unheld = of_one_k * (k + h.calibration->tile_overhead);
+    const Seconds unheld = of_one_k * (k + tile_overhead(library, rate));
     const HeldClock clock = held_clock(c);
     const double held = clock.of(h, unheld / clock.brief);
     t[Term::compute] = of_one_k * k / held;
@@ -130,7 +128,9 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     }
     t[Term::dram] = once / (h.dram_bandwidth * h.gemm_dram);
     const Seconds gaps = c.layer.timing && !kernels_alone(c.layer) ? h.launch * c.mapping.launches : Seconds{};
-    t[Term::launch] = library.start + gaps + quantization_time(c);
+    // Parts of a split product are written, waited for and added up.
+    const Seconds sum = c.grid.split_k > 1 ? h.calibration->sum_of_parts : Seconds{};
+    t[Term::launch] = library.start + sum + gaps + quantization_time(c);
     t.waves = static_cast<double>(c.grid.ctas()) / (std::max(1, c.occupancy.ctas_per_sm) * h.sms);
     const double even = static_cast<double>(c.grid.ctas()) / h.sms;
     t.tail = even > 0 ? waves / even : 1;
@@ -144,15 +144,19 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     return call_overhead(c) + t[Term::launch] + kernel;
 }
 
-// A sum of cubes is at least the longer term, and no clock is above that of a short kernel.
+// A sum of cubes is at least the longer term, and no clock is above that of a short kernel. A tile's overhead takes
+// cycles that do not depend on the rate of the Tensor Cores, so it is bounded apart from the multiplications.
 LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
     const ModelInputs& h = c.gpu;
     const MatrixGemm& library = *h.architecture->matrix_gemm;
-    const double k = c.geometry.k / static_cast<double>(c.grid.split_k) + h.calibration->tile_overhead;
-    const double fastest = held_clock(c).brief;
+    const double k = k_of_part(c), fastest = held_clock(c).brief;
+    const double even = static_cast<double>(c.grid.ctas()) / h.sms;
+    const Flops of_one_k{(clustered(c) ? matrix_waves(c) : charged_waves(even, k, 0)) * 2.0 * c.mapping.cta.m *
+                         c.mapping.cta.n / fastest};
     LeastWork w;
     w.pipe = c.mapping.pipe;
-    w.multiplied = Flops{matrix_waves(c) * 2.0 * c.mapping.cta.m * c.mapping.cta.n * k / fastest};
+    w.multiplied = of_one_k * k;
+    w.waited = of_one_k * tile_overhead(library, library.full_rate) / library.full_rate;
     w.l2 = sent_by_l2(c, traffic.l2).total();
     if (!clustered(c)) w.l2 = std::max(w.l2, (c.layer.l1.a + c.layer.l1.b) / library.l2_reuse);
     w.dram = moved_once(c.geometry) * std::max(1.0, 1 / h.gemm_dram);

@@ -105,7 +105,7 @@ Result<ModelInputs> model_inputs(const Machine& machine, std::optional<Frequency
     const MemoryLevel* l2 = machine.find(Level::l2);
     const bool copies = l2->partitions && l2->partitions->value >= 2 && in.architecture->l2_partitions_keep_copies;
     if (copies) in.l2_copies = 2;
-    in.launch = calibration().launch;
+    in.launch = machine.launch ? machine.launch->value : calibration().launch;
     if (!clock) limit_by_power(machine, in);
     if (roofs == Roofs::measured) in.gemm_dram = gemm_dram_share(machine, in);
     in.link = delta_detail::link_of(machine);

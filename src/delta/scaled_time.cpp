@@ -1,6 +1,5 @@
 // Products in FP8 whose input has one scale, by kernels that are known from their source: vLLM's, of CUTLASS. Clusters
-// of CTAs, whole waves, no split; and the kernels before them that quantize the input. docs/model.md, "Products with
-// scales".
+// of CTAs, whole waves, no split; and the kernels before them that quantize the input. docs/model/tensor-cores.md.
 #include <algorithm>
 #include <cmath>
 

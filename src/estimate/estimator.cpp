@@ -81,7 +81,7 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
     const Roofline verdict = roofline(e.on->machine, k, roofs);
     if (verdict.shortest > Seconds{}) k.time = {verdict.shortest, Origin::derived, Symbol("lower bound by the roofs")};
     e.bound = to_text(verdict.bound);
-    // As a profiler counts: docs/model.md, "What a counter counts".
+    // As a profiler counts: docs/model/traffic.md, "What a profiler counts".
     const Architecture& a = architecture_of(e.on->machine);
     k.bytes[Level::l2] =
         bytes(total.l2() + a.l2_counts_read_crossing * total.l2_fabric + a.l2_counts_launch * e.mapping.launches);
@@ -97,7 +97,10 @@ void add_simulation(const Simulation& s, const EstimatorOptions& options, const 
     e.detail = s;
 }
 
+// Of tensors that a kernel must find in memory together. An optimizer takes one after the other: whether the model fits
+// is for its summary to say.
 Bytes bytes_of_tensors(const Layer& layer) {
+    if (const auto* s = std::get_if<Streaming>(&layer.op); s && s->kind == StreamingKind::optimizer) return {};
     const OperandBytes operands = compulsory_bytes(layer);
     return operands.input + operands.filter + operands.output + operands.bias;
 }
@@ -150,48 +153,35 @@ double Estimate::waves() const {
     return prediction ? prediction->terms.waves : 0;
 }
 
-std::string not_modelled(const Layer& layer) {
-    static constexpr std::array<std::string_view, 4> kOthers = {"WINOGRAD", "FFT", "DIRECT", "winograd"};
-    for (const std::string_view other : kOthers)
-        if (layer.hints.algorithm.find(other) != std::string::npos ||
-            layer.hints.kernel.find(other) != std::string::npos) {
-            const bool direct = parse_kernel_name(layer.hints.kernel).family == KernelName::Family::direct;
-            const auto* v = std::get_if<Convolution>(&layer.op);
-            const bool in_turn = v && v->groups > 1 && layer.hints.kernel.empty();
-            if (direct || transform_of(in_turn ? one_group(layer) : layer) != Transform::none) return {};
-            return std::string(other) + " is not modelled: predicted as implicit GEMM";
-        }
-    if (const auto* a = std::get_if<Attention>(&layer.op); a && a->head_dim > 256 && a->q_len == 1 && !a->latent)
-        return "decode with head dimensions above 256 was seen on H100 alone, where the model is 20 % off in the mean";
-    return {};
-}
-
-Result<std::shared_ptr<const EstimatedMachine>> Estimator::machine_for(const Layer& layer) {
+Result<const Estimator::SharedMachine*> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
     const bool called = is_fp16_call(layer);
     const double asked = layer.hints.base_clock ? -1 : called ? -2 : 0;
     const double at = clock ? clock->value() : asked;
     for (const KnownMachine& known : known_)
-        if (known.clock == at && known.gpu == layer.hints.gpu) return known.on;
+        if (known.clock == at && known.gpu == layer.hints.gpu) return &known.on;
     const Machine* machine = nullptr;
     if (layer.hints.gpu.empty()) {
         if (!options_.machine) return failure(layer.name, "no GPU is given: use --machine, or a column gpu");
         machine = &*options_.machine;
     } else {
         machine = find_in_catalogue(layer.hints.gpu);
-        if (!machine)
-            return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue, which `gambrel machines` lists",
-                                                   layer.hints.gpu));
+        if (!machine) {
+            const auto similar = similar_in_catalogue(layer.hints.gpu);
+            return failure(layer.name, fmt::format("gpu \"{}\" is not in the catalogue, which `gambrel machines` "
+                                                   "lists{}{}",
+                                                   layer.hints.gpu,
+                                                   similar.empty() ? "" : "; similar: ", fmt::join(similar, ", ")));
+        }
     }
     const auto& base = machine->clocks.base;
     const bool at_base = !clock && base && (layer.hints.base_clock || (called && calls_at_base_clock(*machine)));
     const auto inputs = model_inputs(*machine, at_base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
-    // Where every row has a clock of its own, the machines of rows long past would fill the memory.
-    constexpr std::size_t kMostKnown = 256;
-    if (known_.size() == kMostKnown) known_.clear();
-    known_.push_back({at, layer.hints.gpu, std::make_shared<const EstimatedMachine>(met_++, *machine, *inputs)});
-    return known_.back().on;
+    if (known_.size() < kMostKnown) known_.emplace_back();
+    KnownMachine& known = known_[met_ % kMostKnown];
+    known = {at, layer.hints.gpu, std::make_shared<const EstimatedMachine>(met_++, *machine, *inputs)};
+    return &known.on;
 }
 
 Result<std::string> Estimator::note_of(const Layer& layer, const EstimatedMachine& on) const {
@@ -242,12 +232,12 @@ Result<Prediction> Estimator::predicted(const Layer& layer, const EstimatedMachi
 }
 
 Result<Estimate> Estimator::operator()(const Layer& given) {
-    auto on = machine_for(given);
-    if (!on) return tl::unexpected(std::move(on.error()));
-    const auto note = note_of(given, **on);
-    if (!note) return tl::unexpected(note.error());
+    const auto on = machine_for(given);
+    if (!on) return tl::unexpected(on.error());
     Estimate e;
-    e.on = std::move(*on);
+    e.on = **on;
+    const auto note = note_of(given, *e.on);
+    if (!note) return tl::unexpected(note.error());
     e.found = layer_by_algorithm(given, *e.on);
     e.layer = e.found ? e.found.get() : &given;
     const Layer& layer = *e.layer;

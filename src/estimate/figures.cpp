@@ -7,37 +7,38 @@ namespace gambrel {
 
 using namespace estimate_detail;
 
-Result<Figures> Estimator::figures_on(const std::shared_ptr<const EstimatedMachine>& on, const Layer& layer) const {
+Result<Figures> Estimator::figures_on(const EstimatedMachine& on, const Layer& layer) const {
     const auto shown = [&](const Tile& tile, const TimedTraffic& p) {
         const ShownBytes bytes = shown_bytes(p.traffic, layer);
-        return Figures{on,         tile,   flop(layer),   bytes.l1,           bytes.l2,
+        return Figures{&on,        tile,   flop(layer),   bytes.l1,           bytes.l2,
                        bytes.dram, p.time, name(p.bound), not_modelled(layer)};
     };
     if (options_.method == Method::paper || searches_tile()) {
-        const auto p = predicted(layer, *on);
+        const auto p = predicted(layer, on);
         if (!p) return tl::unexpected(p.error());
         return shown(p->mapping.cta, *p);
     }
-    const Mapping m = mapping_of(layer, *on);
-    const Occupancy fits = occupancy(on->inputs.limits, m);
-    if (Errors wrong = not_launchable(layer, m, fits, on->machine); !wrong.empty())
+    const Mapping m = mapping_of(layer, on);
+    const Occupancy fits = occupancy(on.inputs.limits, m);
+    if (Errors wrong = not_launchable(layer, m, fits, on.machine); !wrong.empty())
         return tl::unexpected(std::move(wrong));
-    return shown(m.cta, timed_traffic(prepare(layer, m), fits, on->inputs));
+    return shown(m.cta, timed_traffic(prepare(layer, m), fits, on.inputs));
 }
 
 Result<Figures> Estimator::figures(const Layer& given) {
-    const auto on = machine_for(given);
-    if (!on) return tl::unexpected(on.error());
-    const auto note = note_of(given, **on);
+    const auto known = machine_for(given);
+    if (!known) return tl::unexpected(known.error());
+    const EstimatedMachine& on = ***known;
+    const auto note = note_of(given, on);
     if (!note) return tl::unexpected(note.error());
-    const auto found = layer_by_algorithm(given, **on);
-    auto shown = figures_on(*on, found ? *found : given);
+    const auto found = layer_by_algorithm(given, on);
+    auto shown = figures_on(on, found ? *found : given);
     if (shown && !note->empty()) shown->reason += (shown->reason.empty() ? "" : "; ") + *note;
     return shown;
 }
 
 Figures figures(const Estimate& e) {
-    Figures f{e.on, e.mapping.cta, flop(*e.layer), {}, {}, {}, {}, e.bound, {}};
+    Figures f{e.on.get(), e.mapping.cta, flop(*e.layer), {}, {}, {}, {}, e.bound, {}};
     const auto bytes = [&](Level level) { return e.kernel.bytes[level] ? e.kernel.bytes[level]->value : Bytes{}; };
     f.l1 = bytes(Level::l1), f.l2 = bytes(Level::l2), f.dram = bytes(Level::dram);
     if (e.kernel.time) f.time = e.kernel.time->value;

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gambrel/estimate.hpp>
 
 #include "base/file_bytes.hpp"
@@ -85,11 +87,24 @@ Result<NetworkSource> source_of(NetworkRecipe& recipe) {
     return out;
 }
 
+Errors not_built_in(const std::string& network) {
+    std::vector<std::string> names;
+    for (const BuiltinNetwork& each : builtin_networks()) names.emplace_back(each.name);
+    if (std::find(names.begin(), names.end(), network) != names.end()) return {};
+    const std::string networks = fmt::format("{}", fmt::join(names, ", "));
+    for (const BuiltinNetwork& each : builtin_models()) names.emplace_back(each.name);
+    return {{network, fmt::format("neither a file nor one of the built-in networks ({}) or of the {} built-in "
+                                  "transformers, such as llama-3-8b{}",
+                                  networks, builtin_models().size(), did_you_mean(network, names))}};
+}
+
 Errors model_flags(const LayerRequest& request) {
     Errors wrong;
     const auto refuse = [&](bool given, const char* flag) {
         if (given) wrong.push_back({flag, "is for transformers that come from a configuration"});
     };
+    if (request.sequence > 0 && request.network != "bert-base")
+        wrong.push_back({"--sequence", "is for bert-base and for transformers that come from a configuration"});
     refuse(request.phase.has_value() && *request.phase != Phase::train, "--phase");
     refuse(request.context > 0, "--context");
     refuse(request.tensor_parallel > 0, "--tensor-parallel");
@@ -114,6 +129,8 @@ Result<LayerSet> network_set(const LayerRequest& request) {
     const auto source = source_of(recipe);
     if (!source) return tl::unexpected(source.error());
     const bool from_file = !source->configured && source->file;
+    if (!source->configured && !from_file)
+        if (Errors wrong = not_built_in(request.network); !wrong.empty()) return tl::unexpected(std::move(wrong));
     if (!source->configured)
         if (Errors wrong = model_flags(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
     if (!source->configured && !from_file && !request.shapes.empty())
@@ -142,6 +159,26 @@ Result<LayerSet> table_of(const LayerRequest& request) {
 
 }  // namespace
 
+Errors without_effect(const LayerRequest& request) {
+    Errors wrong;
+    if (request.table.empty()) return wrong;
+    const auto refuse = [&](bool given, const char* flag, const char* column) {
+        if (given) wrong.push_back({flag, fmt::format("is for a network; rows of a table have {}", column)});
+    };
+    refuse(request.batch > 0, "--batch", "a column N, or batch");
+    refuse(request.sequence > 0, "--sequence", "a column q_len, or M");
+    refuse(!request.shapes.empty(), "--shape", "columns with their sizes");
+    refuse(request.layout.has_value(), "--layout", "a column layout");
+    refuse(request.pass.has_value(), "--pass", "a column pass");
+    refuse(request.training, "--training", "a column pass");
+    refuse(request.phase.has_value(), "--phase", "a column phase");
+    refuse(request.context > 0, "--context", "a column kv_len");
+    refuse(request.tensor_parallel > 0, "--tensor-parallel", "the sizes of one GPU's part, or a column tp");
+    refuse(!request.fused, "--fused", "a layer each");
+    refuse(request.kv_precision.has_value(), "--kv-precision", "a column kv_precision");
+    return wrong;
+}
+
 std::vector<Layer> LayerSet::layers() const {
     std::vector<Layer> all;
     if (network) all = network->layers;
@@ -154,6 +191,7 @@ Result<LayerSet> load_layers(const LayerRequest& request) {
     if (request.network.empty() == request.table.empty())
         return failure("NETWORK",
                        "give a network (a built-in name or an .onnx file) or --layers F.csv, one of the two");
+    if (Errors wrong = without_effect(request); !wrong.empty()) return tl::unexpected(std::move(wrong));
     if (!request.table.empty()) return table_of(request);
     return network_set(request);
 }

@@ -8,9 +8,9 @@ namespace gambrel::estimate_detail {
 struct ShownBytes {
     Bytes l1, l2, dram;
 };
-// L2 as its counter counts, so that predicted and measured points can be laid over each other (docs/model.md, "What a
-// counter counts"). What a kernel that ran alone left in L2 did not reach DRAM while it was watched; in a stream of
-// kernels it does.
+// L2 as its counter counts, so that predicted and measured points can be laid over each other (docs/model/traffic.md,
+// "What a profiler counts"). What a kernel that ran alone left in L2 did not reach DRAM while it was profiled; in a
+// stream of kernels it does.
 inline ShownBytes shown_bytes(const Traffic& t, const Layer& layer) {
     return {t.l1.total(), t.counted_l2(), layer.hints.cold ? t.counted_dram() : t.dram.total()};
 }

@@ -61,7 +61,7 @@ Errors RowNotes::reasons() const {
 
 Errors RowNotes::failure(const std::string& title, bool table) const {
     Errors wrong = reasons();
-    if (wrong.empty()) wrong.push_back({title, "holds no layer"});
+    if (wrong.empty()) return {{title, "holds no layer"}};
     for (Error& e : wrong)
         if (table) e.where = fmt::format("{}: {}", title, e.where);
     return wrong;

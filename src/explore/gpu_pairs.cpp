@@ -47,6 +47,8 @@ namespace {
 
 struct TimedShape {
     double measured = 0, predicted = 0, roofline = 0;  // s
+    double place = 0;  // of a framework's call, among those of its GPU: first 0, second 1, ...
+    bool of_framework = false;
 };
 using Shapes = std::map<std::string, TimedShape>;
 
@@ -75,16 +77,33 @@ std::string kind_of(const Layer& layer) {
     return fmt::format("{} {}", std::holds_alternative<Gemm>(layer.op) ? "gemm" : "conv", name(layer.precision));
 }
 
+// `calls` is the number of a framework's calls on this GPU.
+void add_host_drift(double calls, Shapes& shapes) {
+    std::vector<TimedCall> timed;
+    const double last = std::max(1.0, calls - 1);
+    for (const auto& [key, s] : shapes)
+        if (s.of_framework) timed.push_back({s.place / last, Seconds{s.measured}, Seconds{s.predicted}});
+    const auto drift = host_drift(timed);
+    if (!drift) return;
+    for (auto& [key, s] : shapes)
+        if (s.of_framework) s.predicted += drift->at(s.place / last).value();
+}
+
 }  // namespace
 
-std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time) {
+std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time, bool host_drift) {
     Estimator estimator{EstimatorOptions{}};
     std::map<std::string, std::map<std::string, Shapes>> by_kind;  // kind, GPU, shape
+    std::map<std::pair<std::string, std::string>, double> calls;  // of a framework, by kind and GPU as the table has it
+    std::map<std::pair<std::string, std::string>, const double*> of_gpu;  // of these, by kind and GPU of the catalogue
     for (const LayerRow& row : table.rows) {
         if (row.layers.size() != 1) continue;
         const Layer& layer = row.layers.front();
         const std::string shape = explore_detail::shape_of(layer);
         const double time = explore_detail::measured_time(table, row);
+        const bool of_framework = timing_of(layer.hints) == Timing::framework;
+        double& before = calls[{kind_of(layer), layer.hints.gpu}];
+        const double place = of_framework ? before++ : 0;
         if (shape.empty() || layer.hints.gpu.empty() || time <= 0 || time < min_time) continue;
         const auto e = estimator(layer);
         if (!e || !e->kernel.time) continue;
@@ -92,8 +111,12 @@ std::vector<GpuPair> gpu_pairs(const LayerTable& table, double min_time) {
         const std::string key =
             fmt::format("{} {} {} {}", shape, layer.hints.algorithm, name(layer.pass), library_version(table, row));
         by_kind[kind_of(layer)][e->on->machine.id].try_emplace(
-            key, TimedShape{time, e->kernel.time->value.value(), roofline_time(layer, *e)});
+            key, TimedShape{time, e->kernel.time->value.value(), roofline_time(layer, *e), place, of_framework});
+        of_gpu[{kind_of(layer), e->on->machine.id}] = &before;
     }
+    if (host_drift)
+        for (auto& [kind, gpus] : by_kind)
+            for (auto& [gpu, shapes] : gpus) add_host_drift(*of_gpu[{kind, gpu}], shapes);
     std::vector<GpuPair> pairs;
     for (const auto& [kind, gpus] : by_kind)
         for (auto from = gpus.begin(); from != gpus.end(); ++from)

@@ -61,7 +61,8 @@ Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
         return failure(request.source,
                        "is JSON, but neither a trace of the PyTorch profiler (\"traceEvents\") nor a result that "
                        "gambrel wrote with --json (\"schema\": \"gambrel-...\")");
-    // No format claims it. The CSV reader knows best what a profiler prints when it fails, so it words the error.
+    // No format claims it. The CSV reader knows best what a profiler prints when it fails, so its error message is
+    // used.
     return read_ncu_csv(bytes, request);
 }
 

@@ -225,6 +225,10 @@ void machine_fields(Stream& s, Machine& m) {
     all(s, m.clocks.base, m.clocks.boost, m.clocks.memory, m.board_power, m.sm.sms, m.sm.schedulers, m.sm.max_warps);
     all(s, m.sm.max_ctas, m.sm.registers, m.sm.shared_memory, m.sm.shared_memory_per_cta, m.sm.sector, m.sm.line);
     for (Arithmetic& a : m.pipes) all(s, a.dense, a.stated, a.measured);
+    double launch = m.launch ? m.launch->value.value() : kAbsent;
+    s.number(launch);
+    if constexpr (Stream::reads)
+        if (launch >= 0) m.launch = Sourced<Seconds>{Seconds{launch}, Origin::assumed, {}};
     double levels = static_cast<double>(m.levels.size());
     s.number(levels);
     if constexpr (Stream::reads) {

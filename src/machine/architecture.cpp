@@ -118,6 +118,7 @@ MatrixGemm matrix_gemm(Section s) {
     m.l2_reuse = s.number("l2_reuse", 0.01, 64);
     m.dram_reach = s.number("dram_reach", 0.01, 1);
     m.narrow_reach = s.number("narrow_reach", 0.01, 1);
+    m.full_rate = s.quantity<FlopPerCycle>("full_rate");
     m.flop_energy = s.number("flop_energy_pj", 0, 1000);
     m.tiles = s.tiles("tiles");
     s.list("scaled_kernels", [&](Section k) {

@@ -222,10 +222,8 @@ std::optional<Error> machine_choice_note(std::string_view name) {
                                                 taken->id, fmt::join(others, ", "))};
 }
 
-namespace {
-
 // The boards that share most words with the name, or else those whose ids or aliases differ by a slip of the pen.
-std::vector<std::string> candidates_for(const std::string& name) {
+std::vector<std::string> similar_in_catalogue(const std::string& name) {
     const auto& c = the_catalogue();
     const Words asked = without_brands(words_of(name));
     std::vector<std::string> found, names;
@@ -240,14 +238,12 @@ std::vector<std::string> candidates_for(const std::string& name) {
     return found.empty() ? similar_names(name, names) : found;
 }
 
-}  // namespace
-
 Result<Machine> machine_from(const std::string& name_or_path) {
     if (const Machine* known = find_in_catalogue(name_or_path)) return *known;
     std::error_code ignored;
     if (std::filesystem::exists(name_or_path, ignored)) return load_machine_file(name_or_path);
     if (name_or_path.ends_with(".json")) return failure(name_or_path, "no such file");
-    const auto candidates = candidates_for(name_or_path);
+    const auto candidates = similar_in_catalogue(name_or_path);
     return failure(name_or_path,
                    fmt::format("neither one of the {} machines that `gambrel machines` lists nor a file{}",
                                the_catalogue().files.size(),

@@ -11,6 +11,8 @@ namespace {
 
 using base_detail::json_excerpt;
 
+constexpr double kMostUnits = 1e6;
+
 bool is_unknown(const nlohmann::json& value) { return value.is_string() && value == "unknown"; }
 
 }  // namespace
@@ -62,6 +64,8 @@ Fact<Q> FactFields::fact(const nlohmann::json* field, const std::string& key, bo
     } else if (auto parsed = parse_quantity<Q>(value->template get<std::string>())) {
         sourced.value = *parsed;
         if (parsed->value() < 0) inner.fault("value", json_excerpt(*value) + " is negative");
+        if (parsed->value() == 0)
+            inner.fault("value", json_excerpt(*value) + " is not above zero; write \"unknown\" for what is not known");
     } else {
         inner.fault("value", parsed.error());
     }
@@ -76,6 +80,15 @@ Fact<Q> FactFields::quantity(const std::string& key, bool required) {
 
 Fact<double> FactFields::number(const std::string& key, bool required) {
     return fact<double>(any(key, required), key, false, nullptr);
+}
+
+Fact<double> FactFields::count(const std::string& key, bool required) {
+    const auto found = number(key, required);
+    if (found && (found->value < 1 || found->value != std::floor(found->value) || found->value > kMostUnits)) {
+        fault(key, fmt::format("{:g} is not a whole number from 1 to {:g}", found->value, kMostUnits));
+        return std::nullopt;
+    }
+    return found;
 }
 
 template <class Q>

@@ -20,6 +20,8 @@ public:
     template <class Q>
     Fact<Q> quantity(const std::string& key, bool required = false);
     Fact<double> number(const std::string& key, bool required = false);
+    // Of units that there is at least one of.
+    Fact<double> count(const std::string& key, bool required = false);
     // {"value": ..., "clock": ..., "origin": ..., "cite": ...}
     template <class Q>
     std::optional<AtClock<Q>> at_clock(const std::string& key);

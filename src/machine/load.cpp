@@ -23,13 +23,18 @@ Fact<FlopPerCycle> two_flop_per_lane(const Fact<double>& lanes, bool integer) {
 void read_sm(const json* object, const std::string& source, Machine& m, Errors& errors) {
     if (!object) return;
     FactFields sm(*object, source + "sm", errors);
-    m.sm.sms = sm.number("count", true);
-    m.sm.schedulers = sm.number("schedulers");
-    m.sm.max_warps = sm.number("max_warps");
-    m.sm.max_ctas = sm.number("max_ctas");
+    m.sm.sms = sm.count("count", true);
+    m.sm.schedulers = sm.count("schedulers");
+    m.sm.max_warps = sm.count("max_warps");
+    m.sm.max_ctas = sm.count("max_ctas");
     m.sm.registers = sm.quantity<Bytes>("registers");
     m.sm.shared_memory = sm.quantity<Bytes>("shared_memory");
     m.sm.shared_memory_per_cta = sm.quantity<Bytes>("shared_memory_per_cta");
+    if (m.sm.shared_memory && m.sm.shared_memory_per_cta &&
+        m.sm.shared_memory_per_cta->value > m.sm.shared_memory->value)
+        sm.fault("shared_memory_per_cta",
+                 fmt::format("{} is more than the {} of the SM", binary_text(m.sm.shared_memory_per_cta->value),
+                             binary_text(m.sm.shared_memory->value)));
     if (const auto* list = sm.object("lanes")) {
         FactFields lanes(*list, sm.path_of("lanes"), errors);
         for (const Pipe p : {Pipe::fp64, Pipe::fp32, Pipe::fp16, Pipe::bf16, Pipe::int32})
@@ -141,9 +146,13 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
         m.clocks.base = clocks.quantity<Frequency>("base");
         m.clocks.boost = clocks.quantity<Frequency>("boost");
         m.clocks.memory = clocks.quantity<Frequency>("memory");
+        if (m.clocks.base && m.clocks.boost && m.clocks.base->value > m.clocks.boost->value)
+            clocks.fault("base", fmt::format("{} is above the boost clock, {}", to_text(m.clocks.base->value),
+                                             to_text(m.clocks.boost->value)));
         clocks.finish();
     }
     m.board_power = root.number("board_power_w");
+    m.launch = root.quantity<Seconds>("launch");
     read_sm(root.object("sm"), source, m, errors);
     read_tensor(root.object("tensor"), source, m, errors);
     read_memory(root.object("memory", true), source, m, errors);

@@ -118,7 +118,7 @@ Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLi
     m.pipe = fitting_pipe(layer, {}, machine);
     m.cta = found != tiles.end() ? found->tile : tiles.back().tile;
     m.cta.k = static_cast<std::int32_t>(std::min<std::int64_t>(a.head_dim, 1024));
-    if (layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {  // as the kernel's name has it
+    if (layer.hints.tile_m >= kSmallestTile && layer.hints.tile_n >= kSmallestTile) {  // as the kernel's name has it
         constexpr std::int64_t kLargest = 1024;
         m.source = Mapping::Source::row;
         m.cta.m = static_cast<std::int32_t>(std::min(kLargest, layer.hints.tile_m));

@@ -66,6 +66,7 @@ constexpr Field kFields[] = {
     {"drift_waves", &C::drift_waves},
     {"l2_out_of_step", &C::l2_out_of_step},
     {"joined_maximum", &C::joined_maximum},
+    {"sum_of_parts", &C::sum_of_parts},
     {"registers_fixed", &C::registers_fixed},
     {"registers_per_output", &C::registers_per_output},
     {"tile_reach_area", &C::tile_reach_area},

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 
 #include <gambrel/mapping.hpp>
+
+#include "base/word_hash.hpp"
 
 namespace gambrel {
 namespace {
@@ -107,6 +108,7 @@ bool on_matrix_units(std::string_view text) {
 
 KernelName parsed_name(std::string_view text) {
     KernelName name;
+    name.other_algorithm = other_algorithm(text);
     if (has(text, "winograd")) {
         name.family = KernelName::Family::winograd;
         return name;
@@ -147,6 +149,12 @@ KernelName parsed_name(std::string_view text) {
 
 }  // namespace
 
+std::string_view other_algorithm(std::string_view name) {
+    for (const std::string_view other : {"WINOGRAD", "FFT", "DIRECT", "winograd"})
+        if (has(name, other)) return other;
+    return {};
+}
+
 // A table repeats a few names over many thousand rows, and each row asks for its name several times. Four names share a
 // place, so that two of them do not push each other out by turns. The cache needs no destructor: not every system that
 // this is compiled for runs those of a thread.
@@ -168,7 +176,7 @@ KernelName parse_kernel_name(std::string_view text) {
     if (text.size() > sizeof(Known::text)) return parsed_name(text);
     const auto is_of = [&](const Known& known) { return std::string_view(known.text.data(), known.length) == text; };
     if (last != nullptr && is_of(*last)) return last->name;
-    Place& place = cache[std::hash<std::string_view>{}(text) % kPlaces];
+    Place& place = cache[base_detail::word_hash(text) % kPlaces];
     for (const Known& known : place.names)
         if (is_of(known)) return last = &known, known.name;
     Known& known = place.names[place.oldest++ % kNames];

@@ -17,7 +17,7 @@ WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
     return {.lanes = std::clamp(side / vector, 1, 32), .vector = vector, .k_major = false};
 }
 
-// cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model.md).
+// cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model/mapping.md).
 void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior, const Architecture& a) {
     const bool engine = family == KernelName::Family::engine;
     switch (pass) {

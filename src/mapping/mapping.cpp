@@ -218,7 +218,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     const bool by_engine = wants_precomputed_offsets(layer) && !m.computes_offsets;
     if ((m.transform != Transform::none || takes_groups_in_turn(layer)) && !by_engine && layer.hints.kernels <= 0)
         m.launches = launches_of(layer, m.transform);
-    if (m.transform == Transform::none && layer.hints.tile_m >= 8 && layer.hints.tile_n >= 8) {
+    if (m.transform == Transform::none && layer.hints.tile_m >= kSmallestTile && layer.hints.tile_n >= kSmallestTile) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
                  small(layer.hints.tile_k, kLargestTile)};
@@ -265,24 +265,23 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
 }  // namespace
 
 Mapping mapping_for(const Layer& layer, const Machine& machine, const SmLimits& limits) {
+    if (std::holds_alternative<Convolution>(layer.op) || std::holds_alternative<Gemm>(layer.op))
+        return kernel_mapping(layer, machine, limits, false);
+    if (std::holds_alternative<Attention>(layer.op)) return attention_mapping(layer, machine, limits);
+    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_mapping(layer, machine, limits);
     Mapping m;
-    if (std::holds_alternative<Streaming>(layer.op)) {
-        m.family = KernelFamily::streaming;
-        // One CTA of many threads a row, two bytes at a time; an index computed for each element; or 16 bytes a thread.
-        const std::string& how = layer.hints.algorithm;
-        m.threads = how == "scalar rows" ? 1024 : how == "vector rows" ? 512 : how == "index arithmetic" ? 128 : 256;
-        m.a.through_l1 = how != "statistics first";  // else a row is read again for its values
-        m.registers = 32;
-        return m;
-    }
     if (std::holds_alternative<AllReduce>(layer.op)) {
         m.family = KernelFamily::collective;
         m.threads = 512;
         return m;
     }
-    if (std::holds_alternative<Attention>(layer.op)) return attention_mapping(layer, machine, limits);
-    if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_mapping(layer, machine, limits);
-    return kernel_mapping(layer, machine, limits, false);
+    m.family = KernelFamily::streaming;
+    // One CTA of many threads a row, two bytes at a time; an index computed for each element; or 16 bytes a thread.
+    const std::string& how = layer.hints.algorithm;
+    m.threads = how == "scalar rows" ? 1024 : how == "vector rows" ? 512 : how == "index arithmetic" ? 128 : 256;
+    m.a.through_l1 = how != "statistics first";  // else a row is read again for its values
+    m.registers = 32;
+    return m;
 }
 
 Mapping with_tile(Mapping m, const Layer& layer, const Machine& machine, Tile tile) {

@@ -23,13 +23,13 @@ struct CtaNeeds {
     double warps, registers, shared;
 };
 CtaNeeds needs_of(const Mapping& m, const Architecture& architecture) {
-    const double warps = std::ceil(m.threads / 32.0);
-    const double registers = warps * 32 * rounded_up(std::max(16, m.registers), architecture.register_granularity) * 4;
+    const std::int64_t warps = ceil_div(m.threads, 32), grain = architecture.register_granularity;
+    const std::int64_t of_thread = ceil_div(std::max(16, m.registers), grain) * std::max<std::int64_t>(1, grain);
     const double granularity = architecture.shared_memory_granularity.value();
     const double shared = m.shared_memory.value() > 0 ? rounded_up(m.shared_memory.value(), granularity) +
                                                             architecture.shared_memory_reserved.value()
                                                       : 0;
-    return {warps, registers, shared};
+    return {real(warps), real(warps * 32 * of_thread * 4), shared};
 }
 
 // Whether the limits of one thread and one CTA allow it.

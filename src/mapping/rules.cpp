@@ -19,13 +19,6 @@ Tile convolution_tile(const GemmView& view, const Target& gpu) {
     return filled && view.n <= a.narrow_up_to_filters && padded(narrow) < padded(wide) ? narrow : wide;
 }
 
-// Bytes that L2 gives all SMs in a cycle; 0: not known.
-double l2_width(const Target& gpu) {
-    const MemoryLevel* l2 = gpu.machine.find(Level::l2);
-    if (!l2 || !l2->width) return 0;
-    return l2->width->value.value() * (l2->per_sm ? gpu.sms : 1);
-}
-
 std::span<const Tile> tiles_on_cuda_cores(const Layer& layer, const Architecture& architecture) {
     const auto* gemm = std::get_if<Gemm>(&layer.op);
     const bool batched = gemm && gemm->batch > 1 && !architecture.batched_gemm_tiles.empty();
@@ -71,47 +64,12 @@ Tile shortest_waves(const Layer& layer, const GemmView& view, const Target& gpu,
     return best;
 }
 
-// The same as the model's bandwidth of L2: what a benchmark reached, else the width.
-double l2_reached(const Target& gpu) {
-    const MemoryLevel* l2 = gpu.machine.find(Level::l2);
-    const auto& boost = gpu.machine.clocks.boost;
-    if (!l2 || !l2->measured || !boost) return l2_width(gpu);
-    return l2->measured->ceiling.value / l2->measured->clock.value_or(boost->value) / BytesPerCycle{1};
-}
-
 // Of products whose input has one scale (vLLM's, by CUTLASS); nullptr: another library's, or not known.
 const ScaledKernel* scaled_kernel(const Layer& layer, const GemmView& view, const Architecture& architecture) {
     if (layer.hints.quantizes_input != InputScales::tensor || !architecture.matrix_gemm) return nullptr;
     for (const ScaledKernel& kernel : architecture.matrix_gemm->scaled_kernels)
         if (kernel.fits(view.m, view.n, view.k)) return &kernel;
     return nullptr;
-}
-
-// As the time of docs/model.md, "Products on Tensor Cores", without DRAM, whose bytes no tile changes.
-Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
-    const MatrixGemm& library = *gpu.architecture.matrix_gemm;
-    const Arithmetic& a = gpu.machine.pipes[pipe];
-    const double macs = a.dense ? a.dense->value.value() / 2 : 1, width = l2_reached(gpu) * library.l2_reuse;
-    const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
-    const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
-    const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
-    const double overhead = calibration().tile_overhead, rounding = calibration().wave_rounding;
-    const Tile* best = &library.tiles.front();
-    double best_time = 0;
-    for (const Tile& tile : library.tiles) {
-        const double tiles = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
-        const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
-        const double even = tiles * parts / sms;
-        const bool whole = even <= 1 && k < parts * calibration().gemm_split_chunk;
-        const double waves = whole ? 1 : even + rounding * (std::ceil(even) - even);
-        const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
-        const double time = std::max(busy, tiles * (tile.m + tile.n) * cycles_of_byte);
-        if (best_time == 0 || time < best_time) {
-            best = &tile;
-            best_time = time;
-        }
-    }
-    return {best->m, best->n, 0};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How cuDNN and cuBLAS tile a layer where nothing says so, and what a tile needs of an SM. docs/model.md states these
-// rules with their sources. Internal to the room.
+// How cuDNN and cuBLAS tile a layer where nothing says so, and what a tile needs of an SM. docs/model/mapping.md
+// states these rules with their sources. Internal to the room.
 #pragma once
 
 #include <gambrel/mapping.hpp>
@@ -28,6 +28,11 @@ Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& mac
 
 // Tile, and cluster of CTAs, of a layer of which nothing is known.
 void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu);
+// Bytes that L2 gives all SMs in a cycle; 0: not known.
+double l2_width(const Target& gpu);
+// Of the tiles of Architecture::matrix_gemm the one with the least time by docs/model/tensor-cores.md, without
+// DRAM, whose bytes no tile changes.
+Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe);
 // Of a CTA of a product on CUDA cores.
 std::int32_t threads_of_product(const Tile& tile, std::int32_t slices = 1);
 // Threads, registers, shared memory and warp tile for m.cta, m.stages and m.pipe.

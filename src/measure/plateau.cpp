@@ -1,5 +1,5 @@
 // Plateaus of a sweep: the best piecewise constant fit of log(rate) over log(working set), found by dynamic programming
-// with a robust cost; stretches too short to be a level are the slopes between them. docs/model.md, "Plateaus".
+// with a robust cost; stretches too short to be a level are the slopes between them. docs/model/roofline.md.
 #include <algorithm>
 #include <cmath>
 #include <limits>

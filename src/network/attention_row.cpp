@@ -51,6 +51,16 @@ std::vector<Layer> attention_layers(RowCells& cells, const Layer& common) {
     a.causal = decode || cells.flag(causal);
     a.window = cells.integer(window, 0);
     a.kv_precision = precision_cell(cells, Column::kv_precision);
+    if (!kind_cell.empty() && kind_cell != "mha" && kind_cell != "gqa" && kind_cell != "mqa" && kind_cell != "mla")
+        cells.fault(fmt::format("kind \"{}\": expected mha, gqa, mqa or mla", kind_cell));
+    if (kind_cell == "mha" && a.kv_heads != a.heads)
+        cells.fault(
+            fmt::format("kind \"mha\" has as many kv_heads as heads, but kv_heads is {} and heads {}; expected "
+                        "gqa",
+                        a.kv_heads, a.heads));
+    if (a.causal && a.q_len > a.kv_len)
+        cells.fault(fmt::format("q_len {} is more than kv_len {}, at whose end new positions stand under a causal mask",
+                                a.q_len, a.kv_len));
     // MLA keeps one compressed vector a position; prefill works on the expanded keys and values.
     a.latent = kind_cell == "mla" && a.kv_heads == 1 && decode;
     a.paged = decode || phase_cell == "prefill" || phase_cell == "mixed";
@@ -87,7 +97,7 @@ std::vector<Layer> expert_layers(RowCells& cells, const Layer& common) {
     m.busiest_gpu = m.imbalance > 0;
     Layer layer = common;
     layer.op = m;
-    if (layer.precision == Precision::fp8 && lower(cells.text(quant)) != "block")
+    if (layer.precision == Precision::fp8 && layer.hints.quantizes_input != InputScales::blocks)
         layer.hints.algorithm = "tensor scales";
     if (layer.name.empty())
         layer.name =

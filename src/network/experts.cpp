@@ -122,6 +122,8 @@ std::vector<std::string> faults(const MixtureOfExperts& m) {
     if (m.topk > m.experts) check.fault(fmt::format("topk {} is more than the {} experts", m.topk, m.experts));
     if (m.experts % m.expert_parallel != 0)
         check.fault(fmt::format("experts {} is not divisible by ep {}", m.experts, m.expert_parallel));
+    if (m.intermediate % m.tensor_parallel != 0)
+        check.fault(fmt::format("intermediate {} is not divisible by tp {}", m.intermediate, m.tensor_parallel));
     if (!(m.imbalance >= 0 && m.imbalance <= 8))
         check.fault(fmt::format("imbalance is {}, expected 0 to 8", m.imbalance));
     check.elements("the experts", {m.experts, m.hidden, m.intermediate});

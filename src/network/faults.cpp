@@ -96,6 +96,9 @@ std::vector<std::string> faults(const Layer& layer) {
                 return std::vector<std::string>{};
         },
         layer.op);
+    if (const std::int64_t parts = layer.hints.split_k; parts > 1 && found.empty())
+        if (const auto view = gemm_view(layer); view && parts > view->k)
+            check.fault(fmt::format("split_k {} is more than the {} elements of the reduction", parts, view->k));
     for (auto& fault : check.take()) found.push_back(std::move(fault));
     return found;
 }

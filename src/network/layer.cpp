@@ -55,8 +55,9 @@ Elements elements(const Convolution& v, Pass pass) {
             product({v.k, v.c / v.groups, v.r, v.s}), product({v.n, v.k, v.p(), v.q()})};
 }
 Elements elements(const Gemm& g, Pass) {
-    return {product({g.m, g.k, g.a_shared ? 1 : g.batch}), product({g.k, g.n, g.b_shared ? 1 : g.batch}),
-            product({g.m, g.n, g.batch})};
+    const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+    const double batch = static_cast<double>(g.batch);
+    return {m * k * (g.a_shared ? 1 : batch), k * n * (g.b_shared ? 1 : batch), m * n * batch};
 }
 
 template <class Op>

@@ -16,6 +16,10 @@
 namespace gambrel::network_detail {
 namespace {
 
+// A clock in GHz, kHz or Hz is not one in MHz.
+constexpr int kLeastClock = 10, kMostClock = 10'000;
+constexpr std::int64_t kLargestTile = 1024, kMostParts = 1 << 20;
+
 struct Passes {
     Pass first = Pass::fwd;
     std::optional<Pass> second = {};
@@ -98,7 +102,7 @@ private:
     void give_pass(Layer& layer, Pass pass) {
         layer.pass = pass;
         layer.bias = layer.bias && pass == Pass::fwd;
-        if (pass == Pass::fwd && layer.hints.algorithm.empty()) layer.hints.algorithm = cell(Column::algorithm_fwd);
+        if (pass == Pass::fwd && layer.hints.algorithm.empty()) copy(Column::algorithm_fwd, layer.hints.algorithm);
     }
 
     Passes passes_of() {
@@ -116,17 +120,14 @@ private:
         Hints& hints = layer.hints;
         copy(Column::gpu, hints.gpu);
         copy(Column::algorithm, hints.algorithm);
-        if (hints.algorithm.size() == kFastestAlgorithm.size() && lower(hints.algorithm) == "fastest")
-            hints.algorithm = kFastestAlgorithm;
         copy(Column::kernel, hints.kernel);
-        hints.tile_m = integer(Column::tile_m, 0);
-        hints.tile_n = integer(Column::tile_n, 0);
-        hints.tile_k = integer(Column::tile_k, 0);
-        hints.split_k = integer(Column::split_k, 0);
-        hints.kernels = integer(Column::kernels, 0);
-        if (const auto text = cell(Column::fma); !text.empty()) hints.fma = number_from(text).value_or(0);
-        if (const auto text = cell(Column::workspace); !text.empty())
-            hints.workspace = Bytes{number_from(text).value_or(0)};
+        hints.tile_m = up_to(kLargestTile, Column::tile_m);
+        hints.tile_n = up_to(kLargestTile, Column::tile_n);
+        hints.tile_k = up_to(kLargestTile, Column::tile_k);
+        hints.split_k = up_to(kMostParts, Column::split_k);
+        hints.kernels = up_to(kMostParts, Column::kernels);
+        hints.fma = amount(Column::fma);
+        hints.workspace = Bytes{amount(Column::workspace)};
         hints.bias_kernel = bias_kernel_of(cell(Column::other_kernels), hints.kernel);
         hints.adds_up_parts =
             hints.kernel.empty() && cell(Column::other_kernels).find("splitKreduce") != std::string_view::npos;
@@ -148,10 +149,11 @@ private:
         }
         if (const auto text = cell(Column::sm_clock_mhz); !text.empty()) {
             const auto mhz = number_from(text);
-            if (mhz && *mhz > 0)
+            if (mhz && *mhz >= kLeastClock && *mhz <= kMostClock)
                 hints.sm_clock = Frequency{*mhz * 1e6};
             else
-                cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected a number above 0", text));
+                cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected MHz, a number from {} to {}", text, kLeastClock,
+                                         kMostClock));
         }
         hints.cold = !cell(Column::counted).empty();
         if (const auto text = cell(Column::timed_at); text == "base clock")
@@ -171,11 +173,15 @@ private:
             hints.timing = memo_.software.of(cell(Column::software), timing_of_software);
         }
         const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
-        if (const std::string_view quant = cell(Column::quant); narrow && !quant.empty())
-            hints.quantizes_input = quant == "tensor" ? InputScales::tensor : InputScales::blocks;
-        for (const std::string& how : {std::cref(hints.algorithm), std::cref(hints.kernel)}) {
+        if (const std::string_view quant = cell(Column::quant); narrow && !quant.empty()) {
+            const auto scales = scales_from(quant);
+            if (!scales) cells_.fault(fmt::format("quant \"{}\": expected tensor, block or none", quant));
+            hints.quantizes_input = scales.value_or(InputScales::none);
+        }
+        for (std::string& how : {std::ref(hints.algorithm), std::ref(hints.kernel)}) {
             if (how.empty()) continue;
             const KernelWords& words = memo_.words.of(how, words_from);
+            if (&how == &hints.algorithm && !words.algorithm.empty() && words.algorithm != how) how = words.algorithm;
             if (words.tensor_core) hints.tensor_core = true;
             if (words.nhwc) layer.layout = Layout::nhwc;
         }
@@ -189,6 +195,21 @@ private:
 
     std::int64_t integer(Column column, std::optional<std::int64_t> if_empty) {
         return cells_.integer(column, if_empty);
+    }
+    // Nothing, or 0, where it is not known.
+    std::int64_t up_to(std::int64_t most, Column column) {
+        if (cell(column).empty()) return 0;
+        const std::int64_t value = integer(column, 0);
+        if (value < 0 || value > most)
+            cells_.fault(fmt::format("{} is {}, expected 0 to {}", name(column), value, most));
+        return value;
+    }
+    double amount(Column column) {
+        const std::string_view text = cell(column);
+        if (text.empty()) return 0;
+        const auto value = number_from(text);
+        if (!value || *value < 0) cells_.fault(fmt::format("{} \"{}\": expected a number from 0", name(column), text));
+        return value.value_or(0);
     }
     std::int64_t side(Column own, Column both, std::int64_t if_empty) {
         return cell(own).empty() ? integer(both, if_empty) : integer(own, if_empty);
@@ -238,7 +259,8 @@ private:
         layer.has_filter = linear || g.batch == 1;
         // A grid deeper than the batch is split along k.
         const std::int64_t depth = integer(Column::grid_z, 0), batch = gemm_view(g, Pass::fwd).batch;
-        if (layer.hints.split_k == 0 && batch > 0 && depth > batch) layer.hints.split_k = depth / batch;
+        if (layer.hints.split_k == 0 && batch > 0 && depth > batch && depth / batch <= g.k)
+            layer.hints.split_k = depth / batch;
         return g;
     }
 

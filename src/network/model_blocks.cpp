@@ -258,7 +258,10 @@ void ModelBlocks::add_all(Network& network) {
     } else {
         vector("embedding",
                {.kind = StreamingKind::gather, .rows = rows, .cols = cols, .table_rows = real(c_.vocabulary)});
-        count(real(c_.vocabulary) * cols, c_.tied_embeddings ? share : 1, false);
+        // Serving engines share out the vocabulary, of the embedding as of the head: each GPU looks up the tokens
+        // that it has, and a sum joins them.
+        count(real(c_.vocabulary) * cols, share, false);
+        all_reduce("embedding.all_reduce");
     }
     if (!c_.rotary) {
         vector("positions", {StreamingKind::elementwise, rows, cols, 2, 1});

@@ -114,9 +114,10 @@ void read_sizes(ConfigFields& f, const ModelFamily& family, TransformerConfig& c
     c.kv_heads = kv_heads(f, c);
     c.head_dim = f.count({"head_dim"}, c.heads > 0 ? c.hidden / c.heads : 0);
     // Llama 4 has a size of its own for the layers without experts.
-    c.intermediate =
-        f.count({"intermediate_size_mlp", "intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"},
-                family.four_times ? std::optional(4 * c.hidden) : std::nullopt);
+    c.intermediate = f.find({"intermediate_size_mlp"})
+                         ? f.count({"intermediate_size_mlp"}, std::nullopt)
+                         : f.count({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"},
+                                   family.four_times ? std::optional(4 * c.hidden) : std::nullopt);
     c.longest = f.count({"max_position_embeddings", "n_positions", "n_ctx"}, 0);
     c.biases = f.flag("attention_bias", c.biases);
     const std::int64_t image = f.count({"image_size"}, 0), patch = f.count({"patch_size"}, 0);
@@ -175,6 +176,8 @@ void read_attention(ConfigFields& f, const ModelFamily& family, TransformerConfi
     c.sliding_layers = c.layers;
     if (const json* types = f.find({"layer_types"}); types && types->is_array()) {
         c.sliding_layers = 0;
+        if (static_cast<std::int64_t>(types->size()) != c.layers)
+            f.fault("layer_types", fmt::format("has {} layers, but num_hidden_layers is {}", types->size(), c.layers));
         for (const json& type : *types)
             if (type != "full_attention") ++c.sliding_layers;
         c.sliding_layers = std::min(c.sliding_layers, c.layers);
@@ -187,7 +190,10 @@ void read_attention(ConfigFields& f, const ModelFamily& family, TransformerConfi
 void read_quantization(ConfigFields& root, const std::string& source, Errors& faults, Errors& notes,
                        TransformerConfig& c) {
     const json* object = root.find({"quantization_config"});
-    if (!object || !object->is_object()) return;
+    if (!object) return;
+    if (!object->is_object())
+        return root.fault("quantization_config",
+                          fmt::format("is {}, expected an object", base_detail::json_excerpt(*object)));
     ConfigFields q(*object, source + ": quantization_config", faults);
     const std::string method = q.text({"quant_method"}), algorithm = q.text({"quant_algo"});
     std::int64_t bits = q.count({"bits", "w_bit"}, 0);
@@ -212,9 +218,10 @@ void read_quantization(ConfigFields& root, const std::string& source, Errors& fa
     } else if (bits == 8) {
         c.weights = Precision::int8;
     } else {
-        notes.push_back({source, fmt::format("quantization_config of method \"{}\" is not known: weights are taken "
-                                             "as {}",
-                                             method, name(c.precision))});
+        notes.push_back(
+            {source, fmt::format("quantization_config of method \"{}\"{} is not known: weights are taken "
+                                 "as {}",
+                                 method, bits > 0 ? fmt::format(" with {} bits", bits) : "", name(c.precision))});
         return;
     }
     notes.push_back({source, fmt::format("weights are stored in {} (quantization_config)", name(*c.weights))});
@@ -245,12 +252,15 @@ Result<TransformerConfig> parse_model_config(std::string_view text, const std::s
     }
     if (nested && outer.find({"vision_config", "audio_config"}))
         notes.push_back({source, "only the language model is predicted, not the encoder of images or sound"});
-    const std::string type = nested && f.text({"torch_dtype", "dtype"}).empty() ? outer.text({"torch_dtype", "dtype"})
-                                                                                : f.text({"torch_dtype", "dtype"});
+    std::string type = nested && f.text({"torch_dtype", "dtype"}).empty() ? outer.text({"torch_dtype", "dtype"})
+                                                                          : f.text({"torch_dtype", "dtype"});
+    if (type.starts_with("torch.")) type.erase(0, 6);
     if (const auto precision = precision_from(type))
         c.precision = *precision;
     else
-        notes.push_back({source, "has no torch_dtype: taken as bf16; --precision says otherwise"});
+        notes.push_back(
+            {source, fmt::format("{}: taken as bf16; --precision says otherwise",
+                                 type.empty() ? "has no torch_dtype" : "torch_dtype \"" + type + "\" is not known")});
     read_quantization(outer, source, faults, notes, c);
     for (const auto& [what, value] : {std::pair{"num_hidden_layers", c.layers},
                                       {"hidden_size", c.hidden},
@@ -259,6 +269,9 @@ Result<TransformerConfig> parse_model_config(std::string_view text, const std::s
                                       {"head_dim", c.head_dim},
                                       {"intermediate_size", c.intermediate}})
         if (faults.empty() && value < 1) f.fault(what, fmt::format("is {}, expected at least 1", value));
+    if (faults.empty() && c.kv_rank == 0 && !f.find({"head_dim"}) && c.hidden % c.heads != 0)
+        f.fault("hidden_size",
+                fmt::format("is {}, which {} heads do not divide, and there is no head_dim", c.hidden, c.heads));
     if (faults.empty() && c.heads % c.kv_heads != 0)
         f.fault("num_key_value_heads", fmt::format("is {}, which does not divide {} heads", c.kv_heads, c.heads));
     if (!faults.empty()) return tl::unexpected(std::move(faults));

@@ -26,30 +26,17 @@ public:
     [[nodiscard]] bool has(Column column) const { return !text(column).empty(); }
     // A fault where the cell is not a whole number, or where it is empty and nothing stands in for it.
     std::int64_t integer(Column column, std::optional<std::int64_t> if_empty) {
-        if (if_empty && !columns_.has(column)) return *if_empty;
-        const std::int64_t whole = few_digits(columns_.raw_cell(cells_, column));
-        return whole >= 0 ? whole : read_integer(text(column), column, if_empty);
+        return if_empty && !columns_.has(column) ? *if_empty : read_integer(column, if_empty);
     }
-    bool flag(Column column);
+    bool flag(Column column) { return columns_.has(column) && read_flag(column); }
     void fault(std::string what) { faults_.push_back(std::move(what)); }
 
     [[nodiscard]] const LayerColumns& columns() const { return columns_; }
     std::vector<std::string>& faults() { return faults_; }
 
 private:
-    // Nearly all cells are a few plain digits: 1 to 15, so that the number is exact as a floating point number, too.
-    // Below 0: it is not.
-    static std::int64_t few_digits(std::string_view text) {
-        if (text.empty() || text.size() > 15) return -1;
-        std::int64_t value = 0;
-        for (const char c : text) {
-            const auto digit = static_cast<unsigned char>(c - '0');
-            if (digit > 9) return -1;
-            value = value * 10 + digit;
-        }
-        return value;
-    }
-    std::int64_t read_integer(std::string_view cell, Column column, std::optional<std::int64_t> if_empty);
+    bool read_flag(Column column);
+    std::int64_t read_integer(Column column, std::optional<std::int64_t> if_empty);
 
     std::span<const std::string_view> cells_;
     const LayerColumns& columns_;

@@ -4,14 +4,13 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <gambrel/layer.hpp>
 
+#include "base/word_hash.hpp"
 #include "network/layer_columns.hpp"
 
 namespace gambrel::network_detail {
@@ -21,7 +20,7 @@ class Remembered {
 public:
     template <class Read>
     const Meaning& of(std::string_view word, const Read& read) {
-        Known& known = known_[place_of(word) % Places];
+        Known& known = known_[base_detail::word_hash(word) % Places];
         if (!known.used || known.word != word) {
             known.meaning = read(word);
             known.word = word;
@@ -31,21 +30,6 @@ public:
     }
 
 private:
-    // Most words are short. Names of kernels differ somewhere in their middle, so four parts of them are mixed, which
-    // together are all of most names.
-    static std::size_t place_of(std::string_view word) {
-        if (word.empty()) return 0;
-        if (word.size() <= 12) return word.size() * 7 + static_cast<unsigned char>(word.back());
-        std::uint64_t mixed = word.size();
-        const std::size_t last = word.size() - sizeof mixed;
-        for (const std::size_t at : {std::size_t{0}, last / 3, last - last / 3, last}) {
-            std::uint64_t part = 0;
-            std::memcpy(&part, word.data() + at, sizeof part);
-            mixed = (mixed ^ part) * 0x9E3779B97F4A7C15u;  // 2^64 over the golden ratio
-            mixed ^= mixed >> 32;
-        }
-        return mixed;
-    }
     struct Known {
         std::string word;
         Meaning meaning{};
@@ -67,6 +51,7 @@ struct Operation {
 };
 struct KernelWords {
     bool tensor_core = false, nhwc = false;
+    std::string_view algorithm;  // as cuDNN writes the name; empty: the text is no such name alone
 };
 
 struct RowMemo {

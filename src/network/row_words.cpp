@@ -1,5 +1,7 @@
 #include "network/row_words.hpp"
 
+#include <array>
+
 #include "network/operator_rows.hpp"
 #include "network/text.hpp"
 
@@ -53,7 +55,23 @@ Operation operation_from(std::string_view text) {
 // Of an algorithm's or a kernel's name.
 KernelWords words_from(std::string_view text) {
     const std::string name = lower(text);
-    return {name.find("tensor core") != std::string::npos, name.find("nhwc") != std::string::npos};
+    KernelWords words{name.find("tensor core") != std::string::npos, name.find("nhwc") != std::string::npos, {}};
+    static constexpr std::array<std::string_view, 9> kAlgorithms = {
+        "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM",           "DIRECT", "FFT", "FFT_TILING",
+        "WINOGRAD",      "WINOGRAD_NONFUSED",     kFastestAlgorithm};
+    for (const std::string_view algorithm : kAlgorithms)
+        if (name.size() == algorithm.size() && name == lower(algorithm)) words.algorithm = algorithm;
+    return words;
+}
+
+std::optional<InputScales> scales_from(std::string_view text) {
+    const std::string quant = lower(text);
+    if (quant.empty() || quant == "none" || quant == "no" || quant == "0") return InputScales::none;
+    if (quant.find("tensor") != std::string::npos) return InputScales::tensor;
+    // Scales that need no look at the whole input first.
+    for (const std::string_view word : {"block", "group", "token", "row", "channel", "static", "fp4", "mx"})
+        if (quant.find(word) != std::string::npos) return InputScales::blocks;
+    return std::nullopt;
 }
 
 // Where a row names its kernel, the others are not part of what was measured.

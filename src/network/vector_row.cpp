@@ -158,6 +158,11 @@ std::vector<Layer> vector_layers(RowCells& cells, const Layer& common) {
     if (!op) return {};
     Rows size{static_cast<double>(cells.integer(Column::rows, 0)), static_cast<double>(cells.integer(Column::cols, 0))};
     const auto all = static_cast<double>(cells.integer(Column::elements, static_cast<std::int64_t>(size.all())));
+    for (const Column column : {Column::rows, Column::cols, Column::elements})
+        if (const auto text = cells.text(column); !text.empty() && cells.integer(column, 1) < 1)
+            cells.fault(fmt::format("{} is {}, expected at least 1", name(column), text));
+    if (size.all() > 0 && all != size.all())
+        cells.fault(fmt::format("elements {} is not rows {} x cols {}", all, size.rows, size.columns));
     if (all <= 0 && cells.faults().empty())
         cells.fault("neither elements nor rows and cols are given, and config is not read");
     if (size.all() <= 0) size = {1, all};

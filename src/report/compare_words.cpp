@@ -17,9 +17,9 @@ SumLine sum_line(std::string_view what, const Change& change, const Comparison& 
 }
 
 std::string what_figures_are(const Comparison& c) {
-    if (!c.is_prediction) return "Figures are changes: after over before, less one.";
-    if (times_compare(c)) return "Figures are errors of the prediction: predicted over measured, less one.";
-    return "Figures are errors of the model: modelled over simulated, less one. The simulator counts bytes, not "
+    if (!c.is_prediction) return "Figures are relative changes: after / before - 1.";
+    if (times_compare(c)) return "Figures are errors of the prediction: predicted / measured - 1.";
+    return "Figures are errors of the model: modelled / simulated - 1. The simulator counts bytes, not "
            "cycles; "
            "its time is the shortest that they allow, so times have no error here.";
 }

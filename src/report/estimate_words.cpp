@@ -75,22 +75,22 @@ std::string operator_text(const Layer& layer) {
 }
 
 std::string shape_text(const Layer& layer) {
-    return std::visit(Overloaded{[](const Convolution& c) {
-                                     return fmt::format("{}x{}x{} -> {}x{}x{}", c.c, c.h, c.w, c.k, c.p(), c.q());
-                                 },
-                                 [](const Gemm& g) {
-                                     return g.batch > 1 ? fmt::format("{} x {}x{}x{}", g.batch, g.m, g.n, g.k)
-                                                        : fmt::format("{}x{}x{}", g.m, g.n, g.k);
-                                 },
-                                 [](const Streaming& s) { return fmt::format("{:g} -> {:g}", s.read[0], s.written); },
-                                 [](const Attention& a) {
-                                     return fmt::format("{} x {} heads, {} x {}", a.batch, a.heads, a.q_len, a.kv_len);
-                                 },
-                                 [](const MixtureOfExperts& m) {
-                                     return fmt::format("{} tokens, {} of {} experts", m.tokens, m.topk, m.experts);
-                                 },
-                                 [](const AllReduce& r) { return fmt::format("{:g} over {}", r.elements, r.ranks); }},
-                      layer.op);
+    return std::visit(
+        Overloaded{
+            [](const Convolution& c) { return fmt::format("{}x{}x{} -> {}x{}x{}", c.c, c.h, c.w, c.k, c.p(), c.q()); },
+            [](const Gemm& g) {
+                return g.batch > 1 ? fmt::format("{} x {}x{}x{}", g.batch, g.m, g.n, g.k)
+                                   : fmt::format("{}x{}x{}", g.m, g.n, g.k);
+            },
+            [](const Streaming& s) { return fmt::format("{:.0f} -> {:.0f}", s.read[0], s.written); },
+            [](const Attention& a) {
+                return fmt::format("{} x {} heads, {} x {}", a.batch, a.heads, a.q_len, a.kv_len);
+            },
+            [](const MixtureOfExperts& m) {
+                return fmt::format("{} tokens, {} of {} experts", m.tokens, m.topk, m.experts);
+            },
+            [](const AllReduce& r) { return fmt::format("{:.0f} over {}", r.elements, r.ranks); }},
+        layer.op);
 }
 
 std::int64_t batch_of(const Estimates& estimates) {

@@ -134,13 +134,18 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
                    bytes_text(all.dram),
                    all.dram > 0 ? intensity_text(all.flop / all.dram) : "",
                    ""};
-    std::string text = truncated(printable(heading(estimates), !style.unicode), style.width, !style.unicode) + "\n";
-    if (all.time > 0)
-        for (const std::string& line : wrapped(conditions_text(estimates), style.width, 2)) text += line + "\n";
+    std::string text;
+    const auto add = [&](const std::string& words) {
+        for (const std::string& line : wrapped(words, style.width, 2))
+            text += truncated(line, style.width, !style.unicode) + "\n";
+    };
+    // The end says that it is modelled, partial, or does not fit, and must not be cut off.
+    add(printable(heading(estimates), !style.unicode));
+    if (all.time > 0) add(conditions_text(estimates));
     text += terminal_text(table, style);
     if (all.layers > style.max_rows)
-        text += fmt::format("{} of {} shown, those that take the time; --top N shows more, the CSV has all\n",
-                            style.max_rows, all.layers);
+        add(fmt::format("{} of {} shown, the longest; --top N shows more, the CSV has all", style.max_rows,
+                        all.layers));
     if (estimates.summary) text += summary_text(*estimates.summary);
     return text + remarks_text(estimates, style);
 }

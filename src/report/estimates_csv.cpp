@@ -46,8 +46,9 @@ Figures figures_of(const std::vector<Estimate>& estimates) {
 }  // namespace
 
 EstimateRowsCsv::EstimateRowsCsv(std::vector<std::string> columns, Method method, bool partial)
-    : given_(columns.size()) {
-    add_csv_cell(origin_, fmt::format("{}{}", name(origin(method)), partial ? ", partial" : ""));
+    : given_(columns.size()), end_(1, ',') {
+    add_csv_cell(end_, fmt::format("{}{}", name(origin(method)), partial ? ", partial" : ""));
+    end_ += '\n';
     columns.insert(columns.end(), kPredictedColumns.begin(), kPredictedColumns.end());
     heading_ = csv_line(columns);
 }
@@ -56,14 +57,12 @@ void EstimateRowsCsv::add(std::string& text, const StreamedRow& row) const {
     if (row.text.empty() || !add_canonical_csv(text, row.text)) add_csv_cells(text, row.cells, given_);
     if (row.figures) {
         add_predicted_cells(text, *row.figures);
-        text += ',';
-        text += origin_;
+        text += end_;
     } else {
         text.append(kPredictedColumns.size() - 1, ',');
         add_csv_cell(text, row.reason);
-        text += ',';
+        text += ",\n";
     }
-    text += '\n';
 }
 
 std::string estimates_csv(const Estimates& estimates) {

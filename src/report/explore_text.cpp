@@ -75,10 +75,10 @@ void add_sensitivities(std::string& out, const ExplorationReport& c, const TextS
                    "",
                    {}});
     }
-    out += "\n" + heading(
-                      "What matters to the start: elasticity is 1 where time follows the resource, 0 where it does not "
-                      "matter",
-                      style);
+    out +=
+        "\n" +
+        heading("Sensitivity of the start: elasticity is 1 where time follows the resource, 0 where it has no effect",
+                style);
     out += terminal_text(table, style);
 }
 

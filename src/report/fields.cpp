@@ -1,7 +1,7 @@
 #include "report/fields.hpp"
 
-#include <cstdint>
-#include <cstring>
+#include <algorithm>
+#include <array>
 
 #include "base/csv_guard.hpp"
 #include "chart/text.hpp"
@@ -23,30 +23,20 @@ std::string csv_field(std::string_view text) {
     return out + '"';
 }
 
-// Whether a text is all printable ASCII, and has quotes; eight bytes at a time, as this sees every byte of a table. May
-// take what is printable for odd: the slow way gives the same.
-struct Characters {
-    bool odd = false, quotes = false;
-};
-Characters characters_of(std::string_view text) {
-    constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
-    std::uint64_t odd = 0, quotes = 0;
-    const auto look_at = [&](const char* from, std::size_t size) {
-        std::uint64_t bytes = 0x6161616161616161u;
-        std::memcpy(&bytes, from, size);
-        const std::uint64_t below = bytes - 0x20 * kOnes;  // below 0x20; a borrow marks the next byte too
-        const std::uint64_t above = bytes + kOnes;         // 0x7F
-        odd |= below | above | bytes;
-        quotes |= (bytes ^ 0x22 * kOnes) - kOnes;
+// Whether a text is all printable ASCII. This sees every byte of a table, so that it goes by blocks, which compilers
+// make vector instructions of. The last block overlaps the one before it.
+bool is_printable_ascii(std::string_view text) {
+    constexpr std::size_t kBlock = 16;
+    const auto is_odd = [](char c) { return static_cast<unsigned char>(c - ' ') > '~' - ' '; };
+    if (text.size() < kBlock) return std::none_of(text.begin(), text.end(), is_odd);
+    std::array<unsigned char, kBlock> odd{};
+    const auto look_at = [&](const char* block) {
+        for (std::size_t i = 0; i < kBlock; ++i)
+            odd[i] = static_cast<unsigned char>(odd[i] | (is_odd(block[i]) ? 1U : 0U));
     };
-    // The last word overlaps the one before it.
-    const std::size_t whole = text.size() / 8 * 8;
-    for (std::size_t at = 0; at < whole; at += 8) look_at(text.data() + at, 8);
-    if (text.size() > 8)
-        look_at(text.data() + text.size() - 8, 8);
-    else if (whole == 0 && !text.empty())
-        look_at(text.data(), text.size());
-    return {(odd & kHighs) != 0, (quotes & kHighs) != 0};
+    for (std::size_t at = 0; at + kBlock <= text.size(); at += kBlock) look_at(text.data() + at);
+    look_at(text.data() + text.size() - kBlock);
+    return odd == std::array<unsigned char, kBlock>{};
 }
 
 // Of printable ASCII nothing has to be decoded; the names of most kernels have commas.
@@ -67,10 +57,9 @@ bool may_begin_a_formula(char c) { return c == '=' || c == '+' || c == '-' || c 
 
 void add_csv_cell(std::string& line, std::string_view text) {
     if (text.empty()) return;
-    const Characters has = characters_of(text);
-    if (has.odd || may_begin_a_formula(text.front()))
+    if (!is_printable_ascii(text) || may_begin_a_formula(text.front()))
         line += csv_field(text);
-    else if (has.quotes || text.find(',') != std::string_view::npos)
+    else if (text.find(',') != std::string_view::npos || text.find('"') != std::string_view::npos)
         add_quoted(line, text);
     else
         line += text;
@@ -84,7 +73,7 @@ void add_csv_cells(std::string& line, std::span<const std::string_view> cells, s
 }
 
 bool add_canonical_csv(std::string& line, std::string_view fields) {
-    if (characters_of(fields).odd) return false;
+    if (!is_printable_ascii(fields)) return false;
     line += fields;
     return true;
 }

@@ -93,6 +93,8 @@ void add_organisation(Collector& sheet, const Machine& m) {
     sheet.fact("sector", m.sm.sector);
     sheet.fact("line", m.sm.line);
     sheet.section("Organisation");
+    sheet.fact("launch", m.launch);
+    sheet.section("Host");
 }
 
 void add_ceilings(Collector& sheet, const Machine& m) {

@@ -14,7 +14,8 @@ namespace gambrel::report_detail {
 std::string exact(double value);
 void add_exact(std::string& text, double value);  // the same at the end of a text
 inline constexpr std::size_t kLongestExact = 32;
-char* put_exact(char* to, double value);           // the same, at most that long; its end
+// The same into a buffer of that length; the end of what was written.
+char* put_exact(char* to, double value);
 std::string intensity_text(double flop_per_byte);  // about three digits, never an exponent between 0.001 and 1e6
 std::string percent_text(double fraction, int digits = 1);   // "55.2 %", "<0.1 %"
 std::string count_text(std::uint64_t n);                     // "10,000"

@@ -40,7 +40,7 @@ Table designs_table(const ExplorationReport& c) {
 Table layers_table(const ExplorationReport& c) {
     Table table;
     table.title = "Elasticity of each layer";
-    table.notes = {"The darker, the more the time of that layer follows that resource."};
+    table.notes = {"The darker a cell, the more the time of its layer follows its resource."};
     const EvaluatedDesign& start = c.designs.front();
     const EvaluatedDesign* best = recommended_design(c);
     const bool several = c.workload.networks.size() > 1;

@@ -21,7 +21,7 @@ nlohmann::ordered_json page_rows(const Analysis& analysis, const std::vector<std
 nlohmann::ordered_json page_model_json(const PageModel& model);
 nlohmann::ordered_json page_catalogue();
 
-// When what ran, of a trace, in a bounded number of boxes. page_timeline.cpp.
+// What ran when in a trace, in a bounded number of boxes. page_timeline.cpp.
 nlohmann::ordered_json page_timeline(const Analysis& analysis);
 
 // Bytes before against bytes after, a mark for each pair and level; without series if there is none. page_compare.cpp.

@@ -72,8 +72,8 @@ constexpr double kMostDecades = 10;  // beyond this, structure near the ridges i
 constexpr double kCoreShare = 0.999;
 constexpr double kOutlier = 0.7;  // decades
 
-// Kernels come by falling time. The first that make up nearly all of it set the axes; one of the rest may stretch them
-// a little, but a microsecond of index arithmetic must not squeeze the program into a corner.
+// Kernels come longest first. The first that make up nearly all of it set the axes; one of the rest may stretch them a
+// little, but a microsecond of index arithmetic must not squeeze the program into a corner.
 void add_points(const std::vector<PlottedKernel>& kernels, Extent& x, Extent& y) {
     double whole = 0, seen = 0;
     for (const auto& k : kernels) whole += k.time;

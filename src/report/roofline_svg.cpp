@@ -210,7 +210,7 @@ std::string svg_of(const RooflinePlot& data, const ChartStyle& style) {
     if (std::any_of(scene.kernels.begin(), scene.kernels.end(), [](auto& k) { return !k.arrows.empty(); }))
         draw_arrows(svg, scene, colors);
     svg.open("g", {{"class", "kernels"}});
-    // Kernels come by falling time, so small marks lie on large ones; the unnamed go below them all.
+    // Kernels come longest first, so small marks lie on large ones; the unnamed go below them all.
     for (const bool named : {false, true})
         for (const auto& k : scene.kernels)
             if ((k.number > 0) == named) draw_kernel(svg, k, data, colors);

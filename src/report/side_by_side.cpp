@@ -1,4 +1,4 @@
-// The same network on several GPUs, and the sentence that says which to take and why.
+// The same network on several GPUs, and the sentence that says which is fastest and why.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -84,11 +84,11 @@ std::string ranking_answer(std::span<const Estimates> each) {
             text += fmt::format("{:.2f}x as fast as {}", s.ratio, other.machine());
         text += fmt::format(" ({} against {})", to_text(ranking->time, 3), to_text(time, 3));
         const bool too_small = !other.fits && best.fits;
-        if (too_small) text += ", which does not hold the network in its memory";
+        if (too_small) text += ", whose memory is too small for the network";
         if (s.ratio >= kSame && s.longer > Seconds{}) text += (too_small ? " and " : ", which ") + difference_text(s);
     }
     text += ".";
-    if (!best.fits) text += " None of them holds the network in its memory.";
+    if (!best.fits) text += " The network fits into the memory of none of them.";
     return text;
 }
 

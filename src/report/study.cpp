@@ -152,7 +152,7 @@ void add_top(std::string& out, const StudyRun& run, std::size_t top, const TextS
     for (std::size_t i = 0; i < std::min(top, run.analysis.rows.size()); ++i)
         table.rows[i].cells.front() =
             printable(short_name(run.analysis.rows[i].kernel.name.str(), width), !style.unicode);
-    out += fmt::format("\n{}, {}, {}: the kernels that take the time\n", run.framework, run.phase, run.precision);
+    out += fmt::format("\n{}, {}, {}: the longest kernels\n", run.framework, run.phase, run.precision);
     out += terminal_text(table, style);
 }
 

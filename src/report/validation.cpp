@@ -151,6 +151,19 @@ std::string impossible_rows(const Validation& v, const TextStyle& style) {
     return text;
 }
 
+std::string drifts_text(const Validation& v, const TextStyle& style) {
+    std::string text;
+    for (const FoundDrift& d : v.drifts) {
+        const std::string sentence = fmt::format(
+            "Host drift of {}, {}: {} from the first row to {} for the last, beside what the model charges "
+            "for a call, is added to its predictions (--host-drift, fitted on {}).",
+            d.gpu, d.op, to_text(d.drift.first, 3), to_text(d.drift.last, 3), plural(d.rows, "row"));
+        for (const std::string& line : wrapped(printable(sentence, !style.unicode), style.width, 2))
+            text += line + "\n";
+    }
+    return text.empty() ? text : "\n" + text;
+}
+
 }  // namespace
 
 std::string validation_text(const Validation& v, const std::string& title, const TextStyle& style, std::size_t worst) {
@@ -175,6 +188,7 @@ std::string validation_text(const Validation& v, const std::string& title, const
                                         v.skipped > 0 ? fmt::format(", {} left out", count_text(v.skipped)) : "")),
                   style.width, !style.unicode) +
         "\n" + terminal_text(table, style);
+    text += drifts_text(v, style);
     text += impossible_rows(v, style);
     text += worst_rows(v, style, worst);
     if (v.partial)
@@ -206,6 +220,12 @@ std::string validation_json(const Validation& v, const std::vector<HeldOutErrors
     out["left_out"] = v.skipped;
     out["faster_than_peak"] = faster_than_peak(v);
     if (v.partial) out["partial"] = true;
+    for (const FoundDrift& d : v.drifts)
+        out["host_drift"].push_back({{"gpu", printable(d.gpu)},
+                                     {"op", d.op},
+                                     {"rows", d.rows},
+                                     {"first_s", d.drift.first.value()},
+                                     {"last_s", d.drift.last.value()}});
     out["unread"] = v.unread.size();
     const auto add = [&](const std::string& by, const std::string& value,
                          const std::function<bool(const ValidationRow&)>& chosen) {

@@ -11,8 +11,9 @@ std::string clock_hint(const Machine& m, const Roofline& verdict, double excess)
     if (!verdict.clock || !m.clocks.boost) return "";
     const double ratio = m.clocks.boost->value / *verdict.clock;
     if (ratio * kRoofTolerance < excess) return "";
-    return fmt::format("the ceiling is at {}, and at the boost clock of {} it would hold: was the clock another?",
-                       to_text(*verdict.clock), to_text(m.clocks.boost->value));
+    return fmt::format(
+        "the ceiling is at {}, and at the boost clock of {} it would not be exceeded: was the clock different?",
+        to_text(*verdict.clock), to_text(m.clocks.boost->value));
 }
 
 std::vector<std::string> pipe_hints(const Machine& m, const Kernel& k, const Roofline& verdict, const PipeVerdict& v) {
@@ -21,13 +22,13 @@ std::vector<std::string> pipe_hints(const Machine& m, const Kernel& k, const Roo
     const auto sparse = compute_ceiling(m, v.pipe, verdict.clock, Roofs::theoretical, true);
     if (sparse && !k.sparse_work && v.achieved <= sparse->value * kRoofTolerance)
         hints.push_back(
-            fmt::format("the sparse peak of {} would hold it: was the work sparse?", to_text(sparse->value)));
+            fmt::format("the sparse peak of {} would not be exceeded: was the work sparse?", to_text(sparse->value)));
     for (const Pipe other : all_pipes()) {
         if (other == v.pipe || is_tensor(other) != is_tensor(v.pipe)) continue;
         const auto peak = compute_ceiling(m, other, verdict.clock);
         if (peak && peak->value >= v.achieved && peak->value > v.ceiling) {
-            hints.push_back(
-                fmt::format("{} at {} would hold it: is the precision right?", title(other), to_text(peak->value)));
+            hints.push_back(fmt::format("{} at {} would not be exceeded: is the precision right?", title(other),
+                                        to_text(peak->value)));
             break;
         }
     }
@@ -50,7 +51,7 @@ std::vector<std::string> level_hints(const Machine& m, const Kernel& k, const Ro
                                         to_text(Bytes{per_launch}), binary_text(l2->capacity->value)));
     }
     if (v.ceiling_origin == Origin::measured)
-        hints.emplace_back("the ceiling is a measured one: a benchmark can be beaten");
+        hints.emplace_back("the ceiling was measured: a kernel can be faster than a benchmark");
     return hints;
 }
 

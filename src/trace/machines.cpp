@@ -112,10 +112,9 @@ Result<std::vector<Machine>> machines_of(const Timeline& timeline, const Machine
         if (chosen) {
             if (const Machine* known = device.name.empty() ? nullptr : find_in_catalogue(device.name);
                 known && known->id != chosen->id && chosen->made_from == MachineSource::catalogue)
-                notes.push_back(
-                    {device.name, fmt::format("the trace names this GPU, but it is judged as {}, which was asked "
-                                              "for: percentages of its roofs mean little",
-                                              chosen->name)});
+                notes.push_back({device.name, fmt::format("the trace names this GPU, but it is judged as {}, which "
+                                                          "--machine names: percentages of its roofs mean little",
+                                                          chosen->name)});
             out.push_back(*chosen);
             continue;
         }

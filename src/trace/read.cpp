@@ -8,6 +8,7 @@
 #include "base/file_title.hpp"
 #include "base/pipe_head.hpp"
 #include "trace/events.hpp"
+#include "trace/sqlite.hpp"
 #include "trace/wire.hpp"
 
 namespace gambrel {
@@ -76,7 +77,8 @@ std::optional<Error> other_format(const std::string& path) {
 Result<Events> events_of(const std::string& path, const FileBytes& bytes) {
     // A plain file is left to SQLite, which reads only the pages that it needs; an unpacked one is in memory.
     if (!is_sqlite(bytes.view())) return read_kineto(bytes.view(), path);
-    if (!base_detail::is_pipe(path))
+    // SQLite takes a last page that is cut short for a whole one.
+    if (!base_detail::is_pipe(path) && with_missing_pages(bytes.view()).empty())
         if (auto plain = read_nsys(path)) return plain;
     return read_nsys(bytes.view(), path);
 }

@@ -174,9 +174,9 @@ Result<Run> to_run(const Timeline& timeline, const TraceOptions& options) {
     run.notes.insert(run.notes.end(), assumed.begin(), assumed.end());
     if (timeline.activities.empty()) {
         run.notes.push_back({timeline.title, "holds no kernel, copy or memset: was the GPU profiled?"});
-        if (timeline.partial) return tl::unexpected(std::move(run.notes));  // cut short before anything ran
+        return tl::unexpected(std::move(run.notes));
     }
-    if (run.kernels.empty() && !timeline.activities.empty()) {
+    if (run.kernels.empty()) {
         run.notes.push_back({"--kernel", fmt::format("matches none of the {} kernels", timeline.activities.size())});
         return tl::unexpected(std::move(run.notes));
     }

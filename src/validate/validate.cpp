@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "validate/drifts.hpp"
 #include "validate/fitted.hpp"
 
 namespace gambrel {
@@ -277,6 +278,7 @@ Result<Validation> validate(const LayerTable& table, const ValidationOptions& op
         v.rows.push_back(std::move(out));
         kept.push_back(&row);
     }
+    if (options.host_drift) v.drifts = validate_detail::add_drifts(validate_detail::places_of_calls(table), v.rows);
     add_fitted_rooflines(v.rows);
     const double part = 1 / std::max<double>(1, static_cast<double>(kept.size()));
     for (std::size_t i = 0; options.simulate && !v.partial && i < kept.size(); ++i)

@@ -55,7 +55,7 @@ TEST_F(Results, compare_sets_the_model_beside_the_simulator_layer_by_layer) {
     EXPECT_EQ(answer.status, 0) << answer.err;
     EXPECT_THAT(answer.out, HasSubstr("layers.csv, modelled -> layers.csv, simulated"));
     EXPECT_THAT(answer.out, HasSubstr("2 pairs matched by layer"));
-    EXPECT_THAT(answer.out, HasSubstr("errors of the model: modelled over simulated"));
+    EXPECT_THAT(answer.out, HasSubstr("errors of the model: modelled / simulated - 1"));
     EXPECT_THAT(answer.out, Not(HasSubstr("explained by")));  // its time is no measurement
     const auto json = nlohmann::json::parse(run(asked + " --json").out);
     for (const auto& pair : json["comparisons"][0]["pairs"]) {
@@ -72,7 +72,7 @@ TEST_F(Results, compare_sets_the_model_beside_a_file) {
     const auto answer = run("compare --predict --layers layers.csv m.json --gpu v100 --match layer");
     EXPECT_EQ(answer.status, 0) << answer.err;
     EXPECT_THAT(answer.out, HasSubstr("1 pair matched by layer"));
-    EXPECT_THAT(answer.out, HasSubstr("predicted over measured"));
+    EXPECT_THAT(answer.out, HasSubstr("predicted / measured - 1"));
 }
 
 TEST_F(Results, compare_says_what_is_missing_for_layers) {

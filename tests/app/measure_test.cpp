@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using gambrel::test::Outcome;
 using gambrel::test::text_of;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -71,7 +72,10 @@ TEST_F(Measure, the_host_in_a_short_run_and_ctrl_c_keeps_what_is_done) {
     ASSERT_TRUE(machine) << to_text(machine.error());
     EXPECT_THAT(machine->partial, HasSubstr("interrupted after"));
     EXPECT_THAT(run("predict resnet50 --machine m.json").err, HasSubstr("m.json: is a partial measurement"));
-    EXPECT_TRUE(machine->pipes[gambrel::Pipe::fp64].measured);
+    // Beside other programs a ceiling may be disturbed. Then no machine file has it, and the CSV says why.
+    if (!machine->pipes[gambrel::Pipe::fp64].measured) {
+        EXPECT_THAT(text_of(path("m.csv")), ContainsRegex("FP64 FMA.*disturbed"));
+    }
 }
 
 TEST_F(Measure, the_self_test_runs_every_kernel_once_and_writes_one_file) {

@@ -42,6 +42,32 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
+// All of these were taken, and what they asked for was not done.
+TEST_F(ModelCommands, what_would_change_nothing_or_cannot_be_meant_is_refused) {
+    table("N,C,H,W,K,R,S\n16,64,56,56,64,3,3\n");
+    for (const auto& [command, why] :
+         {std::pair{"predict --layers t.csv --gpu v100 --csv - --batch 4",
+                    "--batch: is for a network; rows of a table"},
+          {"predict --layers t.csv --gpu v100 --training", "--training: is for a network; rows of a table"},
+          {"explore --layers t.csv --gpu v100 --pass dgrad", "--pass: is for a network; rows of a table"},
+          {"predict alexnet --gpu v100 --sequence 4", "--sequence: is for bert-base"},
+          {"predict alexnet --gpu v100 --clock 1.41", "\"1.41\" is not a valid clock"},
+          {"predict alexnet --gpu v100,", "\"v100,\" has an empty name"},
+          {"predict alexnet --gpu v100 --top -3", "--top"},
+          {"predict alexnet --gpu v100 --explain 1", "expected a layer's name, such as \"conv1\""},
+          {"predict llama3-8b --gpu v100", "did you mean \"llama-3-8b\""},
+          {"explore alexnet=x --gpu v100", "\"x\": expected a positive number"}}) {
+        const Outcome o = run(command);
+        EXPECT_EQ(o.status, 2) << command;
+        EXPECT_THAT(o.err, HasSubstr(why)) << command;
+    }
+}
+
+TEST_F(ModelCommands, a_table_without_rows_is_named_once) {
+    table("N,C,H,W,K,R,S\n");
+    EXPECT_EQ(run("predict --layers t.csv --gpu t4 --csv -").err, "error: t.csv: holds no layer\n");
+}
+
 TEST_F(ModelCommands, predict_keeps_the_inputs_columns_and_adds_those_of_the_contract) {
     table("note,N,C,H,W,K,R,S,gpu\nfirst,16,64,56,56,64,3,3,v100\n\"a, b\",1,8,8,8,8,1,1,t4\n");
     const Outcome o = run("predict --layers t.csv --csv -");

@@ -54,6 +54,16 @@ TEST(Calls, by_gemm_in_groups_have_a_matrix_for_each_group) {
     EXPECT_NEAR(call.traffic.dram.total().value(), 2 * kMatrix + kTensors, 0.02 * kMatrix);
 }
 
+// Two kernels: the offsets and the product.
+TEST(Calls, charge_the_launches_of_their_machine) {
+    const Layer layer = by_algorithm(square(16, 128, 28, 128, 3, 1), "IMPLICIT_PRECOMP_GEMM");
+    Machine titan = machine("titan-v");
+    ASSERT_TRUE(titan.launch);
+    const Seconds difference = calibration().launch - titan.launch->value, own = on("titan-v", layer).time;
+    titan.launch.reset();
+    EXPECT_NEAR((predict(layer, titan, *model_inputs(titan)).time - own) / difference, 2, 1e-6);
+}
+
 // 2 x 256 x 64 x 64, 3 x 3 with stride 2: 2.18 ms at 4 images, of which 1.19 ms are two borders; 97 x 97 meets padding
 // at four sides, 3.18 ms.
 TEST(Engines, compute_borders_apart_where_more_was_multiplied_than_whole_tiles) {

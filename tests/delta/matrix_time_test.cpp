@@ -58,6 +58,54 @@ TEST(MatrixTime, of_an_unfilled_wave_is_shared_out_along_a_long_k_only) {
     EXPECT_NEAR(busy(100, 256), busy(132, 256), 1e-3 * busy(132, 256));
 }
 
+// Where k begins to be shared out, a longer k is not suddenly faster than a shorter one.
+TEST(MatrixTime, of_an_unfilled_wave_never_falls_with_k) {
+    for (const char* name : {"h100-sxm", "rtx-5090", "b200"}) {
+        const Board board(name);
+        double before = 0;
+        for (std::int64_t k = 256; k <= 4096; k += 16) {
+            Layer layer = product(366, 95, k);
+            layer.hints.tile_m = 128, layer.hints.tile_n = 128;
+            Mapping mapping = mapping_for(layer, board.machine, board.inputs.limits);
+            mapping.split_k = 1;
+            const Occupancy fitting = occupancy(board.inputs.limits, mapping);
+            const double time = predict(layer, mapping, fitting, board.inputs).time.value();
+            EXPECT_GE(time, before) << name << ", k = " << k;
+            before = time;
+        }
+    }
+}
+
+// A tile's outputs are scaled and stored in the same cycles whatever was multiplied. On RTX 3090 products in TF32,
+// which Tensor Cores multiply at an eighth of the rate of FP16 on A100, were predicted slower than in FP32 for that
+// reason.
+TEST(MatrixTime, of_short_reductions_has_the_same_floor_in_every_precision) {
+    const auto around = [](const Board& board, Precision precision) {
+        Layer layer = product(4096, 4096, 64, precision);
+        layer.hints.tile_m = 128, layer.hints.tile_n = 128;
+        const Prediction p = board(layer);
+        return (p.terms[Term::latency] - p.terms[Term::compute]) / Seconds{1};
+    };
+    const Board a100("a100-sxm4-80gb", Frequency{1.41e9}), rtx("rtx-3090");
+    EXPECT_NEAR(around(a100, Precision::tf32), around(a100, Precision::bf16), 1e-9);
+    EXPECT_LT(rtx.seconds(product(4096, 4096, 64, Precision::tf32)),
+              rtx.seconds(product(4096, 4096, 64, Precision::fp32)));
+}
+
+// The sums of the parts are written, waited for and added up by a kernel or by CTAs that wait for each other.
+TEST(MatrixTime, of_a_split_product_has_the_sum_of_its_parts) {
+    const Board h100("h100-sxm");
+    const Layer layer = product(128, 512, 32768);
+    Mapping mapping = mapping_for(layer, h100.machine, h100.inputs.limits);
+    ASSERT_GT(mapping.split_k, 1);
+    const auto launch = [&](const Mapping& m) {
+        return predict(layer, m, occupancy(h100.inputs.limits, m), h100.inputs).terms[Term::launch];
+    };
+    const Seconds split = launch(mapping);
+    mapping.split_k = 1;
+    EXPECT_NEAR((split - launch(mapping)) / calibration().sum_of_parts, 1, 1e-9);
+}
+
 TEST(MatrixTime, falls_with_the_clock_in_long_kernels_of_boards_at_their_power_limit) {
     const Board h100("h100-sxm");
     EXPECT_LT(h100.inputs.matrix_clock, 0.85);

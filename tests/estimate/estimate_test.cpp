@@ -50,6 +50,23 @@ TEST(Estimator, rows_of_many_gpus_and_clocks_do_not_take_each_others) {
         }
 }
 
+TEST(Estimator, keeps_the_machine_of_a_row_while_it_meets_255_others) {
+    Estimator estimator(options_for(Method::model));
+    Layer layer = small_layer();
+    for (int i = 0; i < 200; ++i) {
+        layer.hints.sm_clock = Frequency{1e9 + 1e6 * i};
+        ASSERT_TRUE(estimator.figures(layer));
+    }
+    layer.hints.sm_clock = Frequency{0.5e9};
+    const auto first = estimator.figures(layer);
+    for (int i = 0; i < 255; ++i) {
+        layer.hints.sm_clock = Frequency{2e9 + 1e6 * i};
+        ASSERT_TRUE(estimator.figures(layer));
+    }
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->on->inputs.clock, Frequency{0.5e9});
+}
+
 // A long table takes a shorter way to its figures.
 TEST(Estimator, figures_are_those_of_the_whole_estimate) {
     const auto rows = table(
@@ -153,6 +170,9 @@ TEST(Estimator, says_which_algorithms_are_not_modelled) {
     EXPECT_EQ(not_modelled(layer), "");
     layer.hints.algorithm = "WINOGRAD_NONFUSED";
     EXPECT_THAT(not_modelled(layer), HasSubstr("WINOGRAD"));
+    Layer named = small_layer();
+    named.hints.kernel = "made_up_DIRECT_kernel";
+    EXPECT_THAT(not_modelled(named), HasSubstr("DIRECT"));
     Convolution groups = test::square(8, 64, 28, 64, 3, 1);
     groups.groups = 4;  // one after the other
     Layer in_turn = layer;

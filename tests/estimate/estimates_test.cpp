@@ -257,5 +257,60 @@ TEST(GpuRanking, says_which_is_fastest_and_what_the_others_wait_longer_for) {
     EXPECT_FALSE(gpu_ranking(std::span(each).first(1)).has_value());
 }
 
+// Any word was taken for implicit GEMM, and a tile that was not used was not mentioned.
+TEST(Estimates, say_what_of_a_row_was_not_understood_and_name_the_nearest) {
+    const auto made = estimate(table("name,N,C,H,W,K,R,S,algorithm,tile_m,tile_n,gpu\n"
+                                     "a,8,64,28,28,64,3,3,BANANA,,,v100\nb,8,64,28,28,64,3,3,WINOGRAAD,,,v100\n"
+                                     "c,8,64,28,28,64,3,3,,7,3,v100\nd,8,64,28,28,64,3,3,DGRAD engine,,,v100\n"
+                                     "e,8,64,28,28,64,3,3,,,,h10\n"),
+                               options_for(Method::model));
+    ASSERT_TRUE(made) << to_text(made.error());
+    const auto reason = [&](std::size_t row) {
+        const Estimate& e = made->rows.at(row).estimates.at(0);
+        return e.kernel.reasons.empty() ? std::string() : e.kernel.reasons.front().str();
+    };
+    EXPECT_EQ(reason(0), "algorithm \"BANANA\" is not known: predicted as implicit GEMM");
+    EXPECT_THAT(reason(1), HasSubstr("did you mean \"WINOGRAD\""));
+    EXPECT_EQ(reason(2), "a tile of 7x3 is not used: expected sides of 8 or more");
+    EXPECT_EQ(reason(3), "");
+    EXPECT_THAT(made->rows.at(4).reason,
+                HasSubstr("is not in the catalogue, which `gambrel machines` lists; similar: "));
+}
+
+// Sizes and passes that were asked for of a table changed nothing, and nothing said so.
+TEST(Requests, for_what_a_table_or_network_has_no_use_for_are_refused) {
+    LayerRequest request;
+    request.table = "layers.csv";
+    request.batch = 4, request.training = true, request.layout = Layout::nhwc;
+    const auto refused = load_layers(request);
+    ASSERT_FALSE(refused);
+    const std::string text = to_text(refused.error());
+    EXPECT_THAT(text, HasSubstr("--batch: is for a network; rows of a table have a column N, or batch"));
+    EXPECT_THAT(text, HasSubstr("--training: is for a network"));
+    EXPECT_THAT(text, HasSubstr("--layout: is for a network"));
+    LayerRequest images;
+    images.network = "alexnet", images.sequence = 4;
+    EXPECT_THAT(to_text(load_layers(images).error()), HasSubstr("--sequence: is for bert-base"));
+    images.network = "bert-base";
+    EXPECT_TRUE(load_layers(images));
+    images.network = "llama3-8b";
+    EXPECT_THAT(to_text(load_layers(images).error()), HasSubstr("llama-3-8b"));
+}
+
+// An optimizer's tensors were taken for those of one kernel, so that a model too large to train had no summary.
+TEST(Estimates, a_model_that_is_too_large_to_train_has_a_time_and_does_not_fit) {
+    LayerRequest request;
+    request.network = "llama-3-8b", request.phase = Phase::train, request.sequence = 128;
+    auto set = load_layers(request);
+    ASSERT_TRUE(set) << to_text(set.error());
+    EstimatorOptions options;
+    options.machine = *find_in_catalogue("h100-sxm");
+    const auto made = estimate(std::make_shared<const LayerSet>(std::move(*set)), options);
+    ASSERT_TRUE(made) << to_text(made.error());
+    ASSERT_TRUE(made->summary);
+    EXPECT_FALSE(made->summary->fits);
+    EXPECT_GT(made->summary->memory, Bytes{128e9});
+}
+
 }  // namespace
 }  // namespace gambrel

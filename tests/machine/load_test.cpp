@@ -109,6 +109,21 @@ TEST(MachineFile, numbers_that_cannot_be_are_refused) {
     EXPECT_FALSE(faults(toy(R"(, "max_warps": )" + fact("1e999"))).empty());
 }
 
+// A clock of 0 gave rows without a time and without a reason.
+TEST(MachineFile, nothing_is_zero_and_numbers_do_not_contradict_each_other) {
+    EXPECT_THAT(faults(toy("", R"(, "latency": )" + fact("\"0 cycle\""))),
+                Contains(HasSubstr("\"0 cycle\" is not above zero; write \"unknown\"")));
+    EXPECT_THAT(faults(toy(R"(, "schedulers": )" + fact("0.5"))),
+                Contains("toy.json: sm.schedulers: 0.5 is not a whole number from 1 to 1e+06"));
+    EXPECT_THAT(faults(toy(R"(, "shared_memory": )" + fact("\"64 KiB\"") + R"(, "shared_memory_per_cta": )" +
+                           fact("\"99 KiB\""))),
+                Contains(HasSubstr("sm.shared_memory_per_cta: 99 KiB is more than the 64 KiB of the SM")));
+    EXPECT_THAT(
+        faults(
+            toy("", "", R"(, "clocks": {"base": )" + fact("\"2 GHz\"") + R"(, "boost": )" + fact("\"1 GHz\"") + "}")),
+        Contains("toy.json: clocks.base: 2 GHz is above the boost clock, 1 GHz"));
+}
+
 TEST(MachineFile, memory_with_ecc_says_how_many_bytes_share_check_bits) {
     const Machine m = *find_in_catalogue("v100-sxm2-16gb");
     const auto again = parse_machine(to_json(m), "v100");
@@ -180,6 +195,14 @@ TEST(MachineFile, compute_capabilities_read_and_print) {
     EXPECT_LT(*parse_compute_capability("9.0"), *parse_compute_capability("10.0"));
     for (const char* text : {"", "8", "8.", ".6", "8.6a", "0.1", "-8.6", "8.-6", "sm_86"})
         EXPECT_EQ(parse_compute_capability(text), std::nullopt) << text;
+}
+
+TEST(MachineFile, keeps_the_launch_of_its_host) {
+    EXPECT_FALSE(read(toy()).launch);
+    const Machine m = read(toy("", "", R"(, "launch": )" + fact("\"5.4e-6 s\"")));
+    ASSERT_TRUE(m.launch);
+    EXPECT_DOUBLE_EQ(m.launch->value.value(), 5.4e-6);
+    EXPECT_DOUBLE_EQ(read(to_json(m)).launch->value.value(), 5.4e-6);
 }
 
 }  // namespace

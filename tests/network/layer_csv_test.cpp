@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +19,29 @@ LayerTable read(std::string_view text, const LayerTableOptions& options = {}) {
     auto table = read_layer_table(text, "t.csv", options);
     EXPECT_TRUE(table) << (table ? "" : to_text(table.error()));
     return table ? *table : LayerTable{};
+}
+
+// A few plain digits are read by a shorter way: every length, and every place where something else than a digit may
+// stand.
+TEST(LayerTable, reads_whole_numbers_of_any_length_and_nothing_else) {
+    const std::string digits = "190872635408172";
+    for (std::size_t length = 1; length <= digits.size(); ++length) {
+        const std::string number = digits.substr(0, length);
+        const auto repeat = [](const std::string& cell) {
+            return read("M,N,K,repeat\n1,1,1," + cell + "\n").rows.at(0);
+        };
+        const LayerRow row = repeat(number), spaced = repeat(" " + number + " ");
+        ASSERT_THAT(row.layers, SizeIs(1)) << number << ": " << row.reason;
+        EXPECT_EQ(row.layers[0].repeat, std::stod(number));
+        ASSERT_THAT(spaced.layers, SizeIs(1)) << number << ": " << spaced.reason;
+        EXPECT_EQ(spaced.layers[0].repeat, std::stod(number));
+        for (std::size_t at = 0; at < length; ++at)
+            for (const char c : {'/', ':', 'o', '\xb0'}) {
+                std::string wrong = number;
+                wrong[at] = c;
+                EXPECT_THAT(repeat(wrong).reason, HasSubstr("expected a whole number")) << wrong;
+            }
+    }
 }
 
 TEST(LayerTable, reads_columns_in_any_order_and_keeps_the_others) {
@@ -115,6 +139,33 @@ TEST(LayerTable, a_bad_row_is_a_row_with_all_its_reasons) {
     EXPECT_THAT(table.rows[3].layers, SizeIs(1));
     EXPECT_THAT(table.rows[4].reason, HasSubstr("quote"));
     EXPECT_THAT(table.rows[5].reason, HasSubstr("S is empty"));
+}
+
+TEST(LayerTable, hints_that_no_launch_can_have_are_refused) {
+    const LayerTable table = read(
+        "N,C,H,W,K,R,S,split_k,tile_m,tile_n,sm_clock_mhz,fma\n"
+        "1,3,8,8,4,3,3,28,,,,\n1,3,8,8,4,3,3,27,,,,\n1,3,8,8,4,3,3,,100000,64,,\n1,3,8,8,4,3,3,-1,,,,\n"
+        "1,3,8,8,4,3,3,,,,1.41,\n1,3,8,8,4,3,3,,,,1410000000,\n1,3,8,8,4,3,3,,,,,many\n");
+    EXPECT_EQ(table.rows[0].reason, "split_k 28 is more than the 27 elements of the reduction");
+    EXPECT_EQ(table.rows[1].reason, "");
+    EXPECT_EQ(table.rows[2].reason, "tile_m is 100000, expected 0 to 1024");
+    EXPECT_EQ(table.rows[3].reason, "split_k is -1, expected 0 to 1048576");
+    for (const std::size_t row : {4, 5})
+        EXPECT_THAT(table.rows[row].reason, HasSubstr("expected MHz, a number from 10 to 10000"));
+    EXPECT_EQ(table.rows[6].reason, "fma \"many\": expected a number from 0");
+}
+
+// "implicit_gemm" ran another kernel than "IMPLICIT_GEMM".
+TEST(LayerTable, algorithms_are_read_in_any_case) {
+    const LayerTable table = read("N,C,H,W,K,R,S,algorithm\n1,3,8,8,4,3,3,winograd_nonfused\n1,3,8,8,4,3,3,Fastest\n");
+    EXPECT_EQ(table.rows[0].layers.at(0).hints.algorithm, "WINOGRAD_NONFUSED");
+    EXPECT_EQ(table.rows[1].layers.at(0).hints.algorithm, kFastestAlgorithm);
+}
+
+TEST(LayerTable, other_separators_than_commas_are_named) {
+    EXPECT_THAT(to_text(read_layer_table("N;C;H\n1;2;3\n", "t.csv").error()),
+                HasSubstr("has semicolons between its fields, expected commas"));
+    EXPECT_THAT(to_text(read_layer_table("N\tC\n1\t2\n", "t.csv").error()), HasSubstr("has tabs between its fields"));
 }
 
 TEST(LayerTable, a_wrong_header_names_the_nearest_columns) {

@@ -189,5 +189,104 @@ TEST(Models, a_llama_4_has_a_shared_expert_and_larger_layers_without_experts) {
                                        2 * (64 * 8 + 9 * (3.0 * 64 * 128)));
 }
 
+// The embedding of models that do not tie it to the head was counted whole on every GPU: 2.93 GB of Llama 3 8B on
+// eight.
+TEST(Models, gpus_share_all_matrices_and_the_embedding) {
+    ModelOptions options;
+    options.tensor_parallel = 8;
+    const double alone = model("llama-3-8b").model->weights.value();
+    EXPECT_NEAR(alone / 16.06e9, 1, 0.001);
+    EXPECT_NEAR(model("llama-3-8b", options).model->weights.value() * 8 / alone, 1, 0.001);
+}
+
+// Where a number of GPUs did not divide the MLP, what was left over was computed by none.
+TEST(ModelConfigs, refuse_gpus_that_cannot_share_heads_or_mlps_and_name_those_that_can) {
+    const auto refusal = [](const std::string& more, std::int64_t gpus) {
+        ModelOptions options;
+        options.tensor_parallel = gpus;
+        const auto network = read_model_config("{" + std::string(kSmall) + ", " + more + "}", "config.json", options);
+        return network ? std::string() : to_text(network.error());
+    };
+    EXPECT_EQ(refusal(R"("num_key_value_heads": 2)", 4), "");
+    EXPECT_THAT(refusal(R"("intermediate_size_mlp": 130)", 4),
+                HasSubstr("4 does not divide the intermediate size 130; expected 1, 2"));
+    EXPECT_THAT(refusal(R"("head_dim": 16, "num_heads": 12, "num_key_value_heads": 4)", 3), HasSubstr("3 does not"));
+    EXPECT_THAT(refusal(R"("num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 30)", 4),
+                HasSubstr("4 does not divide the intermediate size 30 of an expert; expected 1, 2"));
+    ModelOptions seven;
+    seven.tensor_parallel = 7;
+    EXPECT_THAT(to_text(builtin_model("qwen2-7b", seven).error()),
+                HasSubstr("7 neither divides the 4 heads of keys nor is a multiple of them; expected 1, 2, 4"));
+}
+
+// --precision bf16 of a checkpoint in FP8 was computed in FP8, and nothing said so.
+TEST(Models, of_a_quantized_checkpoint_are_widened_where_more_bits_are_asked_for) {
+    ModelOptions wide;
+    wide.precision = Precision::bf16;
+    const Network stored = model("deepseek-v3"), widened = model("deepseek-v3", wide),
+                  four = model("gpt-oss-20b", wide);
+    EXPECT_NEAR(widened.model->weights / stored.model->weights, 2, 0.02);
+    for (const Layer& layer : widened.layers) EXPECT_NE(layer.precision, Precision::fp8) << layer.name;
+    EXPECT_THAT(to_text(widened.notes), HasSubstr("weights are in bf16 as --precision asks, not in fp8"));
+    EXPECT_EQ(four.model->weights, model("gpt-oss-20b").model->weights);
+    EXPECT_THAT(to_text(four.notes), HasSubstr("weights stay in fp4"));
+}
+
+TEST(Models, training_holds_16_bytes_for_each_parameter_in_fp32_and_in_mixed_precision) {
+    for (const auto& [name, precision, bytes] : {std::tuple{"gpt2", Precision::fp32, 16.0},
+                                                 {"gpt2", Precision::bf16, 16.0},
+                                                 {"llama-3-8b", Precision::fp8, 2.0 + 12}}) {
+        ModelOptions options;
+        options.phase = Phase::train;
+        options.precision = precision;
+        const Network n = model(name, options);
+        // Of FP8 the embedding and the head stay in 16 bits.
+        EXPECT_NEAR(n.model->weights.value() / n.parameters, bytes, precision == Precision::fp8 ? 0.3 : 0.01) << name;
+    }
+}
+
+TEST(Models, positions_that_a_model_does_not_have_are_noted) {
+    ModelOptions options;
+    options.phase = Phase::decode;
+    EXPECT_EQ(model("gpt2", options).model->context, 1023) << "and the new position";
+    EXPECT_THAT(to_text(model("gpt2", options).notes), testing::Not(HasSubstr("more than")));
+    options.context = 5000;
+    EXPECT_THAT(to_text(model("gpt2", options).notes), HasSubstr("5001 positions are more than the 1024"));
+}
+
+TEST(ModelConfigs, refuse_heads_that_do_not_divide_the_hidden_size) {
+    const auto network = configured(R"("n_head": 5, "num_heads": 5)");
+    EXPECT_TRUE(network) << "num_attention_heads is read first";
+    const auto odd = read_model_config(
+        R"({"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4, "num_attention_heads": 5,
+            "vocab_size": 100})",
+        "config.json");
+    ASSERT_FALSE(odd);
+    EXPECT_THAT(to_text(odd.error()), HasSubstr("hidden_size: is 64, which 5 heads do not divide"));
+}
+
+TEST(ModelConfigs, say_of_a_field_that_is_wrong_what_it_has_and_not_that_it_is_missing) {
+    const auto text = [](const std::string& more) {
+        const auto network = configured(more);
+        return network ? to_text(network->notes) : to_text(network.error());
+    };
+    EXPECT_THAT(text(R"("dtype": "float99")"), testing::Not(HasSubstr("float99"))) << "torch_dtype is read first";
+    const std::string sizes = R"({"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4)";
+    const auto of = [&](const std::string& more) {
+        const auto network = read_model_config(sizes + more + "}", "config.json");
+        return network ? to_text(network->notes) : to_text(network.error());
+    };
+    EXPECT_THAT(of(R"(, "vocab_size": 9)"), HasSubstr("intermediate_size: is missing"));
+    const std::string rest = R"(, "vocab_size": 9, "intermediate_size": 8)";
+    EXPECT_THAT(of(rest + R"(, "torch_dtype": "float99")"),
+                HasSubstr("torch_dtype \"float99\" is not known: taken as"));
+    EXPECT_THAT(of(rest + R"(, "torch_dtype": "torch.float16")"), testing::Not(HasSubstr("torch_dtype")));
+    EXPECT_THAT(text(R"("quantization_config": "fp8")"), HasSubstr("is \"fp8\", expected an object"));
+    EXPECT_THAT(text(R"("quantization_config": {"quant_method": "gptq", "bits": 3})"),
+                HasSubstr("\"gptq\" with 3 bits is not known"));
+    EXPECT_THAT(text(R"("sliding_window": 8, "layer_types": ["full_attention"])"),
+                HasSubstr("layer_types: has 1 layers, but num_hidden_layers is 4"));
+}
+
 }  // namespace
 }  // namespace gambrel

@@ -207,5 +207,35 @@ TEST(TransformerRows, of_experts_and_vector_operators_are_read) {
     EXPECT_THAT(t.rows.at(4).reason, HasSubstr("distribution \"zipf\": expected balanced or power_law_1.2"));
 }
 
+// Words that were not known were taken for another kernel, up to three times as slow, and nothing said so.
+TEST(TransformerRows, with_words_that_contradict_or_are_not_known_are_refused) {
+    const LayerTable t = table_of(
+        "op,phase,kind,precision,quant,batch,q_len,kv_len,heads,kv_heads,head_dim,tokens,hidden,intermediate,topk,"
+        "experts,tp\n"
+        "attention,decode,mlaa,bf16,,1,1,2048,128,1,576,,,,,,\n"
+        "attention,decode,mha,bf16,,1,1,2048,32,8,128,,,,,,\n"
+        "moe,,,fp8,blok,,,,,,,16,4096,14336,2,8,1\n"
+        "moe,,,fp8,Block,,,,,,,16,4096,14336,2,8,1\n"
+        "moe,,,bf16,,,,,,,,16,4096,14336,2,8,3\n"
+        "attention,decode,gqa,bf16,,1,64,32,32,8,128,,,,,,\n");
+    EXPECT_THAT(t.rows.at(0).reason, HasSubstr("kind \"mlaa\": expected mha, gqa, mqa or mla"));
+    EXPECT_THAT(t.rows.at(1).reason, HasSubstr("kv_heads is 8 and heads 32; expected gqa"));
+    EXPECT_THAT(t.rows.at(2).reason, HasSubstr("quant \"blok\": expected tensor, block or none"));
+    EXPECT_EQ(t.rows.at(3).layers.at(0).hints.quantizes_input, InputScales::blocks);
+    EXPECT_THAT(t.rows.at(4).reason, HasSubstr("intermediate 14336 is not divisible by tp 3"));
+    EXPECT_THAT(t.rows.at(5).reason, HasSubstr("q_len 64 is more than kv_len 32"));
+}
+
+TEST(TransformerRows, of_vector_operators_have_sizes_that_agree) {
+    const LayerTable t = table_of(
+        "op,precision,rows,cols,elements\nadd,bf16,4,8,32\nadd,bf16,4,8,33\nadd,bf16,-4,8,\nadd,bf16,0,8,\n"
+        "add,bf16,4,,\n");
+    EXPECT_EQ(t.rows.at(0).reason, "");
+    EXPECT_EQ(t.rows.at(1).reason, "elements 33 is not rows 4 x cols 8");
+    EXPECT_THAT(t.rows.at(2).reason, HasSubstr("rows is -4, expected at least 1"));
+    EXPECT_EQ(t.rows.at(3).reason, "rows is 0, expected at least 1");
+    EXPECT_THAT(t.rows.at(4).reason, HasSubstr("neither elements nor rows and cols are given"));
+}
+
 }  // namespace
 }  // namespace gambrel

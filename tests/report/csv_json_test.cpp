@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <random>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -143,10 +146,20 @@ TEST(Csv, numbers_read_back_to_the_same_double) {
     EXPECT_EQ(std::strtod(read_csv(csv(a))[1][3].c_str(), nullptr), 0.1 + 0.2);
 }
 
-TEST(Csv, whole_numbers_are_spelled_like_any_other_double) {
-    for (const double value :
-         {0.0, -0.0, 1.0, -7.0, 268435456.0, 999999999999999.0, 1e15, 1e16, 0x1p62, 0.5, 1e-7, 57.41})
-        EXPECT_EQ(report_detail::exact(value), fmt::format("{}", value));
+TEST(Csv, numbers_are_spelled_as_fmt_spells_them) {
+    const auto check = [](double value) { EXPECT_EQ(report_detail::exact(value), fmt::format("{}", value)); };
+    for (const double value : {0.0, -0.0, 1.0, -7.0, 268435456.0, 999999999999999.0, 1e15, 1e16, 0x1p62, 0.5, 1e-7,
+                               57.41, 1.0000000000000002, 99999999.5, 100000000.5, 999999999999999.9})
+        check(value);
+    // Up to 17 digits before and behind the point, and halves and quarters, which have few behind it.
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20'000; ++i) {
+        const std::uint64_t bits = random();
+        const double share = static_cast<double>(bits >> 11) * 0x1p-53;
+        check(share * std::pow(10.0, static_cast<double>(bits % 20) - 3));
+        check(static_cast<double>(bits >> (bits % 60)));
+        check(static_cast<double>(bits >> (20 + bits % 40)) / 4);
+    }
     EXPECT_EQ(report_detail::exact(std::numeric_limits<double>::infinity()), "");
 }
 

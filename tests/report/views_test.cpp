@@ -64,6 +64,9 @@ TEST(EstimateViews, name_the_algorithms_that_the_model_chose) {
     const auto made = estimate(std::make_shared<const LayerSet>(set), options);
     ASSERT_TRUE(made) << to_text(made.error());
     EXPECT_THAT(estimates_text(*made, wide()), HasSubstr("predicted fastest: 1 WINOGRAD, 1 implicit GEMM"));
+    TextStyle narrow = wide();
+    narrow.width = 24;  // the end of the heading was cut off: "... V100-SXM2-16GB: mod…"
+    EXPECT_THAT(estimates_text(*made, narrow), HasSubstr("modelled"));
     const Json json = Json::parse(estimates_json(*made, analysis(to_run(*made))));
     EXPECT_EQ(json.at("layers").at(0).at("algorithm"), "implicit GEMM");
     EXPECT_EQ(json.at("layers").at(1).at("algorithm"), "WINOGRAD");

@@ -187,6 +187,8 @@ TEST(Advice, of_coalescing_rests_on_the_bytes_that_are_used_of_a_sector) {
 TEST(Advice, of_l2_is_for_products_that_read_their_inputs_again_from_dram) {
     EXPECT_TRUE(fires("l2_thrash", {counted("sgemm", 0.015, 1e6, 1e8)}));
     EXPECT_FALSE(fires("l2_thrash", {counted("elementwise", 0.015, 1e6, 1e8)})) << "nothing to reuse";
+    EXPECT_FALSE(fires("l2_thrash", {counted("down1.conv1.relu", 0.015, 1e6, 1e8)})) << "of a convolution, but none";
+    EXPECT_TRUE(fires("l2_thrash", {counted("volta_scudnn_128x64_relu_interior_nn_v1", 0.015, 1e6, 1e8)}));
     Kernel reused = counted("sgemm", 0.015, 1e6, 1e8);
     reused.bytes[Level::l2] = measured(Bytes{4e8});
     EXPECT_FALSE(fires("l2_thrash", {reused}));

@@ -109,5 +109,17 @@ TEST(Nsys, a_file_that_ends_too_early_gives_the_tables_before_its_end) {
     EXPECT_TRUE(cut->partial);
 }
 
+// SQLite reads a last page that is cut short as if it were whole, so that an empty result was none to doubt.
+TEST(Nsys, a_file_that_ends_inside_its_last_page_is_partial_also_when_read_by_name) {
+    const std::string whole = database(kNames + kKernelTable + kCalls);
+    const auto path = std::filesystem::path(testing::TempDir()) / "cut-in-a-page.sqlite";
+    std::ofstream(path, std::ios::binary) << whole.substr(0, whole.size() - 100);
+    const std::vector<std::string> paths = {path.string()};
+    const auto cut = read_timeline(paths);
+    ASSERT_TRUE(cut) << to_text(cut.error());
+    EXPECT_TRUE(cut->partial);
+    std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace gambrel

@@ -67,12 +67,12 @@ TEST_F(Accuracy, of_the_bytes_of_all_fp16_convolutions_on_v100) {
 
 TEST_F(Accuracy, of_the_time_of_cudnns_implicit_precomp_gemm) {  // floors 8, 8, 10, 10, 15, 15
     const Rows rows{"conv_time_cudnn_fp32.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM"};
-    expect_error(rows, ValidatedQuantity::time, 8.2, 1259, on("v100-sxm2-16gb"));
-    expect_error(rows, ValidatedQuantity::time, 8.5, 552, on("titan-v"));
-    expect_error(rows, ValidatedQuantity::time, 8.5, 933, on("t4"));
-    expect_error(rows, ValidatedQuantity::time, 8.6, 1318, on("m60"));
+    expect_error(rows, ValidatedQuantity::time, 6.5, 1259, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 6.4, 552, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 7.7, 933, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 7.4, 1318, on("m60"));
     expect_error(rows, ValidatedQuantity::time, 13.2, 1299, on("k80"));       // with one wait in all waves 15.2
-    expect_error(rows, ValidatedQuantity::time, 8.1, 1184, on("grid-k520"));  // by tiles with offsets 14.5
+    expect_error(rows, ValidatedQuantity::time, 7.7, 1184, on("grid-k520"));  // by tiles with offsets 14.5
 }
 
 // With DRAM's latency in every step, all schedulers for two warps and 18 us a call: 12.0, 11.8, 26.4 and 22.5 %. With
@@ -116,7 +116,7 @@ TEST_F(Accuracy, of_the_time_of_calls_by_fft_of_cudnn_7) {  // floor 20: TITAN V
     const auto on_gpu = [](const char* gpu) -> Choice {
         return [gpu](const ValidationRow& row) { return row.algorithm == "FFT" && row.gpu == gpu; };
     };
-    expect_error(rows, ValidatedQuantity::time, 18.1, 1200, on_gpu("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 19.0, 1200, on_gpu("v100-sxm2-16gb"));  // with launches of 4.6 us 17.8
     expect_error(rows, ValidatedQuantity::time, 29.7, 300, on_gpu("titan-v"));
     expect_error(rows, ValidatedQuantity::time, 20.9, 280, on_gpu("t4"));
     expect_error(rows, ValidatedQuantity::time, 24.6, 250, on_gpu("m60"));
@@ -155,19 +155,19 @@ constexpr Rows kBf16{"gemm_time_bf16.csv.gz", 20e-6, "", Precision::bf16};
 constexpr Rows kNarrow{"gemm_time_lowp.csv.gz", 20e-6, "", Precision::bf16};
 
 TEST_F(Accuracy, of_the_time_of_bf16_gemms_with_unknown_tiles) {  // floor 7
-    expect_error(kBf16, ValidatedQuantity::time, 7.2, 8625, on("a100_sxm"));
-    expect_error(kBf16, ValidatedQuantity::time, 6.5, 4878, on("b200_sxm"));
-    expect_error(kBf16, ValidatedQuantity::time, 5.1, 6497, on("h100_sxm"));
+    expect_error(kBf16, ValidatedQuantity::time, 6.8, 8625, on("a100_sxm"));
+    expect_error(kBf16, ValidatedQuantity::time, 5.9, 4878, on("b200_sxm"));
+    expect_error(kBf16, ValidatedQuantity::time, 4.6, 6497, on("h100_sxm"));
 }
 
 TEST_F(Accuracy, of_the_time_of_fp16_and_bf16_gemms_by_other_tools) {
     const auto wide = [](const char* gpu) {
         return [=](const ValidationRow& row) { return holds(row.gpu, gpu) && row.precision != "fp8"; };
     };
-    expect_error(kNarrow, ValidatedQuantity::time, 7.4, 5777, wide("a100-sxm4-80gb"));
-    expect_error(kNarrow, ValidatedQuantity::time, 7.6, 3466, wide("a40"));
+    expect_error(kNarrow, ValidatedQuantity::time, 7.2, 5777, wide("a100-sxm4-80gb"));
+    expect_error(kNarrow, ValidatedQuantity::time, 7.3, 3466, wide("a40"));
     expect_error(kNarrow, ValidatedQuantity::time, 6.6, 1070, wide("h100-sxm"));
-    expect_error(kNarrow, ValidatedQuantity::time, 3.8, 648, wide("rtx-4090"));
+    expect_error(kNarrow, ValidatedQuantity::time, 3.9, 648, wide("rtx-4090"));
 }
 
 // Of products with one scale alone 8.7 %: with one tile for all and no kernel's walk 14.6 %.

@@ -30,7 +30,7 @@ protected:
 // Without 16 images at least, and 5 x 5 filters as implicit GEMMs: 29, 30, 23, 25 and 30 %.
 TEST_F(TransformAccuracy, of_the_time_of_winograd_in_separate_kernels) {
     expect_errors("WINOGRAD_NONFUSED", 20e-6,
-                  {{"v100-sxm2-16gb", 16.4}, {"titan-v", 16}, {"t4", 15}, {"m60", 15.5}, {"k80", 27.1}});
+                  {{"v100-sxm2-16gb", 17.3}, {"titan-v", 16.5}, {"t4", 15}, {"m60", 15.5}, {"k80", 27.1}});
 }
 
 // Without what passes the lines of shared memory on T4 and without spilled sums on GRID K520: 22 and 85 %.
@@ -52,7 +52,7 @@ TEST_F(TransformAccuracy, of_the_time_of_tiles_by_fourier) {
 TEST_F(TransformAccuracy, of_the_time_of_calls_by_gemm) {
     expect_errors(
         "GEMM", 100e-6,
-        {{"v100-sxm2-16gb", 12.9}, {"titan-v", 15.2}, {"t4", 13.5}, {"m60", 14.1}, {"k80", 18.3}, {"grid-k520", 12.9}});
+        {{"v100-sxm2-16gb", 12.9}, {"titan-v", 15.2}, {"t4", 13.9}, {"m60", 14.1}, {"k80", 18.3}, {"grid-k520", 12.9}});
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+// Products on Tensor Cores by the kernels of Architecture::matrix_gemm: which tile their library takes, and what the
+// choice and the time (src/delta/matrix_time.cpp) both need to know of a tile.
+#include <algorithm>
+#include <cmath>
+
+#include "mapping/rules.hpp"
+
+namespace gambrel {
+
+double tile_overhead(const MatrixGemm& library, FlopPerCycle rate) {
+    return calibration().tile_overhead * (rate / library.full_rate);
+}
+
+double charged_waves(double even, double k, double overhead) {
+    const Calibration& fit = calibration();
+    const double shared = even + fit.wave_rounding * (std::ceil(even) - even);
+    if (even > 1) return shared;
+    return std::max(shared, std::min(1.0, (fit.gemm_split_chunk + overhead) / (k + overhead)));
+}
+
+namespace mapping_detail {
+namespace {
+
+// The same as the model's bandwidth of L2: what a benchmark reached, else the width.
+double l2_reached(const Target& gpu) {
+    const MemoryLevel* l2 = gpu.machine.find(Level::l2);
+    const auto& boost = gpu.machine.clocks.boost;
+    if (!l2 || !l2->measured || !boost) return l2_width(gpu);
+    return l2->measured->ceiling.value / l2->measured->clock.value_or(boost->value) / BytesPerCycle{1};
+}
+
+}  // namespace
+
+double l2_width(const Target& gpu) {
+    const MemoryLevel* l2 = gpu.machine.find(Level::l2);
+    if (!l2 || !l2->width) return 0;
+    return l2->width->value.value() * (l2->per_sm ? gpu.sms : 1);
+}
+
+Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
+    const MatrixGemm& library = *gpu.architecture.matrix_gemm;
+    const Arithmetic& a = gpu.machine.pipes[pipe];
+    const FlopPerCycle rate = a.dense ? a.dense->value : FlopPerCycle{2};
+    const double macs = rate.value() / 2, width = l2_reached(gpu) * library.l2_reuse;
+    const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
+    const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
+    const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
+    const double overhead = tile_overhead(library, rate);
+    const auto& boost = gpu.machine.clocks.boost;
+    const double cycles_of_sum = boost ? calibration().sum_of_parts * boost->value / Cycles{1} : 0;
+    const Tile* best = &library.tiles.front();
+    double best_time = 0;
+    for (const Tile& tile : library.tiles) {
+        const double tiles = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
+        const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
+        const double waves = charged_waves(tiles * parts / sms, k / parts, overhead);
+        const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
+        const double time =
+            std::max(busy, tiles * (tile.m + tile.n) * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);
+        if (best_time == 0 || time < best_time) {
+            best = &tile;
+            best_time = time;
+        }
+    }
+    return {best->m, best->n, 0};
+}
+
+}  // namespace mapping_detail
+}  // namespace gambrel
