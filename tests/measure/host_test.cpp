@@ -1,5 +1,6 @@
 // Do the host's loops do what they say, and does the device notice when something is wrong? No speed is judged here:
 // bench/likwid_ratio does that.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -104,15 +105,17 @@ TEST(Team, a_core_that_is_all_ours_issues_several_additions_in_a_cycle) {
     auto topology = HostTopology::load();
     ASSERT_TRUE(topology);
     Team team(**topology);
-    double best = 0;
+    std::vector<double> widths(301);
     team.run(1, [&](int) {
-        for (int i = 0; i < 300; ++i) best = std::max(best, issue_width());
+        for (double& width : widths) width = issue_width();
     });
+    // The middle one: an interrupt makes a single width too small or, inside the calibration of the clock, too large.
+    std::nth_element(widths.begin(), widths.begin() + 150, widths.end());
 #if defined(__x86_64__) || defined(__aarch64__)
-    EXPECT_GT(best, 1.5) << "one would be what a chain of dependent additions gives";
-    EXPECT_LT(best, 12);
+    EXPECT_GT(widths[150], 1.5) << "one would be what a chain of dependent additions gives";
+    EXPECT_LT(widths[150], 12);
 #else
-    EXPECT_EQ(best, 0);
+    EXPECT_EQ(widths[150], 0);
 #endif
 }
 

@@ -24,6 +24,11 @@ def missing():
     return None if DRIVER else "chromium-driver"
 
 
+def judges_speed():
+    """Only by request (GAMBREL_JUDGE_SPEED=1, on an idle machine): other programs run beside the tests."""
+    return os.environ.get("GAMBREL_JUDGE_SPEED") == "1"
+
+
 class Browser:
     def __init__(self, pages, downloads):
         self.pages = Path(pages)
