@@ -72,9 +72,10 @@ struct ModelInputs {
     // a second while they last; 0: it holds its clock.
     double burst = 1;
     FlopRate fed;
-    // Clock over `clock` that the board's power allows while its Tensor Cores are busy: in a kernel far shorter than
-    // the power window, and in one far longer.
-    double matrix_clock = 1, matrix_clock_long = 1;
+    // Tensor Cores: what the board's power feeds of a product; and the clock over `clock` while all of them are busy,
+    // for kernels whose energy is not counted.
+    MatrixPower matrix_power;
+    double matrix_clock = 1;
     double gemm_dram = 1;               // share of dram_bandwidth that the operands of a product on Tensor Cores reach
     bool fills_partial_writes = false;  // writing a part of a sector takes the time in which L2 would read it
     double check_bits = 0;              // share of DRAM's bytes that are check bits, where they lie in the same memory

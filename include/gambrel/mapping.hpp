@@ -31,7 +31,7 @@ struct Calibration {
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     Bytes dram_page;
     double depthwise_l2 = 0;
-    double wave_rounding = 0, tile_overhead = 0, power_exponent = 0, power_surge = 0, ecc_refetch = 0;
+    double wave_rounding = 0, tile_overhead = 0, power_surge = 0, half_width_energy = 0, ecc_refetch = 0;
     double quantization_passes = 0, drift_waves = 0, l2_out_of_step = 0;
     Seconds joined_maximum, sum_of_parts;
     double registers_fixed = 0, registers_per_output = 0, tile_reach_area = 0;
@@ -47,6 +47,18 @@ double tile_overhead(const MatrixGemm& library, FlopPerCycle rate);
 // Waves that are charged for `even` CTAs an SM, each with `k` of the reduction and a tile's overhead. SMs that would be
 // idle take over a part of k, but none shorter than Calibration::gemm_split_chunk.
 double charged_waves(double even, double k, double overhead);
+// What the power of a board feeds of such products in a second, in FP16 FLOP, and the energy of a byte that L2 sends,
+// in such FLOP. fed is 0 where the power or the energies are not known: nothing limits them then.
+struct MatrixPower {
+    FlopRate fed;
+    double byte = 0;
+};
+MatrixPower matrix_power(const Machine& machine, const Architecture& architecture);
+// FP16 FLOP that take the energy of one FLOP of such elements, by Calibration::half_width_energy.
+double flop_in_fp16(Bytes element);
+// Clock over boost that the power leaves a kernel that would take `busy` at boost clock and is fed in `fed`. Power
+// falls with the square of the clock: the kernel takes the geometric mean of both times.
+double powered_clock(Seconds busy, Seconds fed);
 
 struct FittedConstant {
     std::string name, value, mechanism, rows;  // the value with its unit

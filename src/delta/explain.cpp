@@ -164,16 +164,17 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const FlopPerCycle rate = matrix_rate(c);
     const double k = k_of_part(c), overhead = tile_overhead(*h.architecture->matrix_gemm, rate);
     const Cycles of_one_k = Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate;
-    const double waves = matrix_waves(c);
+    const double waves = matrix_waves(c), held = waves * of_one_k * k / h.clock / t[Term::compute];
     out.given("waves charged", "part of the idle share of the last wave is filled by work that is split along k",
               waves);
-    out.given("held clock", "what the board's power leaves of the clock in a kernel of this length",
-              h.clock * (waves * of_one_k * k / h.clock / t[Term::compute]));
+    if (const Seconds fed = matrix_fed_time(c); fed > Seconds{})
+        out.given("fed", "time in which the board can power the multiplications and the bytes that L2 sends", fed);
+    out.given("held clock", "what the board's power leaves of the clock in a kernel of this length", h.clock * held);
     out.product("busy", "waves x cycles of one k x (k + overhead of a tile) / held clock",
                 {{"waves", waves},
                  {"cycles", of_one_k},
                  {"k and overhead", k + overhead},
-                 {"held clock", h.clock * (waves * of_one_k * k / h.clock / t[Term::compute]), true}},
+                 {"held clock", h.clock * held, true}},
                 t[Term::latency]);
     out.product("t L2", "bytes that L2 sends, shared by clusters / bandwidth",
                 {{"bytes", t[Term::l2] * h.l2_bandwidth}, {"bandwidth", h.l2_bandwidth, true}}, t[Term::l2]);

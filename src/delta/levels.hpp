@@ -118,6 +118,8 @@ bool by_matrix_units(const TiledLaunch& c);
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& terms);
 // Waves of such a product: between the CTAs of an SM and the next whole number.
 double matrix_waves(const TiledLaunch& c);
+// In which the board's power feeds what is multiplied and what L2 sends. 0: it is not known to be limited.
+Seconds matrix_fed_time(const TiledLaunch& c);
 double k_of_part(const TiledLaunch& c);  // of the reduction, of one part of a split
 // FLOP of one SM in a cycle, in the precision of the layer.
 FlopPerCycle matrix_rate(const TiledLaunch& c);

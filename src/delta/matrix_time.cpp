@@ -9,27 +9,37 @@
 namespace gambrel::delta_detail {
 namespace {
 
-// Clock over ModelInputs::clock, in kernels far shorter and far longer than the power window.
-struct HeldClock {
-    double brief, lasting;
-    // Power is averaged: a short kernel runs on what the pauses before it left.
-    [[nodiscard]] double of(const ModelInputs& h, Seconds busy) const {
-        const double length = busy / h.calibration->power_window, square = length * length;
-        return (brief + lasting * square) / (1 + square);
-    }
-};
-
 bool clustered(const TiledLaunch& c) { return c.mapping.cluster.has_value(); }
 
-// SMs that never have a CTA leave their power to the others, where it is known that no CTA is split for them.
-HeldClock held_clock(const TiledLaunch& c) {
-    const ModelInputs& h = c.gpu;
-    const HeldClock full{h.matrix_clock, h.matrix_clock_long};
-    if (!clustered(c) || full.lasting >= 1) return full;
-    const double busy = std::min(1.0, clustered_ctas(c) / h.sms);
-    const double lasting = std::min(1.0, full.lasting * std::pow(busy, -h.calibration->power_exponent));
-    return {lasting + (1 - lasting) * (full.brief - full.lasting) / (1 - full.lasting), lasting};
+// Of the bytes of A and B that CTAs ask for, what L2 sends.
+OperandTraffic sent_by_l2(const TiledLaunch& c, OperandTraffic asked) {
+    const double shared = std::max(1.0, c.gpu.architecture->matrix_gemm->l2_reuse);
+    asked.a *= 1 / (clustered(c) ? c.mapping.cluster->columns : shared);
+    asked.b *= 1 / (clustered(c) ? c.mapping.cluster->rows : shared);
+    return asked;
 }
+
+// Clock over ModelInputs::clock of SMs that are busy for `unheld` at that clock.
+class HeldClock {
+public:
+    HeldClock(const TiledLaunch& c, Seconds unheld) : unheld_(unheld) {
+        const ModelInputs& h = c.gpu;
+        const double lasting = powered_clock(unheld / h.burst, matrix_fed_time(c));
+        lasting_ = std::min(1.0, lasting * h.burst);
+        brief_ = std::min(1.0, (lasting + h.calibration->power_surge * (1 - lasting)) * h.burst);
+        window_ = h.calibration->power_window;
+    }
+    // Power is averaged: a kernel far shorter than the window runs on what the pauses before it left.
+    [[nodiscard]] double value() const {
+        const double length = unheld_ / brief_ / window_, square = length * length;
+        return (brief_ + lasting_ * square) / (1 + square);
+    }
+    [[nodiscard]] double brief() const { return brief_; }
+
+private:
+    Seconds unheld_, window_;
+    double brief_, lasting_;
+};
 
 // Multiplications and copies overlap, but not at both ends and not where they want the same moment: a sum of cubes,
 // which is the longer one where they differ and a quarter more where they are equal.
@@ -67,24 +77,36 @@ Seconds quantization_time(const TiledLaunch& c) {
            c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
 }
 
-// Of the bytes of A and B that CTAs ask for, what L2 sends.
-OperandTraffic sent_by_l2(const TiledLaunch& c, OperandTraffic asked) {
-    const double shared = std::max(1.0, c.gpu.architecture->matrix_gemm->l2_reuse);
-    asked.a *= 1 / (clustered(c) ? c.mapping.cluster->columns : shared);
-    asked.b *= 1 / (clustered(c) ? c.mapping.cluster->rows : shared);
-    return asked;
-}
-
-// Where a kernel is known well enough to tell what L2 sends, L2 is seen to fall with the clock of the SMs.
-Seconds l2_time(const TiledLaunch& c, double held) {
+// Where a kernel is known well enough to tell what L2 sends, L2 is seen to fall with the clock of busy Tensor Cores.
+Seconds l2_time(const TiledLaunch& c) {
     const ModelInputs& h = c.gpu;
     if (!clustered(c)) return (c.layer.l1.a + c.layer.l1.b) / (h.l2_bandwidth * h.architecture->matrix_gemm->l2_reuse);
     const double step = clusters_out_of_step(c) ? h.calibration->l2_out_of_step : 1;
     const OperandTraffic sent = sent_by_l2(c, c.layer.l1);
-    return (sent.a + sent.b) / (h.l2_bandwidth * held * step);
+    return (sent.a + sent.b) / (h.l2_bandwidth * h.matrix_clock * step);
+}
+
+// Elements of k whose products Tensor Cores add up before the sum is taken out of them: those of one scale.
+constexpr double kSummedInside = 128;
+
+// Hopper adds up narrow products in FP32 outside of its Tensor Cores every few steps, as they keep fewer bits of a sum.
+// Kernels with one scale leave the sums to the Tensor Cores.
+bool sums_outside(const TiledLaunch& c) {
+    return c.geometry.element <= Bytes{1} && !clustered(c) && c.gpu.architecture->matrix_gemm->narrow_reach < 1;
 }
 
 }  // namespace
+
+Seconds matrix_fed_time(const TiledLaunch& c) {
+    const MatrixPower& power = c.gpu.matrix_power;
+    if (power.fed <= FlopRate{}) return {};
+    const Geometry& g = c.geometry;
+    const OperandTraffic sent = sent_by_l2(c, c.layer.l1);
+    const double flop = 2 * g.m * g.n * g.k * static_cast<double>(c.grid.batch);
+    double multiplied = flop * flop_in_fp16(g.element);
+    if (sums_outside(c)) multiplied += flop / kSummedInside * power.byte / c.gpu.calibration->byte_energy;
+    return Flops{multiplied + power.byte * (sent.a + sent.b).value()} / power.fed;
+}
 
 double k_of_part(const TiledLaunch& c) { return c.geometry.k / static_cast<double>(c.grid.split_k); }
 
@@ -92,11 +114,8 @@ bool by_matrix_units(const TiledLaunch& c) {
     return c.layer.gemm && c.mapping.a.asynchronous && c.gpu.architecture->matrix_gemm.has_value();
 }
 
-// Hopper adds up narrow products in FP32 outside of its Tensor Cores every few steps, as they keep fewer bits of a sum.
 FlopPerCycle matrix_rate(const TiledLaunch& c) {
-    // Kernels with one scale leave the sums to the Tensor Cores.
-    const bool outside = c.geometry.element <= Bytes{1} && !clustered(c);
-    const double reach = outside ? c.gpu.architecture->matrix_gemm->narrow_reach : 1;
+    const double reach = sums_outside(c) ? c.gpu.architecture->matrix_gemm->narrow_reach : 1;
     return std::max(FlopPerCycle{1}, c.gpu.flop_per_cycle[c.mapping.pipe] * reach);
 }
 
@@ -114,11 +133,10 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const FlopPerCycle rate = matrix_rate(c);
     const Seconds of_one_k = waves * (Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate / h.clock);
     const Seconds unheld = of_one_k * (k + tile_overhead(library, rate));
-    const HeldClock clock = held_clock(c);
-    const double held = clock.of(h, unheld / clock.brief);
+    const double held = HeldClock(c, unheld).value();
     t[Term::compute] = of_one_k * k / held;
     t[Term::latency] = unheld / held;
-    t[Term::l2] = l2_time(c, held);
+    t[Term::l2] = l2_time(c);
     Bytes once = moved_once(g);
     if (clustered(c)) {
         const Bytes again = read_again(c, t[Term::latency], t[Term::l2]);
@@ -144,18 +162,18 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     return call_overhead(c) + t[Term::launch] + kernel;
 }
 
-// A sum of cubes is at least the longer term, and no clock is above that of a short kernel. A tile's overhead takes
-// cycles that do not depend on the rate of the Tensor Cores, so it is bounded apart from the multiplications.
+// A sum of cubes is at least the longer term. A kernel with idle SMs or a tile's overhead has a higher clock than its
+// multiplications alone, but takes longer than these all the same. The overhead takes cycles that do not depend on the
+// rate of the Tensor Cores, so it is bounded apart from them, at a clock that does not fall.
 LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
     const ModelInputs& h = c.gpu;
     const MatrixGemm& library = *h.architecture->matrix_gemm;
-    const double k = k_of_part(c), fastest = held_clock(c).brief;
-    const double even = static_cast<double>(c.grid.ctas()) / h.sms;
+    const double k = k_of_part(c), even = static_cast<double>(c.grid.ctas()) / h.sms;
     const Flops of_one_k{(clustered(c) ? matrix_waves(c) : charged_waves(even, k, 0)) * 2.0 * c.mapping.cta.m *
-                         c.mapping.cta.n / fastest};
+                         c.mapping.cta.n};
     LeastWork w;
     w.pipe = c.mapping.pipe;
-    w.multiplied = of_one_k * k;
+    w.multiplied = of_one_k * k / HeldClock(c, of_one_k * k / matrix_rate(c) / h.clock).brief();
     w.waited = of_one_k * tile_overhead(library, library.full_rate) / library.full_rate;
     w.l2 = sent_by_l2(c, traffic.l2).total();
     if (!clustered(c)) w.l2 = std::max(w.l2, (c.layer.l1.a + c.layer.l1.b) / library.l2_reuse);

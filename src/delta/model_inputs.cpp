@@ -26,26 +26,21 @@ Frequency sustained_clock(const Machine& machine) {
     return std::min(clocks.boost->value, calibration().sustained_clock * mean);
 }
 
-// Power that all Tensor Cores would take at boost clock decides how much of it the board can hold: see
-// Calibration::power_exponent.
 void limit_by_power(const Machine& machine, ModelInputs& in) {
     const auto& gemm = in.architecture->matrix_gemm;
     if (power_limited(machine)) in.burst = std::max(1.0, machine.clocks.boost->value / in.clock);
     if (const double energy = in.architecture->flop_energy; energy > 0 && machine.board_power)
         in.fed = FlopRate{machine.board_power->value / (energy * 1e-12)};
     // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
-    if (!gemm && power_limited(machine))
-        in.matrix_clock = in.matrix_clock_long = std::min(1.0, machine.clocks.base->value / in.clock);
+    if (!gemm && power_limited(machine)) in.matrix_clock = std::min(1.0, machine.clocks.base->value / in.clock);
     if (!gemm || !machine.clocks.boost) return;
+    in.matrix_power = matrix_power(machine, *in.architecture);
+    if (in.matrix_power.fed <= FlopRate{}) return;
     const Frequency boost = machine.clocks.boost->value;
-    const double to_boost = boost / in.clock;
     const FlopPerCycle rate = std::max(in.flop_per_cycle[Pipe::tensor_fp16], in.flop_per_cycle[Pipe::tensor_bf16]);
-    const double watts = (rate * in.sms * boost).value() * gemm->flop_energy * 1e-12;
-    if (!machine.board_power || watts <= machine.board_power->value) return;
-    const double held = std::pow(machine.board_power->value / watts, calibration().power_exponent);
     // Never above the clock that everything else is judged at, which is lower on boards that their slot feeds.
-    in.matrix_clock_long = std::min(1.0, held * to_boost);
-    in.matrix_clock = std::min(1.0, (held + calibration().power_surge * (1 - held)) * to_boost);
+    const Flops in_a_second = rate * in.sms * boost * Seconds{1};
+    in.matrix_clock = std::min(1.0, powered_clock(Seconds{1}, in_a_second / in.matrix_power.fed) * (boost / in.clock));
 }
 
 // Share of `in.dram_bandwidth`. The pin rate is the better measure where the catalogue has one: what a benchmark

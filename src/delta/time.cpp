@@ -60,7 +60,7 @@ GAMBREL_INLINED double slow_down(const LaunchCounts& n, const ModelInputs& h, Se
     }
     const double length = busy / h.calibration->power_window;
     const double above = n.gemm ? 1 / (1 + length * length) : 0;
-    return 1 / (h.matrix_clock_long + above * (1 - h.matrix_clock_long));
+    return 1 / (h.matrix_clock + above * (1 - h.matrix_clock));
 }
 
 GAMBREL_INLINED void hold_clock(const LaunchCounts& n, const ModelInputs& h, TimeTerms& t) {

@@ -68,6 +68,7 @@ Result<RatioProof> ratio_proof(const LayerTable& table, const std::string& from,
         hosted.fills_partial_writes = b.fills_partial_writes;
         hosted.burst = b.burst;
         hosted.fed = b.fed;
+        hosted.matrix_power = b.matrix_power;
         const Machine built = with_room(*first, f);
         for (const auto& [key, start] : by_gpu[first->id]) {
             const auto found = rows.find(key);

@@ -75,7 +75,10 @@ ModelInputs scaled(ModelInputs h, const Factors& f) {
     for (FlopPerCycle& rate : h.flop_per_cycle) rate *= f[Resource::macs];
     h.schedulers *= f[Resource::macs] * f[Resource::schedulers];
     h.clock *= f[Resource::clock];
-    h.fed *= f[Resource::sms] * f[Resource::macs] * f[Resource::clock];
+    // A larger design has the power that its SMs want.
+    const double power = f[Resource::sms] * f[Resource::macs] * f[Resource::clock];
+    h.fed *= power;
+    h.matrix_power.fed *= power;
     h.shared_width *= f[Resource::shared_bandwidth];
     h.l1_width *= f[Resource::l1_bandwidth];
     h.l2_bandwidth *= f[Resource::l2_bandwidth] * f[Resource::clock];

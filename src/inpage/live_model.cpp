@@ -34,6 +34,7 @@ ModelInputs scaled_inputs(ModelInputs in, const DesignFactors& f) {
         if (is_tensor(pipe)) in.flop_per_cycle[pipe] *= f.tensor;
     in.clock *= f.clock;
     in.fed *= f.sms * f.clock;
+    in.matrix_power.fed *= f.sms * f.clock * f.tensor;
     in.l2_bandwidth *= f.l2_bandwidth * f.clock;
     in.l2_capacity *= f.l2_capacity;
     in.dram_bandwidth *= f.dram_bandwidth;

@@ -18,6 +18,22 @@ double charged_waves(double even, double k, double overhead) {
     return std::max(shared, std::min(1.0, (fit.gemm_split_chunk + overhead) / (k + overhead)));
 }
 
+MatrixPower matrix_power(const Machine& machine, const Architecture& architecture) {
+    if (!architecture.matrix_gemm || architecture.matrix_gemm->flop_energy <= 0 || !machine.board_power) return {};
+    const double flop = architecture.matrix_gemm->flop_energy;
+    return {FlopRate{machine.board_power->value / (flop * 1e-12)},
+            calibration().byte_energy * architecture.flop_energy / flop};
+}
+
+double flop_in_fp16(Bytes element) {
+    const double half = calibration().half_width_energy;
+    // TF32 has the multiplier of FP16 and twice its wires.
+    if (element >= Bytes{2}) return element / Bytes{2};
+    return element >= Bytes{1} ? half : half * half;
+}
+
+double powered_clock(Seconds busy, Seconds fed) { return fed > busy ? std::sqrt(busy / fed) : 1; }
+
 namespace mapping_detail {
 namespace {
 
@@ -44,10 +60,17 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const double macs = rate.value() / 2, width = l2_reached(gpu) * library.l2_reuse;
     const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
     const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
-    const double cycles_of_byte = width > 0 ? k * element_size(layer.precision).value() / width : 0;
+    const Bytes element = element_size(layer.precision);
+    const double cycles_of_byte = width > 0 ? k * element.value() / width : 0;
     const double overhead = tile_overhead(library, rate);
     const auto& boost = gpu.machine.clocks.boost;
     const double cycles_of_sum = boost ? calibration().sum_of_parts * boost->value / Cycles{1} : 0;
+    // Cycles at boost clock in which the board feeds the multiplications, and a byte that L2 sends.
+    const MatrixPower power = matrix_power(gpu.machine, gpu.architecture);
+    const double cycles_of_flop = boost && power.fed > FlopRate{} ? boost->value.value() / power.fed.value() : 0;
+    const double sums = static_cast<double>(view.m) * static_cast<double>(view.n) * static_cast<double>(view.batch);
+    const double multiplied = 2 * sums * k * flop_in_fp16(element) * cycles_of_flop;
+    const double sent = k * element.value() / std::max(1.0, library.l2_reuse) * power.byte * cycles_of_flop;
     const Tile* best = &library.tiles.front();
     double best_time = 0;
     for (const Tile& tile : library.tiles) {
@@ -55,8 +78,9 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
         const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
         const double waves = charged_waves(tiles * parts / sms, k / parts, overhead);
         const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
-        const double time =
-            std::max(busy, tiles * (tile.m + tile.n) * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);
+        const double edges = tiles * (tile.m + tile.n);
+        const double held = powered_clock(Seconds{busy}, Seconds{multiplied + edges * sent});
+        const double time = std::max(busy / held, edges * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);
         if (best_time == 0 || time < best_time) {
             best = &tile;
             best_time = time;

@@ -46,16 +46,16 @@ TEST(MatrixTime, of_one_cta_more_than_sms_is_far_from_doubled) {
     EXPECT_GT(busy, 1.2);
 }
 
-// Of 100 CTAs on 132 SMs the idle SMs take part of k if it is long, and cannot if it is short.
+// Of 70 CTAs on 132 SMs the idle SMs take part of k if it is long, and cannot if it is short.
 TEST(MatrixTime, of_an_unfilled_wave_is_shared_out_along_a_long_k_only) {
-    const Board h100("h100-sxm");
+    const Board h100("h100-sxm", Frequency{1.98e9});  // given, so that idle SMs leave no power to the others
     const auto busy = [&](std::int64_t ctas, std::int64_t k) {
         Layer layer = product(128, ctas * 256, k);
         layer.hints.tile_m = 256, layer.hints.tile_n = 128;
         return h100(layer).terms[Term::latency] / Seconds{1};
     };
-    EXPECT_LT(busy(100, 4096), 0.9 * busy(132, 4096));
-    EXPECT_NEAR(busy(100, 256), busy(132, 256), 1e-3 * busy(132, 256));
+    EXPECT_LT(busy(70, 4096), 0.9 * busy(132, 4096));
+    EXPECT_NEAR(busy(70, 256), busy(132, 256), 1e-3 * busy(132, 256));
 }
 
 // Where k begins to be shared out, a longer k is not suddenly faster than a shorter one.
@@ -106,25 +106,80 @@ TEST(MatrixTime, of_a_split_product_has_the_sum_of_its_parts) {
     EXPECT_NEAR((split - launch(mapping)) / calibration().sum_of_parts, 1, 1e-9);
 }
 
+// Clock over that of the board's inputs in a product, as its compute term shows it.
+double held_clock(const Board& board, const Layer& layer, const Mapping& mapping) {
+    const Occupancy fitting = occupancy(board.inputs.limits, mapping);
+    const ModelInputs free = *model_inputs(board.machine, board.inputs.clock);
+    return predict(layer, mapping, fitting, free).terms[Term::compute] /
+           predict(layer, mapping, fitting, board.inputs).terms[Term::compute];
+}
+double held_clock(const Board& board, const Layer& layer) {
+    return held_clock(board, layer, mapping_for(layer, board.machine, board.inputs.limits));
+}
+
+// Power falls with the square of the clock: the time is the geometric mean of what the Tensor Cores take at boost clock
+// and of what the board takes to supply the energy.
+TEST(MatrixTime, at_the_power_limit_is_the_mean_of_the_times_of_work_and_of_energy) {
+    Board h100("h100-sxm");
+    const Layer layer = product(16384, 16384, 16384);
+    const double once = h100(layer).terms[Term::latency].value();
+    h100.inputs.matrix_power.fed *= 4.0 / 9.0;
+    EXPECT_NEAR(h100(layer).terms[Term::latency].value() / once, 1.5, 0.01);  // sqrt(9 / 4), long after the window
+    h100.inputs.matrix_power.fed *= 100;
+    EXPECT_EQ(held_clock(h100, layer), 1);
+}
+
 TEST(MatrixTime, falls_with_the_clock_in_long_kernels_of_boards_at_their_power_limit) {
     const Board h100("h100-sxm");
-    EXPECT_LT(h100.inputs.matrix_clock, 0.85);
-    EXPECT_LT(h100.inputs.matrix_clock_long, h100.inputs.matrix_clock - 0.03);
-    // 0.13 ms and 34 ms at full rate: what the longer one gains by smaller shares of start and waves, it loses.
-    EXPECT_LT(flop_rate(h100, 32768, 10000), flop_rate(h100, 8192, 10000));
+    const double brief = held_clock(h100, product(2048, 2048, 2048)),
+                 lasting = held_clock(h100, product(16384, 16384, 16384));
+    EXPECT_LT(brief, 0.9);
+    EXPECT_LT(lasting, brief - 0.03);
+}
+
+// A part of the SMs takes a part of the power.
+TEST(MatrixTime, of_few_ctas_keeps_a_higher_clock) {
+    const Board h100("h100-sxm");
+    Layer few = product(1024, 1024, 65536), all = product(4096, 4096, 65536);
+    few.hints.tile_m = all.hints.tile_m = 256, few.hints.tile_n = all.hints.tile_n = 128;
+    Mapping unsplit = mapping_for(few, h100.machine, h100.inputs.limits);
+    unsplit.split_k = 1;
+    EXPECT_GT(held_clock(h100, few, unsplit), 1.2 * held_clock(h100, all));
+}
+
+// A smaller tile multiplies as fast but asks L2 for more, and the energy for that is missing: libraries take the larger
+// one. 8192 x 8192 x 8192 was given 128 x 64 on H100, with twice the bytes.
+TEST(MatrixTime, chooses_large_tiles_for_large_products_because_bytes_take_energy) {
+    for (const char* name : {"h100-sxm", "h200", "l40s", "b200", "a100-sxm4-80gb"})
+        for (const std::int64_t side : {8192, 16384}) {
+            const Mapping mapping = Board(name)(product(side, side, side)).mapping;
+            EXPECT_GE(mapping.cta.m * mapping.cta.n, 128 * 256) << name << ", " << side;
+        }
+    const Board h100("h100-sxm");
+    Layer small = product(16384, 16384, 16384), large = small;
+    small.hints.tile_m = 128, small.hints.tile_n = 64;
+    large.hints.tile_m = 256, large.hints.tile_n = 128;
+    EXPECT_GT(h100.seconds(small), 1.04 * h100.seconds(large));
 }
 
 TEST(MatrixTime, at_a_given_clock_does_not_fall) {
     const Board h100("h100-sxm", Frequency{1.98e9});
+    EXPECT_EQ(h100.inputs.matrix_power.fed, FlopRate{});
     EXPECT_EQ(h100.inputs.matrix_clock, 1);
-    EXPECT_EQ(h100.inputs.matrix_clock_long, 1);
 }
 
-// One chip, half of the Tensor Core rate for FP32 sums: the gaming board stays below its limit.
-TEST(MatrixTime, of_a_board_below_its_power_limit_is_that_of_boost_clock) {
-    EXPECT_EQ(Board("rtx-4090").inputs.matrix_clock_long, 1);
-    EXPECT_LT(Board("l40s").inputs.matrix_clock_long * Board("l40s").inputs.clock.value(), 0.85 * 2.52e9);
-    EXPECT_LT(Board("l4").inputs.matrix_clock_long * Board("l4").inputs.clock.value(), 0.65 * 2.04e9);
+// One chip, half of the Tensor Core rate for FP32 sums: the gaming board stays below its limit. One energy of a FLOP
+// for boards of 72 to 600 W: the best rates of BF16 squares that PyTorch reached are 71, 269 and 409 to 418 TFLOP/s
+// (github.com/zzc0721/torch-performance-test-data).
+TEST(MatrixTime, of_boards_of_one_architecture_follows_from_their_power) {
+    EXPECT_EQ(held_clock(Board("rtx-4090"), product(8192, 8192, 8192)), 1);
+    for (const auto& [name, measured] :
+         {std::pair{"l4", 70.9e12}, {"l40s", 269e12}, {"rtx-pro-6000-blackwell", 414e12}}) {
+        double best = 0;
+        for (const std::int64_t side : {1024, 2048, 4096, 8192, 10240})
+            best = std::max(best, flop_rate(Board(name), side, side));
+        EXPECT_NEAR(best / measured, 1, 0.05) << name;
+    }
 }
 
 // 8 rows of a 16384 x 16384 matrix are all DRAM. Both boards have GA102; the A40 has check bits in its GDDR.
@@ -134,7 +189,7 @@ TEST(MatrixTime, of_memory_bound_products_pays_for_check_bits) {
     const double pins =
         a6000.machine.find(Level::dram)->bandwidth->value / a40.machine.find(Level::dram)->bandwidth->value;
     const double slower = a40.seconds(thin) / a6000.seconds(thin) / pins;
-    EXPECT_GT(slower, 1.14);
+    EXPECT_GT(slower, 1.1);
     EXPECT_LT(slower, 1.3);
 }
 
@@ -195,8 +250,8 @@ TEST(MatrixTime, in_fp8_is_more_than_half_of_that_in_bf16_on_hopper) {
     const Board h100("h100-sxm");
     const double part = h100(product(8192, 8192, 8192, Precision::fp8)).terms[Term::compute] /
                         h100(product(8192, 8192, 8192)).terms[Term::compute];
-    EXPECT_GT(part, 0.53);
-    EXPECT_LT(part, 0.65);
+    EXPECT_GT(part, 0.505);
+    EXPECT_LT(part, 0.6);
 }
 
 TEST(MatrixTime, is_what_its_exposed_parts_add_up_to) {

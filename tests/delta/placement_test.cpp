@@ -17,6 +17,7 @@ ModelInputs with_other_rates(ModelInputs h, std::mt19937& random) {
     h.schedulers *= macs;
     h.clock *= clock;
     h.fed *= factor(random);
+    h.matrix_power.fed *= macs * clock;  // a design has the power that its SMs want
     h.shared_width *= factor(random);
     h.l1_width *= factor(random);
     h.l2_bandwidth *= factor(random);

@@ -22,10 +22,12 @@ Prediction on_h100(std::int64_t m, std::int64_t n, std::int64_t k, InputScales s
 double busy(const Prediction& p) { return p.terms[Term::latency] / Seconds{1}; }
 
 // 66 rows of tiles are one whole wave of 132 CTAs with two columns; one row of the matrix more has a tile of its own,
-// and the cluster of two that it needs is filled up: 68 rows of tiles, a second wave.
+// and the cluster of two that it needs is filled up: 68 rows of tiles, a second wave. SMs that are idle in it leave
+// their power to the others.
 TEST(ScaledProducts, have_whole_waves_of_whole_clusters) {
     const double even = busy(on_h100(66 * 128, 256, 1024)), more = busy(on_h100(66 * 128 + 1, 256, 1024));
-    EXPECT_NEAR(more / even, 2, 0.1);
+    EXPECT_GT(more / even, 1.7);
+    EXPECT_LT(more / even, 2);
 }
 
 // 256 x 64 x 65,536 has two CTAs, which multiply at 2,000 TFLOP/s for 132 SMs, as at boost clock; full waves reach
@@ -33,7 +35,7 @@ TEST(ScaledProducts, have_whole_waves_of_whole_clusters) {
 TEST(ScaledProducts, of_few_ctas_have_the_power_of_idle_sms) {
     const double few = busy(on_h100(256, 64, 4096)), half = busy(on_h100(256, 64 * 128, 4096)),
                  all = busy(on_h100(256, 66 * 128, 4096));
-    EXPECT_NEAR(few / all, 0.787, 0.01);
+    EXPECT_NEAR(few / all, 0.83, 0.02);
     EXPECT_LT(few, half);
     EXPECT_LT(half, all);
 }
