@@ -144,6 +144,7 @@ struct Mapping {
     std::int32_t split_grain = 0;  // parts of a split are multiples of this many k; 0: of whole k-steps
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     SplitSums sums = SplitSums::atomics;
+    bool leaves_zeros = false;                  // of a strided dgrad, pixels without a gradient are not written
     bool overwrites = false;                    // the output is read before it is written
     BiasKernel bias_kernel = BiasKernel::none;  // that runs beside a product
     bool engine = false;                        // one of cuDNN's older engines
@@ -226,6 +227,7 @@ struct KernelName {
     std::int32_t slices = 1, stages = 0, vector = 0;
     std::optional<bool> tensor_core, nhwc, split_k;
     bool precomputed = false, explicit_matrix = false;  // of an engine: loads offsets; reads an im2col matrix
+    bool leaves_zeros = false;                          // pixels without a gradient are cleared by another kernel
     std::optional<Pass> pass;
     // cudnn: s*cudnn and xmma convolutions. engine: cuDNN's older templates (implicit_convolve_sgemm,
     // wgrad_alg0_engine). direct: cuDNN's kernels of few channels, a thread an output. gemm: BLAS. winograd and other:

@@ -96,6 +96,15 @@ OperandAccess wgrad_input(const SlidingWindow& w, const Mapping& m, double rows,
     return o;
 }
 
+// Of the pixels that a tile asks for with all taps of a row, the share that differ. Channels lie side by side, so that
+// a tap asks for the same channels of the next pixels.
+double distinct_pixels(const SlidingWindow& w, double tile_m) {
+    const double pixels = std::min(tile_m, static_cast<double>(w.columns)), taps = static_cast<double>(w.taps_w);
+    const double span =
+        (pixels - 1) * static_cast<double>(w.stride_w) + 1 + (taps - 1) * static_cast<double>(w.dilation_w);
+    return std::min(1.0, span / (taps * pixels));
+}
+
 void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, const Sizes& s, Geometry& g) {
     const bool nhwc = m.layout == Layout::nhwc;
     const double e = g.element.value();
@@ -122,6 +131,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     if (nhwc) {
         const double asked = g.m * g.k * s.columns * valid;
         g.a = matrix_operand(matrix(asked, channels, channels / v.groups, true, s.tile_m, s.k_step), m.a, e);
+        if (pass == Pass::fwd) g.a.overfetch_cta *= distinct_pixels(w, s.tile_m);
     } else if (m.explicit_matrix) {
         const auto rows = static_cast<std::int64_t>(g.m);
         g.a = matrix_operand(matrix(g.m * g.k * s.columns, rows, rows, false, s.tile_m, s.k_step), m.a, e);
@@ -198,8 +208,9 @@ Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& m, co
     g.stored = result_element_size(layer);
     g.output_element = m.split_k > 1 ? Bytes{4} : g.stored;
     const OperandBytes once = compulsory_bytes(layer);
-    // The gradient of an input that a strided layer reads in part is written whole.
-    g.output = std::max(g.m * g.n * g.batch, once.written / g.stored);
+    const double computed = g.m * g.n * g.batch;
+    // The gradient of an input that a strided layer reads in part is written whole, by this kernel or another one.
+    g.output = m.leaves_zeros ? computed : std::max(computed, once.written / g.stored);
     const double in_a_column = static_cast<double>(m.transposed_view ? grid.columns : grid.rows);
     g.unique_bias = once.bias;
     if (layer.bias) g.bias = g.n * g.batch * in_a_column * bias_element_size(layer.precision);

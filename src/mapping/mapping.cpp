@@ -211,6 +211,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     m.computes_offsets =
         wants_precomputed_offsets(layer) && (name.family != KernelName::Family::engine || name.precomputed);
     m.explicit_matrix = name.explicit_matrix;
+    m.leaves_zeros = name.leaves_zeros;
     m.writes_matrix = m.explicit_matrix && layer.hints.kernel.empty();
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);

@@ -54,7 +54,10 @@ std::unique_ptr<AddressStream> make_stream(const Layer& layer, const Mapping& ma
     if (const auto* convolution = std::get_if<Convolution>(&layer.op)) {
         if (layer.pass == Pass::dgrad && (convolution->stride_h > 1 || convolution->stride_w > 1)) {
             auto classes = gradient_operands(*convolution, sizes, mapping.layout, mapping.cta.k);
-            for (Operands& one : classes) one = with_bias(std::move(one));
+            for (Operands& one : classes) {
+                one = with_bias(std::move(one));
+                if (mapping.leaves_zeros) one.zeros.clear();
+            }
             return gradient_stream(std::move(classes), mapping, gpu);
         }
         Operands all = with_bias(operands(*convolution, layer.pass, sizes, mapping.layout, mapping.cta.k));

@@ -141,6 +141,41 @@ TEST(TensorCores, of_a_board_fed_by_its_slot_run_at_the_base_clock) {
     EXPECT_EQ(model_inputs(machine("t4"), Frequency{1e9})->matrix_clock, 1);
 }
 
+// Of the three launches in DeepCAM's profile in mixed precision, the two that conv_traffic_v100_deepcam leaves out;
+// their shapes follow from the counts of Tensor Core instructions. Bytes at L1, L2 and DRAM as counted.
+TEST(TensorCores, of_a_strided_1x1_dgrad_write_no_zeros) {
+    struct Counted {
+        Convolution layer;
+        double l1, l2, dram;
+    };
+    Convolution wide = square(2, 128, 192, 256, 1, 0, 2), large = square(2, 64, 384, 128, 1, 0, 2);
+    wide.w = 288, large.w = 576;
+    for (const auto& [v, l1, l2, dram] :
+         {Counted{wide, 42467328, 42546528, 36286176}, {large, 49545216, 49549632, 42531264}}) {
+        Layer layer = layer_of(v, Pass::dgrad, Precision::fp16);
+        layer.hints.kernel = "dgrad_1x1_stride_2x2";
+        const Traffic traffic = cold_on("v100-sxm2-16gb", layer, 1301).traffic;
+        EXPECT_EQ(traffic.l1.total().value(), l1);
+        EXPECT_NEAR(traffic.l2.total().value(), l2, 0.005 * l2);
+        EXPECT_NEAR(traffic.dram.total().value(), dram, 0.1 * dram);
+    }
+}
+
+// Volta_hmma_implicit_gemm_fprop_fp32_nhwc of DeepCAM: 2,089 MB at L1, 1,524 MB at L2. The taps of a row ask for the
+// same channels of neighbouring pixels, one step after the other.
+TEST(TensorCores, find_the_pixels_of_the_tap_before_in_l1) {
+    Convolution v = square(2, 256, 192, 256, 3, 1);
+    v.w = 288;
+    Layer layer = layer_of(v, Pass::fwd, Precision::fp16);
+    layer.hints.kernel = "Volta_hmma_implicit_gemm_fprop_fp32_nhwc_128x128x64x1_1x3x3x0x1";
+    const Traffic near = cold_on("v100-sxm2-16gb", layer, 1293).traffic;
+    EXPECT_NEAR(near.l2.total().value(), 1524e6, 0.1 * 1524e6);
+    auto& far = std::get<Convolution>(layer.op);
+    far.dilation_w = 128, far.pad_left = far.pad_right = 128;  // a tile of pixels further: nothing in common
+    const Traffic apart = cold_on("v100-sxm2-16gb", layer, 1293).traffic;
+    EXPECT_GT(apart.l2.a / apart.l1.a, 0.99);
+}
+
 // gemm_traffic_a100: beside the product a bias kernel moves 3 times the output at L1, a copy into C twice.
 TEST(Calls, of_linear_layers_have_a_kernel_for_the_bias) {
     Layer layer = layer_of(Gemm{.m = 589824, .n = 512, .k = 128, .b_transposed = true});

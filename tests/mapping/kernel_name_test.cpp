@@ -160,6 +160,16 @@ TEST(KernelNames, cublas_of_hopper_names_tile_k_step_and_stages) {
     EXPECT_EQ(name.stages, 4);
 }
 
+TEST(KernelNames, the_strided_1x1_dgrad_runs_on_tensor_cores_and_leaves_zeros) {
+    const KernelName name = parse_kernel_name("dgrad_1x1_stride_2x2");
+    EXPECT_EQ(name.tile, (Tile{256, 64, 0}));
+    EXPECT_EQ(name.pass, Pass::dgrad);
+    EXPECT_EQ(name.tensor_core, true);
+    EXPECT_TRUE(name.leaves_zeros);
+    EXPECT_FALSE(
+        parse_kernel_name("volta_fp16_s884cudnn_fp16_128x128_ldg8_dgrad_f2f_exp_small_nhwc2nchw_tt_v1").leaves_zeros);
+}
+
 TEST(KernelNames, winograd_is_known_as_what_no_tile_describes) {
     const KernelName name = parse_kernel_name("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1");
     EXPECT_EQ(name.family, Family::winograd);

@@ -198,6 +198,14 @@ TEST(Simulate, zeros_of_a_strided_dgrad_are_written_once_beside_the_gradients) {
     EXPECT_NEAR(s.input.dram_read.value(), 0, once / 1000);
 }
 
+TEST(Simulate, zeros_that_another_kernel_writes_are_not_written) {
+    Layer l = layer({.n = 4, .c = 64, .h = 96, .w = 144, .k = 32, .stride_h = 2, .stride_w = 2}, Pass::dgrad);
+    l.precision = Precision::fp16;
+    l.hints.kernel = "dgrad_1x1_stride_2x2";
+    const double gradients = 2.0 * 4 * 64 * 48 * 72;
+    EXPECT_NEAR(simulated(l).input.dram_written.value(), gradients, gradients / 1000);
+}
+
 TEST(Simulate, totals_are_conserved_between_levels) {
     const Convolution v{.n = 8,
                         .c = 96,
