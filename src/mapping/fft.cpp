@@ -93,12 +93,20 @@ Tile fft_tile(const GemmView& view) {
     return {side(view.m), side(view.n), 8};
 }
 
-// All of cuDNN's algorithms but the one that needs nothing around its kernel.
+// All of cuDNN's algorithms but the one that needs nothing around its kernel, and that one too with filters of 1x1.
 bool takes_groups_in_turn(const Layer& layer) {
     const std::string& how = layer.hints.algorithm;
     const auto asked = [&](const char* part) { return how.find(part) != std::string::npos; };
     if (!layer.hints.kernel.empty()) return false;
+    if (const auto* v = std::get_if<Convolution>(&layer.op); v && asked("IMPLICIT_GEMM"))
+        return v->groups > 1 && v->r == 1 && v->s == 1 && !v->depthwise();
     return asked("PRECOMP") || asked("FFT") || asked("WINOGRAD") || writes_input_as_matrix(layer);
+}
+
+// By the times of groups of small images (conv_time_cudnn_fp32), which are those of launches.
+std::int32_t further_launches_of_group(const Layer& layer) {
+    const bool alone = layer.hints.algorithm.find("IMPLICIT_GEMM") != std::string::npos;
+    return alone || writes_input_as_matrix(layer) ? 1 : 0;
 }
 
 std::int32_t launches_of(const Layer& layer, Transform transform) {

@@ -155,7 +155,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     if (convolution && convolution->groups > 1 && takes_groups_in_turn(layer)) {
         m = kernel_mapping(one_group(layer), machine, limits, true);
         m.groups_in_turn = true;
-        if (m.writes_matrix) ++m.launches;  // by the 14 to 17 us that a group takes, each of them a launch of 4.6
+        m.launches += further_launches_of_group(layer);
         return m;
     }
     if (convolution && convolution->depthwise()) {

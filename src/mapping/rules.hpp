@@ -59,6 +59,7 @@ bool writes_input_as_matrix(const Layer& layer);
 // Whether cuDNN runs the groups of a convolution one after the other by the row's algorithm, and how many kernels one
 // call takes for each.
 bool takes_groups_in_turn(const Layer& layer);
+std::int32_t further_launches_of_group(const Layer& layer);
 std::int32_t launches_of(const Layer& layer, Transform transform);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,

@@ -2,7 +2,7 @@
 // promises and may only tighten. In-sample: the drift's constants and the load shapes of Mapping were found on this
 // table (docs/simulator.md). Which rows are judged: all, but
 // - Winograd, whose transformed tiles are no implicit GEMM (FFT would be left out too; the table has none);
-// - mixed precision on CUDA cores (engines on __half, dgrad_1x1_stride_2x2): the promise is of Tensor Cores. They are
+// - mixed precision on CUDA cores (engines on __half): the promise is of Tensor Cores. They are
 // worse:
 //   the engines take two k-steps from one sector, which L1 sometimes still has;
 // - amp O1, the same kernels on the same shapes measured again as in O2;
@@ -53,7 +53,7 @@ private:
         const std::string& kernel = cell(row, "kernel");
         const auto has = [&](const char* part) { return kernel.find(part) != std::string::npos; };
         if (has("winograd") || cell(row, "algorithm") == "WINOGRAD") return false;
-        return cell(row, "precision") == "fp32" || has("s884") || has("hmma");
+        return cell(row, "precision") == "fp32" || has("s884") || has("hmma") || has("dgrad_1x1_stride");
     }
     void add(const LayerRow& row, Errors3& sum) const {
         const Machine& machine = *find_in_catalogue("v100-sxm2-16gb");
