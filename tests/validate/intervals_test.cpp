@@ -35,6 +35,8 @@ constexpr std::array<Rows, 13> kTables = {{
 
 // Fewer rows say too little of a tenth of them.
 constexpr std::size_t kLeastRows = 60;
+// Of the rows of one GPU and operator in a regime, on each side of the interval.
+constexpr double kMostOutside = 0.15;
 
 struct Row {
     double ratio;  // measured over predicted
@@ -87,7 +89,19 @@ std::optional<TimeInterval> learned(std::size_t regime, const std::string& archi
         return chosen[static_cast<std::size_t>(place)]->ratio;
     };
     // Where nine of ten rows lie on one side, the interval still has the prediction itself.
-    return TimeInterval{std::min(1.0, at(0.1)), std::max(1.0, at(0.9))};
+    TimeInterval interval{std::min(1.0, at(0.1)), std::max(1.0, at(0.9))};
+    // The tenth of a mixture can be a third of one of its parts.
+    std::map<std::pair<std::string, std::string>, std::vector<double>> parts;
+    for (const Row* row : chosen) parts[{row->gpu, row->op}].push_back(row->ratio);
+    for (const auto& [which, ratios] : parts) {
+        if (ratios.size() < kLeastRows) continue;
+        const auto share = [&ratios = ratios](double x) {
+            return ratios[static_cast<std::size_t>(x * static_cast<double>(ratios.size()))];
+        };
+        interval.low = std::min(interval.low, share(kMostOutside));
+        interval.high = std::max(interval.high, share(1 - kMostOutside));
+    }
+    return interval;
 }
 
 std::string text_of(const TimeInterval& i) { return fmt::format("\"low\": {:.3f}, \"high\": {:.3f}", i.low, i.high); }
