@@ -136,7 +136,10 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
         const auto rows = static_cast<std::int64_t>(g.m);
         g.a = matrix_operand(matrix(g.m * g.k * s.columns, rows, rows, false, s.tile_m, s.k_step), m.a, e);
     } else {
-        g.a = pixel_operand(w, m.a, m.cta, s.columns, e);
+        // A direct kernel's CTA has 1024 outputs that follow one another in memory, by the threads that were counted;
+        // its loop over the channels finds in L1 the rest of a sector.
+        const Tile lines{1024, 1, static_cast<std::int32_t>(kSector / e)};
+        g.a = pixel_operand(w, m.a, is_direct(m) ? lines : m.cta, s.columns, e);
     }
     const bool filter_along_k = m.b.k_major;
     const std::int64_t pitch = filter_along_k ? (v.c / v.groups) * v.r * v.s : v.c / v.groups;

@@ -15,6 +15,9 @@ inline double sectors(double length, double grain, double offset = 0) {
     return (std::ceil((offset + length) / grain) * grain + kSector - grain) / kSector;
 }
 
+// cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
+inline bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
+
 // `view` is kernel_view(layer).
 Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& mapping, const Grid& grid);
 // Of Winograd's algorithm: the operands of its main kernel, and what the transforms move.

@@ -42,8 +42,6 @@ double fragments(const TiledLaunch& c) {
     return loads * wavefronts * kWavefront / c.geometry.element.value();
 }
 
-// cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
-bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
 bool is_fourier(const Mapping& m) { return m.transform == Transform::fft || m.transform == Transform::fft_tiled; }
 double instructions_of_direct(const TiledLaunch& c, double steps) {
     const Calibration& fit = *c.gpu.calibration;
