@@ -21,9 +21,11 @@ struct Calibration {
     double dram_reach = 0;
     Seconds launch, cold_start, cold_start_short;
     double promised_clock = 0, sustained_clock = 0, byte_energy = 0, power_share = 0;
-    Seconds power_window, power_reserve;
+    Seconds power_window, power_settling;
+    Seconds linear_call;
     Cycles issue_interval;
-    double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0;
+    double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0,
+           instructions_along_k = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier, ordered_sum, offsets_kernel;
     double tap_offsets = 0, sliced_step = 0, fft_reach = 0, fft_slots = 0, transpose_reach = 0, scalar_load_slots = 0,
@@ -53,6 +55,8 @@ struct MatrixPower {
     FlopRate fed;
     double byte = 0;
 };
+// FP32 FLOP on CUDA cores that take the energy of a byte that L2 sends.
+double flop_of_byte(const Architecture& architecture);
 MatrixPower matrix_power(const Machine& machine, const Architecture& architecture);
 // FP16 FLOP that take the energy of one FLOP of such elements, by Calibration::half_width_energy.
 double flop_in_fp16(Bytes element);

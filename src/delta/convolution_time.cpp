@@ -14,16 +14,27 @@ bool finds_operands_in_l2(const TiledLaunch& c) {
     return repeated && needed <= c.gpu.l2_capacity;
 }
 
-// cuDNN 7 turns each spectrum over once on its way, whatever its length: it is written and read twice, the second time
-// by the product. Only filters of more than 32 points a side are left as they are where eight images or more share
-// them. The bytes beyond those of as many passes as the length needs; fewer for long ones.
+double numbers_of_spectrum(const TiledLaunch& c) { return c.geometry.batch / 3; }  // a complex product is three real
+
+// cuDNN 7 turns each spectrum over once on its way: it is written and read once more than its length needs. Filters of
+// more than 32 points a side are only written and read once where eight images or more share them. The bytes beyond
+// those of as many passes as the length needs.
 Bytes turned_over(const TiledLaunch& c) {
     const auto& [images, filters, products] = c.geometry.transforms.handed_on;
-    constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kMoved = 3;
-    const double numbers = c.geometry.batch / 3;  // of a spectrum: a complex product is three real ones
+    constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kOnceMore = 2;
+    const double numbers = numbers_of_spectrum(c);
     const double counted = numbers <= kShort ? 1 : numbers <= kMiddle ? 3 : 5;
-    const double of_filters = numbers > kShort && c.geometry.m >= kShared ? 1 : kMoved;
-    return (kMoved - counted) * (images + products) + (of_filters - counted) * filters;
+    const double of_filters = numbers > kShort && c.geometry.m >= kShared ? 1 - counted : kOnceMore;
+    return kOnceMore * (images + products) + of_filters * filters;
+}
+
+// Bytes of the sectors that the rows of a spectrum touch, relative to its own. A row of s / 2 + 1 complex numbers
+// begins anywhere in a sector.
+double sectors_of_rows(const TiledLaunch& c) {
+    constexpr double kComplex = 8;
+    const double side = std::sqrt(1 + 2 * numbers_of_spectrum(c)) - 1;
+    const double row = kComplex * (side / 2 + 1);
+    return (row + kSector - kComplex) / row;
 }
 
 // Real numbers of all spectra, those of filters by their share of the work.
@@ -100,9 +111,10 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
     const bool turns_over = whole && !c.gpu.architecture->matrix_gemm;  // cuDNN 7, seen from Kepler to Turing
-    n.beside_dram = more.dram.total() + (turns_over ? turned_over(c) : Bytes{});
+    n.beside_dram = more.dram.total();
+    if (turns_over) n.beside_dram = sectors_of_rows(c) * (n.beside_dram + turned_over(c));
     n.beside_l2 = more.l2.total();
-    n.beside_reach = turns_over || rearranges ? fit.transpose_reach : whole ? fit.fft_reach : 1;
+    n.beside_reach = rearranges ? fit.transpose_reach : whole && !turns_over ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);
     if (tiled) n.beside_slots = fit.fft_slots * transformed_numbers(c);
     // A CTA that writes the matrix of a 1 x 1 filter goes along up to 256 of its rows, and waits for memory in each.

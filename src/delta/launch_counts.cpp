@@ -9,12 +9,31 @@ namespace {
 
 double slices_of(const Mapping& m) { return m.warp.k > 0 ? static_cast<double>(m.cta.k) / m.warp.k : 1; }
 
+bool copied_past_registers(const TiledLaunch& c) {
+    const auto& matrix = c.gpu.architecture->matrix;
+    return matrix && matrix->asynchronous_copies;
+}
+
 // Integer multiply-adds of one warp in a k-step for the offsets and bounds of filter taps, in cuDNN's tiled kernels.
 // Its engines have them in the slots that an element of a tile costs.
 double offsets_of_step(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
     const bool tiled = !m.engine && m.transform == Transform::none && m.cta.k > 1;
     return tiled && (c.geometry.taps > 1 || m.computes_offsets) ? c.gpu.calibration->tap_offsets : 0;
+}
+
+// Instructions of one warp in a k-step that load the next tile and store it in shared memory. Where they pass registers
+// on their way, elements of a product that lie along k are stored one by one, each at its place in the transposed tile,
+// and so they are loaded unless their rows begin with sectors; others go by 16 bytes.
+double loads_of_step(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    constexpr double kLoadAndStore = 2, kVector = 4;
+    const double a = static_cast<double>(m.cta.m) * m.cta.k / m.threads, b = a * m.cta.n / m.cta.m;
+    if (!c.layer.gemm || copied_past_registers(c)) return kLoadAndStore * (a + b) / std::clamp(m.a.vector, 1, 4);
+    const bool aligned = remainder_of(c.geometry.k * c.geometry.element.value(), kSector) == 0;
+    const double along_k = c.gpu.calibration->instructions_along_k * (1 + (aligned ? 1 / kVector : 1));
+    const double others = kLoadAndStore / kVector;
+    return a * (m.a.k_major ? along_k : others) + b * (m.b.k_major ? along_k : others);
 }
 
 // Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
@@ -24,8 +43,8 @@ double instructions_of_step(const TiledLaunch& c) {
     const double slices = slices_of(m);
     const double outputs = static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads;
     const double k = m.cta.k / slices, side = std::sqrt(outputs);
-    const double loads = 2.0 * (m.cta.m + m.cta.n) * m.cta.k / (m.threads * std::max(1, std::min(m.a.vector, 4)));
-    return k * (outputs + 2 * side * 4 / 16) + loads + c.gpu.calibration->instructions_per_step + offsets_of_step(c);
+    return k * (outputs + 2 * side * 4 / 16) + loads_of_step(c) + c.gpu.calibration->instructions_per_step +
+           offsets_of_step(c);
 }
 
 // Elements that the warps of a CTA take from shared memory for one element of k, as wavefronts of 128 bytes move them.
@@ -82,8 +101,7 @@ void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) 
         return;
     }
     // Asynchronous copies take elements of any alignment past the registers.
-    const bool copied = c.gpu.architecture->matrix && c.gpu.architecture->matrix->asynchronous_copies;
-    const double slots = (copied ? 0.5 : 1) * fit.scalar_load_slots;
+    const double slots = (copied_past_registers(c) ? 0.5 : 1) * fit.scalar_load_slots;
     if (c.layer.gemm) n.scalar_loads = Flops{steps * 2 * slots * (m.cta.m + m.cta.n) * m.cta.k};
     const double of_step = static_cast<double>(m.cta.m) * m.cta.n * m.cta.k / m.threads;  // multiplications of a thread
     n.tap_offsets = 1 + offsets_of_step(c) / of_step;
@@ -175,7 +193,8 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
 Seconds fixed_overhead(const TiledLaunch& c) {
     if (!c.layer.timing || kernels_alone(c.layer)) return {};
     if (*c.layer.timing == Timing::call) return c.gpu.architecture->library_call;
-    return c.layer.gemm ? c.gpu.architecture->gemm_call : c.gpu.architecture->convolution_call;
+    if (!c.layer.gemm) return c.gpu.architecture->convolution_call;
+    return c.gpu.architecture->gemm_call + (c.geometry.batch > 1 ? Seconds{} : c.gpu.calibration->linear_call);
 }
 
 // Of a library's call: once for all groups.
@@ -206,10 +225,12 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
     if (n.gemm && n.pipe == Pipe::fp32)
-        n.fed = n.ctas * n.multiplied + Flops{c.gpu.calibration->byte_energy * n.l2.value()};
+        n.fed = n.ctas * n.multiplied + Flops{flop_of_byte(*c.gpu.architecture) * n.l2.value()};
     n.asynchronous = c.mapping.a.asynchronous;
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
+    // Before parts add to the outputs in order, what tells whose turn it is must be cleared.
+    if (n.gemm && n.parts > 1) ++n.launches;
     n.groups = c.layer.groups;
     count_cold_start(c, n);
     n.call = fixed_overhead(c);

@@ -56,7 +56,10 @@ GAMBREL_INLINED double slow_down(const LaunchCounts& n, const ModelInputs& h, Se
     if (!n.tensor) {
         const Calibration& fit = *h.calibration;
         const Seconds fed = n.fed / h.fed;
-        return larger(busy / h.burst, n.call > Seconds{} ? fed - fit.power_reserve : fed * fit.power_share) / busy;
+        const Seconds boosted = busy / h.burst;
+        if (n.call <= Seconds{}) return larger(boosted, fed * fit.power_share) / busy;
+        const Seconds longer = larger(Seconds{}, fed - boosted);
+        return (boosted + longer * (fed / (fed + fit.power_settling))) / busy;
     }
     const double length = busy / h.calibration->power_window;
     const double above = n.gemm ? 1 / (1 + length * length) : 0;

@@ -13,14 +13,24 @@ Term longest_work(const TimeTerms& terms) {
         terms, {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram, Term::link});
 }
 
+// A product of a matrix with few vectors: a CTA has eight rows of the matrix and reads all vectors for them.
+void prepare_vectors(const Gemm& g, Precision precision, PreparedLayer& prepared) {
+    constexpr double kRows = 8;
+    const double vectors = static_cast<double>(std::min(g.m, g.n)), rows = static_cast<double>(std::max(g.m, g.n));
+    const double k = static_cast<double>(g.k), ctas = std::ceil(rows / kRows);
+    prepared.l1.a += vectors * k * static_cast<double>(g.batch) * (ctas - 1) * element_size(precision);
+    if (const std::int32_t step = prepared.mapping.cta.k; step > 0) prepared.steps_in_turn = std::ceil(k / step);
+}
+
 }  // namespace
 
 Regime regime_of_untiled(const PreparedLayer& layer) {
     if (const auto* a = std::get_if<Attention>(&layer.op))
         return a->q_len == 1 ? Regime::attention_decode : Regime::attention;
     if (std::holds_alternative<MixtureOfExperts>(layer.op)) return Regime::experts;
+    const bool of_few_vectors = layer.mapping.cta.k > 0;
     const bool convolution = layer.mapping.family == KernelFamily::depthwise || layer.steps_in_turn > 0;
-    if (convolution) return Regime::direct;
+    if (convolution && !of_few_vectors) return Regime::direct;
     // Kernels that go through a tensor in order have 256 threads and read it once.
     const bool in_order = layer.mapping.threads == 256 && layer.mapping.a.through_l1;
     return in_order ? Regime::streaming : Regime::rows;
@@ -50,6 +60,7 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
     // One channel in and out: a CTA has an image and goes along it by as many pixels as it has threads.
     if (const auto* v = std::get_if<Convolution>(&layer.op); v && prepared.mapping.family == KernelFamily::streaming)
         prepared.steps_in_turn = std::ceil(static_cast<double>(v->p() * v->q()) / prepared.mapping.threads);
+    if (const auto* g = std::get_if<Gemm>(&layer.op)) prepare_vectors(*g, layer.precision, prepared);
     if (const auto* s = std::get_if<Streaming>(&layer.op)) prepared.op = *s;
     if (const auto* a = std::get_if<Attention>(&layer.op)) prepared.op = *a;
     if (const auto* m = std::get_if<MixtureOfExperts>(&layer.op)) prepared.op = *m;

@@ -182,6 +182,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
         to.issue_slots = s.number("slots_per_instruction", 0.1, 10);
         to.issue_interval = s.quantity_or_none<Cycles>("interval");
         to.flop_energy = s.number("flop_energy_pj", 0, 1000, false);
+        to.byte_energy = s.number("byte_energy_pj", 0, 10'000, false);
         s.finish();
     });
     section("cuda_cores", read_cuda_cores);

@@ -82,15 +82,6 @@ void finish(Mapping& m, const Layer& layer, const GemmView& view, const Target& 
     if (engine && m.split_k <= 1) m.store_run = gpu.architecture.engines.store_run;
 }
 
-// Products with a vector, and those of few columns with a long k by kernels without tiles, read the matrix once.
-bool streams_matrix(const Layer& layer, const KernelName& name, Pipe pipe) {
-    const auto* g = std::get_if<Gemm>(&layer.op);
-    if (!g || is_tensor(pipe) || layer.hints.tile_m > 0) return false;
-    const auto named = [&](const char* part) { return layer.hints.kernel.find(part) != std::string::npos; };
-    if (named("gemv") || named("dot_kernel") || named("largek")) return true;
-    return name.tile.m == 0 && layer.hints.kernel.empty() && std::min(g->m, g->n) == 1;
-}
-
 // A workspace as large as input and output is where a library keeps them in the layout of its kernels.
 bool holds_copies(const Layer& layer) {
     const auto& v = std::get<Convolution>(layer.op);
@@ -174,10 +165,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         return m;
     }
     if (streams_matrix(layer, name, m.pipe)) {
-        m.family = KernelFamily::streaming;
-        m.threads = 256;
-        m.registers = 32;
-        m.layout = layer.layout;
+        stream_matrix(m, layer);
         return m;
     }
     m.transform = transform_of(layer);

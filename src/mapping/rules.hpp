@@ -72,6 +72,10 @@ std::int32_t slices_by_rule(const Mapping& m, const Layer& layer, const Target& 
 // The split inside a kernel of BLAS, where something tells it.
 void split_of_blas(Mapping& m, const Layer& layer, const GemmView& view, const KernelName& name);
 
+// Whether a product reads its matrix once by a kernel without tiles, and the mapping of that kernel.
+bool streams_matrix(const Layer& layer, const KernelName& name, Pipe pipe);
+void stream_matrix(Mapping& m, const Layer& layer);
+
 // Layers that are not one implicit GEMM.
 Mapping attention_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits);
 Mapping experts_mapping(const Layer& layer, const Machine& machine, const SmLimits& limits);

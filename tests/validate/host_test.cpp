@@ -37,7 +37,7 @@ TEST_F(HostTime, of_convolutions_grows_along_the_table) {
         EXPECT_EQ(found.op, "convolution");
         EXPECT_GT(found.drift.last - found.drift.first, Seconds{200e-6}) << found.gpu;
     }
-    EXPECT_LT(error(v, "Tesla P100-PCIE-16GB"), 5.1);
+    EXPECT_LT(error(v, "Tesla P100-PCIE-16GB"), 5.2);
     EXPECT_LT(error(v, "Tesla P4"), 5.2);
     EXPECT_LT(error(v, "Tesla T4"), 9.7);
     EXPECT_LT(error(v, "Tesla V100-PCIE-32GB"), 4.9);
@@ -57,7 +57,7 @@ TEST_F(HostTime, leaves_little_of_narrow_tiles) {
         if (!row.layers.empty() && holds(row.layers.front().hints.kernel, "scudnn_128x32_relu_small"))
             narrow.insert(row.line);
     EXPECT_GE(narrow.size(), 900U);
-    EXPECT_LT(error(v, "Tesla P100-PCIE-16GB", narrow), 6.8);
+    EXPECT_LT(error(v, "Tesla P100-PCIE-16GB", narrow), 7.2);
     EXPECT_LT(error(v, "Tesla P4", narrow), 5.3);
     EXPECT_LT(error(v, "Tesla V100-PCIE-32GB", narrow), 7.4);
 }

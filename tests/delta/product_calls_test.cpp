@@ -1,0 +1,77 @@
+// Products on CUDA cores: what issues, what the host adds and how fast the clock falls, each mechanism on rows of
+// gemm_time_tiles_fp32 or gemm_traffic_a100 that show it alone.
+#include <gtest/gtest.h>
+#include <gambrel/delta.hpp>
+
+#include "mapping/sample.hpp"
+
+namespace gambrel {
+namespace {
+
+using namespace test;
+
+Prediction predicted(const char* id, const Gemm& gemm, const char* kernel = "", std::optional<Timing> timing = {}) {
+    Layer layer = layer_of(gemm);
+    layer.hints.kernel = kernel;
+    layer.hints.timing = timing;
+    return predict(layer, machine(id), *model_inputs(machine(id)));
+}
+
+// P100: 32x128_tn, whose operands both lie along k, takes 1.48 slots for each multiplication, 1.36 where rows begin
+// with sectors, and 128x64_nn 1.09.
+TEST(ProductsOnPascal, issue_more_for_elements_that_lie_along_k) {
+    const auto slots = [](std::int64_t k, bool transposed, const char* kernel) {
+        const Machine& p100 = machine("p100-pcie-16gb");
+        const Gemm gemm{.m = 4096, .n = 4096, .k = k, .b_transposed = transposed};
+        const Seconds issue = predicted("p100-pcie-16gb", gemm, kernel).terms[Term::issue];
+        return issue * compute_ceiling(p100, Pipe::fp32)->value / Flops{2 * 4096.0 * 4096 * static_cast<double>(k)};
+    };
+    EXPECT_NEAR(slots(1025, true, "maxwell_sgemm_32x128_tn"), 1.48, 0.08);
+    EXPECT_NEAR(slots(1024, true, "maxwell_sgemm_32x128_tn"), 1.36, 0.04);
+    EXPECT_NEAR(slots(1024, false, "maxwell_sgemm_128x64_nn"), 1.09, 0.04);
+}
+
+// Two products of one shape with different batches differ by the kernel alone; one of a linear layer by its call, too.
+TEST(FrameworkCalls, of_a_linear_layer_take_the_host_longer) {
+    const auto beside_kernel = [](std::int64_t batch) {
+        const Gemm gemm{.m = 256, .n = 256, .k = 256, .batch = batch};
+        return (predicted("v100-pcie-32gb", gemm, "", Timing::framework).time -
+                predicted("v100-pcie-32gb", gemm, "", Timing::kernel).time)
+            .value();
+    };
+    EXPECT_NEAR(beside_kernel(1) - beside_kernel(2), calibration().linear_call.value(), 1e-7);
+    EXPECT_NEAR(beside_kernel(2), beside_kernel(3), 1e-7);
+}
+
+// T4, products by 128 x 128: 1.1 times as long as at boost clock where they take 0.2 ms, 1.4 at 0.6 ms, 1.6 at 1.5
+// ms, 2.0 at 8 ms and 2.2 in the end; other T4 boards are 10 to 20 % faster, and the energies lie between them.
+TEST(FrameworkCalls, lose_their_boost_clock_step_by_step) {
+    const auto slower = [](std::int64_t k) {
+        Layer layer = layer_of(Gemm{.m = 2048, .n = 2048, .k = k, .b_transposed = true});
+        layer.hints.kernel = "volta_sgemm_128x128_tn";
+        layer.hints.timing = Timing::framework;
+        const Machine& t4 = machine("t4");
+        const Prediction boosted = predict(layer, t4, *model_inputs(t4, t4.clocks.boost->value));
+        return predict(layer, t4, *model_inputs(t4)).terms[Term::latency] / boosted.terms[Term::latency];
+    };
+    EXPECT_NEAR(slower(128), 1.1, 0.1);
+    EXPECT_NEAR(slower(1024), 1.5, 0.15);
+    EXPECT_NEAR(slower(4096), 1.8, 0.15);
+    EXPECT_NEAR(slower(65536), 1.9, 0.15);
+}
+
+// A100 counts 505,000 bytes at L1 for ten vectors of 1,024 elements and a matrix of 49 rows, 14.5 million for four of
+// 768 and 3,072 rows, and 151 million for one of 8,192 and 4,096 rows.
+TEST(ProductsWithFewVectors, read_them_for_every_eight_rows_of_the_matrix) {
+    const auto l1 = [](std::int64_t vectors, std::int64_t rows, std::int64_t k, const char* kernel) {
+        return predicted("a100-sxm4-80gb", {.m = vectors, .n = rows, .k = k, .b_transposed = true}, kernel)
+            .traffic.l1.total()
+            .value();
+    };
+    EXPECT_NEAR(l1(10, 49, 1024, "gemmSN_TN_kernel_64addr<float, 128, 16, 2, 4, 10, 11>"), 505e3, 0.05 * 505e3);
+    EXPECT_NEAR(l1(4, 3072, 768, "gemmSN_TN_kernel_64addr<float, 128, 16, 2, 4, 4, 4>"), 14.5e6, 0.05 * 14.5e6);
+    EXPECT_NEAR(l1(1, 4096, 8192, "gemv2T_kernel_val<int, int, float>"), 151e6, 0.02 * 151e6);
+}
+
+}  // namespace
+}  // namespace gambrel
