@@ -39,21 +39,25 @@ Bytes left_in_l2(const PreparedLayer& layer, const ModelInputs& gpu, const Traff
                        places_of(gpu, read_b, t.l2.b - groups * beside.l2.b);
     // A kernel that goes through a tensor and writes over it has one place for both.
     if (layer.mapping.family != KernelFamily::tiled && layer.geometry.rewritten > Bytes{}) main_reads = {};
-    const auto of_group = [&](Bytes written, Bytes read) {
-        return groups * left_behind(gpu, written, places_of(gpu, read, read));
-    };
     // A profiler empties the caches between the kernels of a call, too. A pass over a spectrum reads what it writes.
+    const double turns = groups * beside.turns;
+    const auto of_turns = [&](double times, Bytes written, Bytes places) {
+        return times * left_behind(gpu, written / times, places / times);
+    };
+    const auto of_transform = [&](double times, Bytes written, Bytes moved) {
+        const Bytes read = std::clamp(moved - written, Bytes{}, written);
+        return of_turns(times, groups * written, groups * places_of(gpu, read, read));
+    };
     const auto& handed_on = beside.handed_on;
-    const auto read_for = [](Bytes moved, Bytes written) { return std::clamp(moved - written, Bytes{}, written); };
-    Bytes left = of_group(handed_on[0], read_for(beside.dram.a, handed_on[0])) +
-                 of_group(handed_on[1], read_for(beside.dram.b, handed_on[1]));
+    const Bytes before =
+        of_transform(turns, handed_on[0], beside.dram.a) + of_transform(groups, handed_on[1], beside.dram.b);
     if (handed_on[2] <= Bytes{})
-        return left + left_behind(gpu, t.dram.c - layer.geometry.read_once * groups, main_reads);
-    left += groups * left_behind(gpu, handed_on[2], main_reads / groups);
+        return before + left_behind(gpu, t.dram.c - layer.geometry.read_once * groups, main_reads);
     // The kernel of a bias writes over what it reads.
     const bool in_place = layer.mapping.bias_kernel != BiasKernel::none;
-    const Bytes last_reads = in_place ? Bytes{} : places_of(gpu, handed_on[2], handed_on[2]);
-    return left + left_behind(gpu, layer.geometry.written, last_reads);
+    const Bytes last_reads = in_place ? Bytes{} : groups * places_of(gpu, handed_on[2], handed_on[2]);
+    return before + of_turns(turns, groups * handed_on[2], main_reads) +
+           of_turns(beside.turns, layer.geometry.written, last_reads);
 }
 
 }  // namespace
@@ -67,7 +71,7 @@ void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Secon
                  rewrite = kElsewhere * a.l2_counts_rewrite_crossing;
     const double groups = layer.groups;
     const Bytes stored_again = layer.geometry.rewritten * groups, read_back = layer.geometry.read_back * groups;
-    t.l2_crossing.a = read * near_misses(t.dram.a, t.l2.a);
+    t.l2_crossing.a = read * near_misses(t.dram.a - t.beside, t.l2.a);
     t.l2_crossing.b = read * near_misses(t.dram.b, t.l2.b);
     const Bytes fresh = std::max(Bytes{}, t.l2.c - stored_again - read_back);
     t.l2_crossing.c = write * fresh + rewrite * stored_again + read * read_back;

@@ -34,6 +34,17 @@ TEST(FourierTransforms, write_and_read_spectra_once_for_each_pass) {
     }
 }
 
+// conv_traffic_a100: 2 x 47 x 46 x 46 by 128 filters of 11 x 11 in nine tiles, each of which reads the 26.2 MB of all
+// transformed filters from DRAM: 262.8 MB, where all tiles together would take 51.
+TEST(FourierTransforms, of_tiles_read_the_filters_again_for_each_tile) {
+    Layer layer = layer_of(square(2, 47, 46, 128, 11, 5));
+    layer.hints.algorithm = "FFT_TILING";
+    layer.hints.cold = true;
+    const Traffic t = on_a100(layer).traffic;
+    EXPECT_NEAR(t.counted_dram().value() / 262.8e6, 1, 0.1);
+    EXPECT_NEAR(t.counted_l2().value() / 619.7e6, 1, 0.1);
+}
+
 TEST(FourierTransforms, of_tiles_take_seven_kernels_for_each_tile) {
     Layer layer = layer_of(square(1, 3, 224, 32, 3, 1));
     layer.hints.algorithm = "FFT_TILING";
