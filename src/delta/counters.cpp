@@ -35,8 +35,8 @@ Bytes left_in_l2(const PreparedLayer& layer, const ModelInputs& gpu, const Traff
     const TransformTraffic& beside = layer.geometry.transforms;
     const double groups = layer.groups;
     const Bytes read_a = t.dram.a - groups * beside.dram.a, read_b = t.dram.b - groups * beside.dram.b;
-    Bytes main_reads = places_of(gpu, read_a, t.l2.a - groups * beside.l2.a) +
-                       places_of(gpu, read_b, t.l2.b - groups * beside.l2.b);
+    Bytes main_reads =
+        places_of(gpu, read_a, t.l2.a - groups * beside.l2.a) + places_of(gpu, read_b, t.l2.b - groups * beside.l2.b);
     // A kernel that goes through a tensor and writes over it has one place for both.
     if (layer.mapping.family != KernelFamily::tiled && layer.geometry.rewritten > Bytes{}) main_reads = {};
     // A profiler empties the caches between the kernels of a call, too. A pass over a spectrum reads what it writes.

@@ -152,8 +152,8 @@ Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCount
     return rows_first ? Reads{of_walked, of_panel} : Reads{of_panel, of_walked};
 }
 
-// Where a layer skips rows, DRAM sends the rest of what it fetches at least, at both ends of each run of rows; over what
-// was asked for.
+// Where a layer skips rows, DRAM sends the rest of what it fetches at least, at both ends of each run of rows; over
+// what was asked for.
 double fetched_beside(const TiledLaunch& c, const OperandAccess& o) {
     const double fetch = c.gpu.architecture->l2_fetch.value(), run = o.run.value();
     if (fetch <= kSector || run <= 0) return 0;

@@ -140,8 +140,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
         // its loop over the channels finds in L1 the rest of a sector.
         const Tile lines{1024, 1, static_cast<std::int32_t>(kSector / e)};
         g.a = pixel_operand(w, m.a, is_direct(m) ? lines : m.cta, s.columns, e);
-        if (is_direct(m) && v.groups == 1)
-            g.image = Bytes{static_cast<double>(v.c * v.h * v.w + v.p() * v.q()) * e};
+        if (is_direct(m) && v.groups == 1) g.image = Bytes{static_cast<double>(v.c * v.h * v.w + v.p() * v.q()) * e};
     }
     const bool filter_along_k = m.b.k_major;
     const std::int64_t pitch = filter_along_k ? (v.c / v.groups) * v.r * v.s : v.c / v.groups;

@@ -80,7 +80,8 @@ TEST(Counters, of_direct_kernels_see_an_image_again_for_each_filter_unless_l2_ha
     const auto reads = [](std::int64_t side) {
         Layer layer = layer_of(square(64, 2, side, 2, 1));
         layer.hints.kernel =
-            "void cudnn::cnn::conv2d_grouped_direct_kernel<(bool)0, (bool)1, (bool)0, (bool)0, (bool)0, (bool)0, (int)2, "
+            "void cudnn::cnn::conv2d_grouped_direct_kernel<(bool)0, (bool)1, (bool)0, (bool)0, (bool)0, (bool)0, "
+            "(int)2, "
             "(int)1, int, float, float, float, float, float, float>(cudnnTensorStruct)";
         const Traffic t = predicted(layer, "a100-sxm4-80gb").traffic;
         return t.dram.a / compulsory_bytes(layer).input;
