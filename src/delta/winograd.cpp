@@ -62,6 +62,14 @@ void fft_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geomet
     const double moved = 2 * s.passes - 1;
     g.transforms.dram = {input + moved * images, once.filter + moved * filters, moved * products + once.written};
     g.transforms.l1 = g.transforms.l2 = g.transforms.dram;
+    // With 16 points a side a thread has a row of its own, so that each element that a warp loads lies in another
+    // sector.
+    constexpr std::int64_t kShort = 16 * (16 / 2 + 1);
+    if (m.transform == Transform::fft && s.numbers <= kShort) {
+        const double beside = kSector / g.element.value() - 1;
+        g.transforms.l1.a += beside * input;
+        g.transforms.l1.b += beside * once.filter;
+    }
     g.transforms.handed_on = {images, filters, products};
     if (m.transform == Transform::fft_tiled) g.transforms.filter_work = filter_work(v, s);
 }

@@ -79,7 +79,7 @@ TEST_F(A100Traffic, of_networks_layers_is_known_where_only_the_algorithm_is) {
 }
 
 TEST_F(A100Traffic, of_all_convolutions_and_their_time) {
-    expect(kConvolutions, {"gpu"}, {"a100"}, 3100, {9.2, 10.4, 10.0, 9.6});
+    expect(kConvolutions, {"gpu"}, {"a100"}, 3100, {9.1, 10.4, 10.0, 9.6});
 }
 
 // As implicit GEMMs they were 20, 18, 26 and 21 % off.
@@ -116,9 +116,10 @@ TEST_F(A100Traffic, of_tiles_by_fourier_transforms_is_that_of_their_spectra) {
     expect(kConvolutions, {"set", "algorithm"}, {"real", "FFT_TILING"}, 20, {17.5, 17, 22, 20});
 }
 
-// Where spectra take more than 4 GiB IMPLICIT_GEMM runs: by tiles of 128 x 64 DRAM was 24 % off.
+// Where spectra take more than 4 GiB IMPLICIT_GEMM runs: by tiles of 128 x 64 DRAM was 24 % off. With coalesced loads
+// of 16 points L1 is 18 %.
 TEST_F(A100Traffic, of_whole_images_by_fourier_transforms_is_that_of_their_spectra) {
-    expect(kConvolutions, {"set", "algorithm"}, {"real", "FFT"}, 70, {18.5, 13.8, 13.5, 21.5});
+    expect(kConvolutions, {"set", "algorithm"}, {"real", "FFT"}, 70, {12.7, 13.8, 13.5, 21.5});
 }
 
 // With whole tiles loaded and stored they were 15.6, 14.5 and 17.2 % off.
