@@ -207,6 +207,7 @@ struct Architecture {
     std::int32_t l2_counts_read_crossing = 0, l2_counts_write_crossing = 0, l2_counts_rewrite_crossing = 0;
     Bytes l2_counts_launch;                // instructions and constants that the SMs fetch at the start of a kernel
     bool l2_fills_partial_writes = false;  // a sector that a store covers in part is first read from DRAM
+    Bytes l2_fetch;                        // that L2 asks of DRAM at least, where that is more than a sector
     bool l2_keeps_written = false;  // what a kernel wrote is still there when it has ended; false: written back by then
     // Of a product's operand that lies along k a step takes a short piece of each row. Bytes that DRAM could have moved
     // in the time that it loses for each piece by opening another of its own rows; fitted. 0: not seen.

@@ -108,9 +108,10 @@ struct Traffic {
     // Sectors of which a store writes a part. L2 reads them where check bits lie beside the data (filled: of dram.c);
     // elsewhere further stores complete them in L2, which takes as long but moves nothing.
     Bytes filled, completed;
+    Bytes beside;  // of dram.a: what DRAM sends beside the sectors that were asked for
     // Shares of the bytes asked for.
     [[nodiscard]] double l1_hit() const { return hit(l1.total(), l2.total()); }
-    [[nodiscard]] double l2_hit() const { return hit(l2.total(), dram.total() - filled); }
+    [[nodiscard]] double l2_hit() const { return hit(l2.total(), dram.total() - filled - beside); }
     // `l2` is what SMs ask of L2, `dram` what moves in a stream of kernels. A profiler's counters of one kernel see
     // something else where L2 has two halves: lookups in the other half, and not what the kernel leaves in L2.
     OperandTraffic l2_crossing;
@@ -167,12 +168,15 @@ struct OperandAccess {
     double overfetch_request = 1;  // each request by itself
     double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
     double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
+    // Where a strided layer skips rows of an image: the bytes of a run of rows that it reads, and from one to the next.
+    Bytes run, run_pitch;
 };
 // Kernels of a call beside the main one, that write and read workspaces: bytes at each level, and of these what each
 // kernel, the main one too, writes for the next to read.
 struct TransformTraffic {
     OperandTraffic l1, l2, dram;
     std::array<Bytes, 3> handed_on{};
+    double turns = 1;        // in which the kernels run one after the other, each turn with a part of the outputs
     double filter_work = 1;  // of the transform of a filter, which is mostly zeros, over that of a tile
 };
 struct Geometry {
@@ -190,6 +194,7 @@ struct Geometry {
     Bytes written;            // the layer's output, which is not what the main kernel writes where transforms follow it
     TransformTraffic transforms;
     double taps = 1, taps_h = 1;
+    Bytes image;         // that a direct kernel reads for one filter after the other, with the outputs of one of them
     Bytes tap_distance;  // of a filter gradient: of one input column between a row of taps and the next
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "delta/levels.hpp"
 
@@ -75,13 +76,17 @@ Bytes between_readings(const TiledLaunch& c, const LaunchOrder& o) {
 // The share of what is read again that L2 has lost by then. What is read once by an SM takes one place; what SMs of
 // both halves read takes two. So the capacity lies between a half and the whole of an L2 that has halves, and the share
 // rises over that range. One L2 keeps what its panels may take, and has lost all where they fill it.
+double lost_of(const TiledLaunch& c, Bytes between) {
+    const bool halves = c.gpu.l2_copies >= 2;
+    const Bytes least = halves ? c.gpu.usable_l2() : c.gpu.calibration->panel_share * c.gpu.usable_l2();
+    const Bytes most = halves ? c.gpu.l2_capacity : c.gpu.usable_l2();
+    return std::clamp((between - least) / (most - least), 0.0, 1.0);
+}
 double lost_share(const TiledLaunch& c, const LaunchOrder& o) {
     const Geometry& g = c.geometry;
     const bool halves = c.gpu.l2_copies >= 2;
     if (!halves && g.a.unique + g.b.unique + g.output * g.stored <= c.gpu.usable_l2()) return 0;
-    const Bytes least = halves ? c.gpu.usable_l2() : c.gpu.calibration->panel_share * c.gpu.usable_l2();
-    const Bytes most = halves ? c.gpu.l2_capacity : c.gpu.usable_l2();
-    return std::clamp((between_readings(c, o) - least) / (most - least), 0.0, 1.0);
+    return lost_of(c, between_readings(c, o));
 }
 Reads lessened(Reads r, double lost) { return {1 + (r.a - 1) * lost, 1 + (r.b - 1) * lost}; }
 
@@ -147,6 +152,17 @@ Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCount
     return rows_first ? Reads{of_walked, of_panel} : Reads{of_panel, of_walked};
 }
 
+// Where a layer skips rows, DRAM sends the rest of what it fetches at least, at both ends of each run of rows; over
+// what was asked for.
+double fetched_beside(const TiledLaunch& c, const OperandAccess& o) {
+    const double fetch = c.gpu.architecture->l2_fetch.value(), run = o.run.value();
+    if (fetch <= kSector || run <= 0) return 0;
+    const auto pitch = static_cast<std::int64_t>(o.run_pitch.value());
+    const auto grain = static_cast<double>(std::gcd(static_cast<std::int64_t>(fetch), pitch));
+    const double whole = std::ceil(run / grain) * grain + fetch - grain;
+    return std::min(whole, o.run_pitch.value()) / run - 1;
+}
+
 }  // namespace
 
 double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened) {
@@ -187,6 +203,14 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
         reads.b *= again;
         even.b *= again;
     }
+    // A direct kernel comes to the next filter when it has gone through the image. L2 loses of it as of a panel.
+    if (g.image > c.gpu.usable_l2()) {
+        const double lost = lost_of(c, g.image);
+        reads.a = even.a = 1 + (columns - 1) * lost;
+    }
+    // Other kernels run between the products of one turn and the next. A profiler empties the caches before each.
+    if (g.transforms.turns > 1 && (c.layer.cold || g.b.unique > c.gpu.usable_l2()))
+        reads.b = even.b = std::max(reads.b, g.transforms.turns);
     traffic.reads_of_a = reads.a;
     traffic.reads_of_b = reads.b;
     const auto bytes_a = [&](double times) { return std::min(g.a.unique * times, std::max(traffic.l2.a, g.a.unique)); };
@@ -194,8 +218,10 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic) {
     const auto bytes_b = [&](double times) { return std::min(g.b.unique * times, std::max(l2_b, g.b.unique)); };
     OperandTraffic& t = traffic.dram;
     t.a = bytes_a(reads.a);
+    traffic.beside = t.a * fetched_beside(c, g.a);
     t.b = bytes_b(reads.b) + g.unique_bias;
     traffic.dram_uneven.a = std::max(Bytes{}, t.a - bytes_a(even.a));
+    t.a += traffic.beside;
     traffic.dram_uneven.b = std::max(Bytes{}, bytes_b(reads.b) - bytes_b(even.b));
     // Sums of a split that fit stay in L2 until the last one; a workspace that does not is streamed.
     const Bytes once = g.output * g.stored, all = c.layer.l1.c;

@@ -140,6 +140,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
         // its loop over the channels finds in L1 the rest of a sector.
         const Tile lines{1024, 1, static_cast<std::int32_t>(kSector / e)};
         g.a = pixel_operand(w, m.a, is_direct(m) ? lines : m.cta, s.columns, e);
+        if (is_direct(m) && v.groups == 1) g.image = Bytes{static_cast<double>(v.c * v.h * v.w + v.p() * v.q()) * e};
     }
     const bool filter_along_k = m.b.k_major;
     const std::int64_t pitch = filter_along_k ? (v.c / v.groups) * v.r * v.s : v.c / v.groups;
@@ -256,6 +257,11 @@ Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& m, co
         const double touched =
             static_cast<double>(v->w) / static_cast<double>(std::max<std::int64_t>(1, v->columns_read()));
         (layer.pass == Pass::fwd ? g.a : g.b).unique *= std::min(touched, kSector / g.element.value());
+        if (layer.pass == Pass::fwd && v->r < v->stride_h && v->dilation_h == 1) {
+            const Bytes row = static_cast<double>(v->w) * g.element;
+            g.a.run = static_cast<double>(v->r) * row;
+            g.a.run_pitch = static_cast<double>(v->stride_h) * row;
+        }
     }
     return g;
 }

@@ -13,6 +13,7 @@ void all_groups(double groups, Traffic& t) {
     for (OperandTraffic* level : {&t.shared, &t.l1, &t.l2, &t.dram}) *level *= groups;
     t.dram_uneven *= groups;
     t.filled *= groups;
+    t.beside *= groups;
     t.completed *= groups;
 }
 

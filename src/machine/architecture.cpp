@@ -174,6 +174,7 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
         to.l2_counts_write_crossing = s.count("counts_write_crossing", 0, 4, false);
         to.l2_counts_rewrite_crossing = s.count("counts_rewrite_crossing", 0, 4, false);
         to.l2_counts_launch = s.quantity_or_none<Bytes>("counts_launch");
+        to.l2_fetch = s.quantity_or_none<Bytes>("fetch");
         to.l2_keeps_written = s.flag("keeps_written", false);
         s.finish();
     });

@@ -27,6 +27,10 @@ const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const A
     const EngineChoice& implicit =
         half && engines.implicit_half.narrow.m > 0 ? engines.implicit_half : engines.implicit;
     if (asks_for(layer, "IMPLICIT_GEMM")) return &implicit;
+    // Where a Fourier transform is refused, the algorithm runs that needs no workspace.
+    if (asks_for(layer, "FFT") && layer.pass == Pass::fwd && layer.precision == Precision::fp32 &&
+        transform_of(layer) == Transform::none)
+        return &implicit;
     if (writes_input_as_matrix(layer) && layer.pass == Pass::fwd) return &engines.written_out;
     // FP16 that no Tensor Core takes.
     const bool narrow = layer.precision == Precision::fp16 && !is_tensor(pipe) && architecture.matrix.has_value();

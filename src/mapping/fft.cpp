@@ -1,6 +1,7 @@
 // Convolutions by Fourier transforms, as workspaces of cuDNN 7 and counters of cuDNN 8 show them.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "mapping/rules.hpp"
 
@@ -15,6 +16,18 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
 std::int64_t padded_height(const Convolution& v) { return v.h + v.pad_top + v.pad_bottom; }
 std::int64_t padded_width(const Convolution& v) { return v.w + v.pad_left + v.pad_right; }
 std::int64_t half_plane(std::int64_t side) { return side * (side / 2 + 1); }
+
+// A profiler counted the multiply-adds of whole tiles of an engine, and not those of spectra.
+bool counted_as_engine(const Layer& layer) {
+    const auto& v = std::get<Convolution>(layer.op);
+    constexpr std::int64_t kSide = 32, kStep = 8;
+    constexpr double kCounted = 0.004;
+    const auto whole = [](std::int64_t size, std::int64_t side) {
+        return static_cast<double>(ceil_div(size, side) * side);
+    };
+    const double engine = whole(v.n * v.p() * v.q(), kSide) * whole(v.k, kSide) * whole(v.c * v.r * v.s, kStep);
+    return layer.hints.fma > 0 && std::abs(layer.hints.fma / engine - 1) < kCounted;
+}
 
 }  // namespace
 
@@ -61,6 +74,7 @@ Transform fft_of(const Layer& layer) {
     const std::int64_t largest = std::max(padded_height(v), padded_width(v));
     if (v.dilation_h != 1 || v.dilation_w != 1 || std::max(v.r, v.s) > kTile) return Transform::none;
     if (kind == Transform::fft && largest > kLargestSide) return Transform::none;
+    if (layer.pass == Pass::fwd && counted_as_engine(layer)) return Transform::none;
     const Spectra s = spectra_of(v, kind);
     const double images = static_cast<double>(v.n * s.tiles), filters = static_cast<double>(v.k),
                  channels = static_cast<double>(v.c);
@@ -114,6 +128,7 @@ std::int32_t launches_of(const Layer& layer, Transform transform) {
     constexpr std::int32_t kOfFft = 7;
     const auto asked = [&](const char* part) { return layer.hints.algorithm.find(part) != std::string::npos; };
     if (asked("FFT")) {
+        if (transform == Transform::none) return 1;
         const bool tiled = transform == Transform::fft_tiled;
         const std::int64_t turns = tiled ? spectra_of(std::get<Convolution>(layer.op), transform).turns : 1;
         return static_cast<std::int32_t>(std::min<std::int64_t>(kOfFft * turns, 1 << 20));

@@ -34,6 +34,26 @@ TEST(FourierTransforms, write_and_read_spectra_once_for_each_pass) {
     }
 }
 
+// conv_traffic_a100: 2 x 47 x 46 x 46 by 128 filters of 11 x 11 in nine tiles, each of which reads the 26.2 MB of all
+// transformed filters from DRAM: 262.8 MB, where all tiles together would take 51.
+TEST(FourierTransforms, of_tiles_read_the_filters_again_for_each_tile) {
+    Layer layer = layer_of(square(2, 47, 46, 128, 11, 5));
+    layer.hints.algorithm = "FFT_TILING";
+    layer.hints.cold = true;
+    const Traffic t = on_a100(layer).traffic;
+    EXPECT_NEAR(t.counted_dram().value() / 262.8e6, 1, 0.1);
+    EXPECT_NEAR(t.counted_l2().value() / 619.7e6, 1, 0.1);
+}
+
+// conv_traffic_a100: 1 x 1026 x 12 x 14 by two filters moves 13.52 MB at L1; with each sector loaded once 7.9.
+TEST(FourierTransforms, of_16_points_load_a_sector_for_each_element) {
+    Convolution v = square(1, 1026, 12, 2, 3, 1);
+    v.w = 14;
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = "FFT";
+    EXPECT_NEAR(on_a100(layer).traffic.l1.total().value() / 13.52e6, 1, 0.05);
+}
+
 TEST(FourierTransforms, of_tiles_take_seven_kernels_for_each_tile) {
     Layer layer = layer_of(square(1, 3, 224, 32, 3, 1));
     layer.hints.algorithm = "FFT_TILING";

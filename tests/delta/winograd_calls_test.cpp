@@ -44,6 +44,25 @@ TEST(FusedWinograd, loads_the_sectors_of_a_filter_again_for_each_tap_where_l1_ke
     EXPECT_GT(m60.traffic.l2.b, v100.traffic.l2.b + 7 * filters);
 }
 
+// conv_traffic_a100: 2 x 128 x 4 x 4 by 128 filters moves 6.54 MB at L1 and 3.61 MB at DRAM. Its 36 products are of 16
+// rows, of which a CTA has 128: with whole tiles there would be 10.7 and 5.6 MB.
+TEST(SeparateWinograd, loads_and_stores_only_what_there_is_of_a_tile) {
+    Layer layer = layer_of(square(2, 128, 4, 128, 3, 1));
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    layer.hints.cold = true;
+    const Machine& a100 = machine("a100-sxm4-80gb");
+    const Traffic t = predict(layer, a100, *model_inputs(a100, Frequency{1155e6})).traffic;
+    EXPECT_NEAR(t.l1.total().value() / 6.54e6, 1, 0.05);
+    EXPECT_NEAR(t.counted_dram().value() / 3.61e6, 1, 0.05);
+}
+
+// conv_traffic_a100: 1 x 512 x 8 x 32 by 512 filters, two blocks of outputs: most of its 81.8 MB at L1 are filters.
+TEST(FusedWinograd, asks_l1_for_each_filter_twice_as_it_transforms_it) {
+    Convolution v = square(1, 512, 8, 512, 3, 1);
+    v.w = 32;
+    EXPECT_NEAR(on("a100-sxm4-80gb", 1155, v, "WINOGRAD").traffic.l1.total().value() / 81.83e6, 1, 0.02);
+}
+
 // 960 groups of one channel and one filter, 7 x 7 pixels: nothing to multiply, but 36 launches each.
 TEST(SeparateWinograd, launches_its_products_one_after_another_on_kepler) {
     Convolution v = square(1, 960, 7, 960, 3, 1);

@@ -92,5 +92,24 @@ TEST(Mapping, fft_multiplies_the_numbers_of_half_a_spectrum) {
     EXPECT_EQ(transform_of(layer), Transform::none);
 }
 
+// conv_traffic_a100: where FFT_TILING was refused, the multiply-adds are those of whole tiles of 32 x 32, and bytes and
+// time those of IMPLICIT_GEMM: 2 x 49 x 48 x 36 by 128 filters of 11 x 11 moved 963 MB at L1.
+TEST(Mapping, a_fourier_transform_that_was_refused_runs_as_implicit_gemm) {
+    Convolution v = square(2, 49, 48, 128, 11, 5);
+    v.w = 36;
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = "FFT_TILING";
+    EXPECT_EQ(transform_of(layer), Transform::fft_tiled);
+    layer.hints.fma = 2.0 * 48 * 36 * 128 * 5936;  // 49 x 121 = 5929 elements of k, in steps of 8
+    ASSERT_EQ(transform_of(layer), Transform::none);
+    const Mapping refused = mapping_for(layer, machine("a100-sxm4-80gb"));
+    layer.hints.algorithm = "IMPLICIT_GEMM";
+    const Mapping implicit = mapping_for(layer, machine("a100-sxm4-80gb"));
+    EXPECT_TRUE(refused.engine);
+    EXPECT_EQ(refused.cta.m, implicit.cta.m);
+    EXPECT_EQ(refused.cta.n, implicit.cta.n);
+    EXPECT_EQ(refused.launches, 1);
+}
+
 }  // namespace
 }  // namespace gambrel

@@ -27,10 +27,11 @@ protected:
     }
 };
 
-// Without 16 images at least, and 5 x 5 filters as implicit GEMMs: 29, 30, 23, 25 and 30 %.
+// With whole tiles loaded and stored: 17.0 on V100 and 16.3 % on TITAN V. Without 16 images at least, and 5 x 5 filters
+// as implicit GEMMs: 29, 30, 23, 25 and 30 %.
 TEST_F(TransformAccuracy, of_the_time_of_winograd_in_separate_kernels) {
     expect_errors("WINOGRAD_NONFUSED", 20e-6,
-                  {{"v100-sxm2-16gb", 17.3}, {"titan-v", 16.5}, {"t4", 15}, {"m60", 15.5}, {"k80", 27.1}});
+                  {{"v100-sxm2-16gb", 15.3}, {"titan-v", 13}, {"t4", 14.4}, {"m60", 15.5}, {"k80", 18.5}});
 }
 
 // Without what passes the lines of shared memory on T4 and without spilled sums on GRID K520: 22 and 85 %.
@@ -45,7 +46,7 @@ TEST_F(TransformAccuracy, of_the_time_of_fused_winograd) {
 TEST_F(TransformAccuracy, of_the_time_of_tiles_by_fourier) {
     expect_errors(
         "FFT_TILING", 20e-6,
-        {{"v100-sxm2-16gb", 13.9}, {"titan-v", 13.2}, {"t4", 16.1}, {"m60", 16.9}, {"k80", 21.4}, {"grid-k520", 24.7}});
+        {{"v100-sxm2-16gb", 13.3}, {"titan-v", 12.1}, {"t4", 16.1}, {"m60", 16.6}, {"k80", 21.4}, {"grid-k520", 24.7}});
 }
 
 // With a wait for every channel whatever the filter, and no scattered stores on K80: 17, 18, 18, 21, 29 and 17 %.
