@@ -86,8 +86,8 @@ public:
     // A line of a group, as this cache looks for it.
     class GroupLine {
         friend class SectorCache;
-        std::int32_t tag_;
-        std::uint32_t place_;  // set << 7 | high
+        std::int32_t tag_ = 0;
+        std::uint32_t place_ = 0;  // set << 7 | high
     };
     [[nodiscard]] GroupLine group_line(std::uint64_t line, std::uint64_t hash) const;
     // Touches the lines of a group one by one, f(place in the group, outcome) after each.
