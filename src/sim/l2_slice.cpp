@@ -169,6 +169,7 @@ void L2Slice::touch_part(std::size_t part, const GroupRead& read, TensorCounts& 
     const HashedLine* const hashed = lines_.data() + parts_[part].first;
     const std::size_t home = part % halves_;
     SectorCache& cache = partitions_[read.partition()];
+    cache.prefetch(lines);
     if (home != read.partition() && halves_ > 1) {
         cache.touch_group(part, lines, read.sectors, [&](std::size_t i, const SectorCache::Outcome& outcome) {
             read_copy(static_cast<unsigned>(home), {hashed[i].line, read.sectors, Action::read},

@@ -90,6 +90,13 @@ public:
         std::uint32_t place_ = 0;  // set << 7 | high
     };
     [[nodiscard]] GroupLine group_line(std::uint64_t line, std::uint64_t hash) const;
+    // The host fetches what touching these lines will need.
+    void prefetch(std::span<const GroupLine> lines) const {
+        for (const GroupLine& line : lines) {
+            const auto* const set = reinterpret_cast<const char*>(&sets_[line.place_ >> 7U]);
+            for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
+        }
+    }
     // Touches the lines of a group one by one, f(place in the group, outcome) after each.
     template <class F>
     void touch_group(std::size_t number, std::span<const GroupLine> lines, unsigned sectors, F f) {
