@@ -21,7 +21,7 @@ void cache_touch(benchmark::State& state) {
     std::size_t i = 0;
     for (auto _ : state) {
         const std::uint64_t line = lines[i++ % lines.size()];
-        benchmark::DoNotOptimize(cache.touch(line, mixed(line), kAllSectors, false));
+        benchmark::DoNotOptimize(cache.touch(line, cache.place_of(mixed(line)), kAllSectors, false));
     }
     state.counters["sectors/s"] =
         benchmark::Counter(4 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);

@@ -3,6 +3,7 @@
 // region.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace gambrel::sim_detail {
@@ -14,10 +15,9 @@ inline constexpr unsigned kAllSectors = 0xF;
 
 // Of a mask of four. A table, because the portable instruction set has no popcount and a call costs as much as a hit in
 // L1.
-constexpr unsigned sector_count(unsigned sectors) {
-    constexpr std::uint64_t kCounts = 0x4332322132212110ULL;
-    return static_cast<unsigned>(kCounts >> 4U * sectors & 0xFU);
-}
+inline constexpr std::array<std::uint8_t, kAllSectors + 1> kSectorCounts = {0, 1, 1, 2, 1, 2, 2, 3,
+                                                                            1, 2, 2, 3, 2, 3, 3, 4};
+constexpr unsigned sector_count(unsigned sectors) { return kSectorCounts[sectors]; }
 
 // read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one. read_merged:
 // the same where the requests of a step were merged before, so that no sector comes twice; what they had in common is
@@ -72,8 +72,19 @@ public:
         access.bits_ |= sender;
         return access;
     }
+    // The same for other sectors.
+    [[nodiscard]] constexpr Access with_sectors(unsigned sectors) const {
+        Access access = *this;
+        access.bits_ = (bits_ & ~std::uint64_t{kAllSectors}) | sectors;
+        return access;
+    }
     [[nodiscard]] constexpr unsigned partition() const { return static_cast<unsigned>(bits_ >> kPartitionShift & 1U); }
     [[nodiscard]] constexpr unsigned counted() const { return static_cast<unsigned>(bits_ >> kCountedShift & 1U); }
+    // Counted, partition and tensor as one number, by which counts can be kept.
+    static constexpr unsigned kAccounts = 32;
+    [[nodiscard]] constexpr unsigned account() const {
+        return static_cast<unsigned>(bits_ >> (kTensorShift - kLineShift + 8U)) % kAccounts;
+    }
     [[nodiscard]] constexpr std::uint16_t pairs() const { return static_cast<std::uint16_t>(bits_ >> kPairsShift); }
     [[nodiscard]] constexpr std::uint64_t line() const { return (bits_ & kLineBits) >> 8U; }
     [[nodiscard]] constexpr unsigned sectors() const { return static_cast<unsigned>(bits_ & kAllSectors); }
@@ -93,7 +104,7 @@ public:
 private:
     static constexpr unsigned kPartitionShift = 46, kCountedShift = 47, kPairsShift = 48;
     static constexpr std::uint64_t kLineBits = (std::uint64_t{1} << kPartitionShift) - 1;
-    static_assert(8 + kTensorShift - kLineShift + 3 <= kPartitionShift, "lines of eight tensors end below that");
+    static_assert(8 + kTensorShift - kLineShift + 3 == kPartitionShift, "lines of eight tensors end below that");
     [[nodiscard]] constexpr std::uint64_t number() const {
         return line() & ((std::uint64_t{1} << (kTensorShift - kLineShift)) - 1);
     }

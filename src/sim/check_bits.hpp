@@ -19,7 +19,7 @@ public:
     Moved access(std::uint64_t line, bool write) {
         const std::uint64_t own = (base_address(Tensor::check_bits) >> kLineShift) + line / lines_;
         const unsigned sector = 1U << line % lines_ * kSectorsPerLine / lines_;
-        const SectorCache::Outcome outcome = kept_.touch(own, mixed(own), sector, write);
+        const SectorCache::Outcome outcome = kept_.touch(own, kept_.place_of(mixed(own)), sector, write);
         return {write ? 0 : sector_count(outcome.missing), sector_count(outcome.victim_dirty)};
     }
     // What is still to be written.

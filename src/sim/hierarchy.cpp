@@ -33,6 +33,8 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
     }
     slices_.reserve(kSlices);
     const LineGroups& groups = stream.groups();
+    for (const HashedLine& line : groups.lines())
+        group_lines_.push_back(sms_.front().l1.group_line(line.line, line.hash));
     for (unsigned index = 0; index < kSlices; ++index) slices_.emplace_back(shape, groups.size());
     for (std::size_t group = 0; group < groups.size(); ++group)
         L2Slice::add_group(groups.lines(group), shape.ecc_lines, slices_);
@@ -72,7 +74,7 @@ void Hierarchy::find_rounds(std::span<const Event> events) {
         const Asked& asked = asked_[i];
         round.places_end = std::max(round.places_end, asked.places_end);
         for (std::uint32_t group = asked.groups_begin; group != asked.groups_end; ++group)
-            round.groups.push_back({sms_[asked.sm].group_misses[group], asked.partition, asked.counted});
+            round.groups.push_back(sms_[asked.sm].group_misses[group]);
     }
 }
 
@@ -95,9 +97,7 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
         Asked& asked = asked_[i];
         asked = {.sm = event.sm,
                  .begin = static_cast<std::uint32_t>(sm.misses.size()),
-                 .groups_begin = static_cast<std::uint32_t>(sm.group_misses.size()),
-                 .counted = is_counted,
-                 .partition = static_cast<std::uint8_t>(sm.partition)};
+                 .groups_begin = static_cast<std::uint32_t>(sm.group_misses.size())};
         sm.requests.clear();
         sm.merged.clear();
         sm.misses.begin_event();
@@ -130,6 +130,14 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
         return at + 1;
     }
     sm.misses.reserve(static_cast<std::size_t>(end - at));
+    // Stores are written through without allocation; a copy that is there is updated.
+    if (is_store(action)) {
+        for (; at != end && at->kind() == kind; ++at) {
+            count.l1_write += at->count();
+            add_miss(sm, *at, mixed(at->line()));
+        }
+        return at;
+    }
     std::uint64_t asked = 0, missed = 0, filled = 0;
     // missing(line, hash, sectors): those that L1 does not hold.
     const auto each = [&](auto missing) {
@@ -137,23 +145,15 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
             const std::uint64_t line = at->line(), hash = mixed(line);
             asked += at->count();
             const unsigned absent = missing(line, hash, at->sectors());
+            if (absent == 0) continue;
             missed += sector_count(absent);
-            add_miss(sm, {line, absent, action}, hash, absent != 0);
+            add_miss(sm, at->with_sectors(absent), hash);
         }
     };
-    // Stores are written through without allocation; a copy that is there is updated.
-    if (is_store(action)) {
-        for (; at != end && at->kind() == kind; ++at) {
-            count.l1_write += at->count();
-            add_miss(sm, *at, mixed(at->line()), true);
-        }
-        return at;
-    }
     if (action == Action::read && sm.has_l1)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-            const SectorCache::Read read = sm.l1.read(line, hash, sectors);
-            filled += read.filled ? 1 : 0;
-            return read.missing;
+            return sm.l1.read(line, sm.l1.place_of(hash), sectors,
+                              [&](const SectorCache::Outcome& outcome) { filled += outcome.filled ? 1 : 0; });
         });
     else if (action == Action::read_step)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
@@ -179,26 +179,33 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
     }
     const GroupRead read{static_cast<std::uint32_t>(group), static_cast<std::uint8_t>(access.sectors()),
                          static_cast<std::uint8_t>(access.count()),
-                         static_cast<std::uint8_t>(tensor_of(access.line()))};
+                         static_cast<std::uint8_t>(access.sent_by(sm.sender).account())};
     if (!kept || sm.l1.miss_group(group, access.sectors(), lines.size())) {
         sm.group_misses.push_back(read);
         return;
     }
-    // As lines, unless it turns out that all of them are missing.
-    const MissList::Mark before = sm.misses.mark();
-    sm.misses.reserve(lines.size());
-    std::uint64_t missed = 0, filled = 0;
-    sm.l1.touch_group(group, lines, access.sectors(),
-                      [&](std::uint64_t line, std::uint64_t hash, const SectorCache::Outcome& outcome) {
+    std::array<std::uint8_t, SectorCache::kMostGroup> missing;
+    unsigned found = 0;
+    std::uint64_t filled = 0;
+    sm.l1.touch_group(group, {group_lines_.data() + stream_.groups().first(group), lines.size()}, access.sectors(),
+                      [&](std::size_t place, const SectorCache::Outcome& outcome) {
                           filled += outcome.filled ? 1 : 0;
-                          missed += sector_count(outcome.missing);
-                          add_miss(sm, {line, outcome.missing, Action::read}, hash, outcome.missing != 0);
+                          missing[place] = static_cast<std::uint8_t>(outcome.missing);
+                          found |= access.sectors() & ~outcome.missing;
                       });
     count.l1_filled += filled;
+    if (found == 0) {
+        sm.group_misses.push_back(read);
+        return;
+    }
+    sm.misses.reserve(lines.size());
+    std::uint64_t missed = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (missing[i] == 0) continue;
+        missed += sector_count(missing[i]);
+        add_miss(sm, {lines[i].line, missing[i], Action::read}, lines[i].hash);
+    }
     count.l1_hit += asked - missed;
-    if (missed != asked) return;
-    sm.misses.go_back(before);
-    sm.group_misses.push_back(read);
 }
 
 void Hierarchy::run_slice(unsigned index) {
@@ -206,7 +213,7 @@ void Hierarchy::run_slice(unsigned index) {
     slice.wind_clock();
     for (const Round& round : std::span(rounds_).first(round_count_)) {
         slice.access(round.lines.of(index));
-        for (const L2Slice::AskedGroup& group : round.groups) slice.access_group(group);
+        for (const GroupRead& group : round.groups) slice.access_group(group);
     }
 }
 

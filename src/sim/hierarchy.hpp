@@ -61,8 +61,6 @@ private:
         std::uint32_t begin = 0, end = 0;                // of its misses
         std::uint32_t places_end = 0;                    // of these
         std::uint32_t groups_begin = 0, groups_end = 0;  // of its groups
-        bool counted = false;
-        std::uint8_t partition = 0;
     };
     // Steps that CTAs take at the same time, whose requests mix on their way to L2: events of this batch, in each of
     // which another CTA takes a step. Groups come last.
@@ -70,14 +68,13 @@ private:
         std::vector<std::uint32_t> events;
         std::uint32_t places_end = 0;
         RoundOrder lines;
-        std::vector<L2Slice::AskedGroup> groups;
+        std::vector<GroupRead> groups;
     };
     void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
     const Access* look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const;
     void look_up_group(Sm& sm, Access access, Counts& count) const;
-    // if_any: else nothing happens.
-    void add_miss(Sm& sm, Access access, std::uint64_t hash, bool if_any) const {
-        sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines), if_any);
+    void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
+        sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
     }
     void sort_round(Round& round) const;
     void run_slice(unsigned index);
@@ -87,6 +84,8 @@ private:
     CacheShape shape_;
     unsigned threads_;
     std::vector<Sm> sms_;
+    // All lines of groups, in their order, as every L1 looks for them.
+    std::vector<SectorCache::GroupLine> group_lines_;
     std::vector<L2Slice> slices_;
     std::vector<Asked> asked_;  // of this batch's events
     std::vector<Round> rounds_;

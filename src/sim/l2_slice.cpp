@@ -17,6 +17,7 @@ void L2Slice::add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lin
             L2Slice& slice = slices[slice_of(line.line, line.hash, ecc_lines)];
             if (slice.halves_ > 1 && home_of(line.hash) != home) continue;
             slice.lines_.push_back(line);
+            slice.group_lines_.push_back(slice.partitions_.front().group_line(line.line, line.hash));
             ++slice.parts_.back().count;
         }
     }
@@ -54,9 +55,9 @@ inline void L2Slice::refill(std::uint64_t line, const SectorCache::Outcome& outc
 }
 
 // Sectors that several stores complete become whole.
-SectorCache::Outcome L2Slice::store_part(SectorCache& cache, Access access, std::uint64_t hash) {
+SectorCache::Outcome L2Slice::store_part(SectorCache& cache, Access access, Place place) {
     const std::uint64_t line = access.line();
-    const SectorCache::Outcome outcome = cache.touch_part(line, hash, access.sectors());
+    const SectorCache::Outcome outcome = cache.touch_part(line, place, access.sectors());
     if (outcome.missing == 0) return outcome;
     std::uint64_t& pairs = written_pairs_[line];
     const unsigned shift = 16 * static_cast<unsigned>(std::countr_zero(access.sectors()));
@@ -65,50 +66,54 @@ SectorCache::Outcome L2Slice::store_part(SectorCache& cache, Access access, std:
     if ((pairs & sector) == sector) {
         pairs &= ~sector;
         if (pairs == 0) written_pairs_.erase(line);
-        cache.touch(line, hash, access.sectors(), true);
+        cache.touch(line, place, access.sectors(), true);
     }
     return outcome;
 }
 
-void L2Slice::store(SectorCache& cache, Access access, std::uint64_t hash, TensorCounts& counts) {
+void L2Slice::store(SectorCache& cache, Access access, Place place, TensorCounts& counts) {
     counts[tensor_of(access.line())].l2_write += access.count();
     const bool part = access.action() == Action::write_part && partial_writes_ != PartialWrites::masked;
     if (part && partial_writes_ == PartialWrites::read_when_leaving)
-        evict(store_part(cache, access, hash), counts);
+        evict(store_part(cache, access, place), counts);
     else
-        refill(access.line(), cache.touch(access.line(), hash, access.sectors(), true),
+        refill(access.line(), cache.touch(access.line(), place, access.sectors(), true),
                part || access.action() == Action::atomic, counts);
 }
 
-inline void L2Slice::access_l2(unsigned partition, Access access, std::uint64_t hash, TensorCounts& counts) {
+inline void L2Slice::access_l2(unsigned partition, Access access, Place place, TensorCounts& counts) {
     const std::uint64_t line = access.line();
     if (is_store(access.action())) {
-        store(partitions_[partition], access, hash, counts);
+        store(partitions_[partition], access, place, counts);
         return;
     }
-    const SectorCache::Outcome outcome = partitions_[partition].touch(line, hash, access.sectors(), false);
-    refill(line, outcome, true, counts);
-    Counts& count = counts[tensor_of(line)];
-    count.l2_read += access.count();
-    count.l2_hit += access.count() - sector_count(outcome.missing);
+    const unsigned missing =
+        partitions_[partition].read(line, place, access.sectors(), [&](const SectorCache::Outcome& outcome) {
+            evict(outcome, counts);
+            counts[tensor_of(line)].l2_filled += outcome.filled ? 1 : 0;
+        });
+    Reads& reads = reads_[access.account()];
+    reads.asked += access.count();
+    reads.missed += sector_count(missing);
+    if (!checks_.none() && missing != 0) add_checks(line, false, counts);
 }
 
-inline void L2Slice::access_halves(Access access, std::uint64_t hash, TensorCounts& counts) {
+inline void L2Slice::access_halves(Access access, Place place, unsigned home, TensorCounts& counts) {
     const std::uint64_t line = access.line();
-    const unsigned home = home_of(hash), partition = access.partition();
+    const unsigned partition = access.partition();
     if (is_store(access.action())) {
         // The half that is not the line's home keeps clean copies. Writes and atomics go home, and the copy is dropped.
-        partitions_[1 - home].invalidate(line, hash);
+        partitions_[1 - home].invalidate(line, place);
         if (home != partition) counts[tensor_of(line)].fabric += access.count();
-        store(partitions_[home], access, hash, counts);
+        store(partitions_[home], access, place, counts);
     } else if (home == partition) {
-        access_l2(home, access, hash, counts);
+        access_l2(home, access, place, counts);
     } else {
-        read_copy(home, access, hash, partitions_[partition].touch(line, hash, access.sectors(), false), counts);
+        read_copy(home, access, place, partitions_[partition].touch(line, place, access.sectors(), false), counts);
     }
 }
 
-void L2Slice::read_copy(unsigned home, Access access, std::uint64_t hash, const SectorCache::Outcome& near,
+void L2Slice::read_copy(unsigned home, Access access, Place place, const SectorCache::Outcome& near,
                         TensorCounts& counts) {
     const std::uint64_t line = access.line();
     Counts& count = counts[tensor_of(line)];
@@ -118,7 +123,7 @@ void L2Slice::read_copy(unsigned home, Access access, std::uint64_t hash, const 
     count.fabric += sector_count(near.missing);
     unsigned absent = 0;
     if (near.missing != 0) {
-        const SectorCache::Outcome outcome = partitions_[home].touch(line, hash, near.missing, false);
+        const SectorCache::Outcome outcome = partitions_[home].touch(line, place, near.missing, false);
         refill(line, outcome, true, counts);
         absent = outcome.missing;
     }
@@ -128,45 +133,71 @@ void L2Slice::read_copy(unsigned home, Access access, std::uint64_t hash, const 
 void L2Slice::access(std::span<const Access> accesses) {
     // So many at a time: the host fetches the sets of all while it looks at the first.
     constexpr std::size_t kTogether = 16;
-    std::array<std::uint64_t, kTogether> hashes;
-    const auto each = [&](auto one) {
+    struct Wanted {
+        Place place;
+        unsigned home;
+    };
+    std::array<Wanted, kTogether> wanted;
+    const auto each = [&](auto fetch, auto one) {
         for (std::size_t first = 0; first < accesses.size(); first += kTogether) {
             const std::span<const Access> some = accesses.subspan(first, std::min(kTogether, accesses.size() - first));
             for (std::size_t i = 0; i < some.size(); ++i) {
-                hashes[i] = mixed(some[i].line());
-                for (const SectorCache& cache : partitions_) cache.prefetch(hashes[i]);
+                const std::uint64_t hash = mixed(some[i].line());
+                wanted[i] = {partitions_.front().place_of(hash), home_of(hash)};
+                fetch(some[i], wanted[i]);
             }
-            for (std::size_t i = 0; i < some.size(); ++i) one(some[i], hashes[i], counts_[some[i].counted()]);
+            for (std::size_t i = 0; i < some.size(); ++i) one(some[i], wanted[i], counts_[some[i].counted()]);
         }
     };
     if (halves_ > 1)
-        each([this](Access access, std::uint64_t hash, TensorCounts& counts) { access_halves(access, hash, counts); });
+        each(
+            [this](Access access, Wanted at) {
+                partitions_[at.home].prefetch(at.place);
+                if (access.partition() != at.home || is_store(access.action()))
+                    partitions_[1 - at.home].prefetch(at.place);
+            },
+            [this](Access access, Wanted at, TensorCounts& counts) {
+                access_halves(access, at.place, at.home, counts);
+            });
     else
-        each([this](Access access, std::uint64_t hash, TensorCounts& counts) { access_l2(0, access, hash, counts); });
+        each([this](Access, Wanted at) { partitions_.front().prefetch(at.place); },
+             [this](Access access, Wanted at, TensorCounts& counts) { access_l2(0, access, at.place, counts); });
 }
 
-void L2Slice::touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts) {
-    const std::span<const HashedLine> lines(lines_.data() + parts_[part].first, parts_[part].count);
+void L2Slice::touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts) {
+    const std::span<const SectorCache::GroupLine> lines(group_lines_.data() + parts_[part].first, parts_[part].count);
+    const HashedLine* const hashed = lines_.data() + parts_[part].first;
     const std::size_t home = part % halves_;
-    Counts& count = counts[read.tensor];
-    partitions_[partition].touch_group(
-        part, lines, read.sectors, [&](std::uint64_t line, std::uint64_t hash, const SectorCache::Outcome& outcome) {
-            if (halves_ > 1 && home != partition) {
-                read_copy(static_cast<unsigned>(home), {line, read.sectors, Action::read}, hash, outcome, counts);
-                return;
-            }
-            refill(line, outcome, true, counts);
-            count.l2_read += read.count;
-            count.l2_hit += read.count - sector_count(outcome.missing);
+    SectorCache& cache = partitions_[read.partition()];
+    cache.prefetch(lines);
+    if (home != read.partition() && halves_ > 1) {
+        cache.touch_group(part, lines, read.sectors, [&](std::size_t i, const SectorCache::Outcome& outcome) {
+            read_copy(static_cast<unsigned>(home), {hashed[i].line, read.sectors, Action::read},
+                      cache.place_of(hashed[i].hash), outcome, counts);
         });
+        return;
+    }
+    std::uint64_t missed = 0;
+    cache.touch_group(part, lines, read.sectors, [&](std::size_t i, const SectorCache::Outcome& outcome) {
+        missed += sector_count(outcome.missing);
+        evict(outcome, counts);
+        counts[read.tensor()].l2_filled += outcome.filled ? 1 : 0;
+        if (!checks_.none() && outcome.missing != 0) add_checks(hashed[i].line, false, counts);
+    });
+    reads_[read.account].asked += lines.size() * read.count;
+    reads_[read.account].missed += missed;
 }
 
 TensorCounts L2Slice::counts(bool counted) const {
     TensorCounts all = counts_[counted ? 1 : 0];
-    for (unsigned t = 0; t < kTensors; ++t) {
-        all[t].l2_read += group_hits_[counted ? 1 : 0][t];
-        all[t].l2_hit += group_hits_[counted ? 1 : 0][t];
-    }
+    for (unsigned partition = 0; partition < 2; ++partition)
+        for (unsigned t = 0; t < kTensors; ++t) {
+            const Access of = Access(base_address(static_cast<Tensor>(t)) >> kLineShift, 0, Action::read);
+            const Reads& reads = reads_[of.sent_by(Access::sender(partition, counted)).account()];
+            all[t].l2_read += reads.asked;
+            all[t].l2_hit += reads.asked - reads.missed;
+            all[t].dram_read += reads.missed;
+        }
     return all;
 }
 

@@ -22,7 +22,10 @@ namespace gambrel::sim_detail {
 struct GroupRead {
     std::uint32_t group;
     std::uint8_t sectors, count;  // count: of the sectors of a line
-    std::uint8_t tensor;
+    std::uint8_t account;         // Access::account()
+    [[nodiscard]] unsigned tensor() const { return account % 8; }
+    [[nodiscard]] unsigned partition() const { return account / 8 % 2; }
+    [[nodiscard]] unsigned counted() const { return account / 16; }
 };
 
 class L2Slice {
@@ -38,28 +41,22 @@ public:
 
     // One after the other.
     void access(std::span<const Access> accesses);
-    struct AskedGroup {
-        GroupRead read;
-        std::uint8_t partition;
-        bool counted;
-    };
-    void access_group(const AskedGroup& asked) {
-        const GroupRead& read = asked.read;
-        SectorCache& cache = partitions_[asked.partition];
+    void access_group(const GroupRead& read) {
+        SectorCache& cache = partitions_[read.partition()];
         for (std::size_t part = read.group * halves_, end = part + halves_; part < end; ++part) {
             const std::uint32_t lines = parts_[part].count;
             if (lines == 0) continue;
             if (cache.hit_group(part, read.sectors, lines))
-                group_hits_[asked.counted ? 1 : 0][read.tensor] += std::uint64_t{lines} * read.count;
+                reads_[read.account].asked += std::uint64_t{lines} * read.count;
             else
-                touch_part(part, asked.partition, read, counts_[asked.counted ? 1 : 0]);
+                touch_part(part, read, counts_[read.counted()]);
         }
     }
     void flush(bool counted, bool in_order);
     void clear();
     void clear_counts() {
         counts_ = {};
-        group_hits_ = {};
+        reads_ = {};
     }
     void wind_clock();
     [[nodiscard]] TensorCounts counts(bool counted) const;
@@ -68,18 +65,19 @@ private:
     struct Part {
         std::uint32_t first = 0, count = 0;  // of lines_
     };
-    void touch_part(std::size_t part, unsigned partition, const GroupRead& read, TensorCounts& counts);
-    void access_l2(unsigned partition, Access access, std::uint64_t hash, TensorCounts& counts);
-    void access_halves(Access access, std::uint64_t hash, TensorCounts& counts);
+    void touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts);
+    // The partitions have as many sets each, so that a line has the same place in both.
+    using Place = SectorCache::Place;
+    void access_l2(unsigned partition, Access access, Place place, TensorCounts& counts);
+    void access_halves(Access access, Place place, unsigned home, TensorCounts& counts);
     // A store or an atomic, at the home of its line.
-    void store(SectorCache& cache, Access access, std::uint64_t hash, TensorCounts& counts);
-    SectorCache::Outcome store_part(SectorCache& cache, Access access, std::uint64_t hash);
+    void store(SectorCache& cache, Access access, Place place, TensorCounts& counts);
+    SectorCache::Outcome store_part(SectorCache& cache, Access access, Place place);
     // What an access and what it drove out come to at DRAM. fills: it reads what is missing.
     void refill(std::uint64_t line, const SectorCache::Outcome& outcome, bool fills, TensorCounts& counts);
     void evict(const SectorCache::Outcome& outcome, TensorCounts& counts);
     // A read of a line that is at home in the other partition, after a look at the copies of this one.
-    void read_copy(unsigned home, Access access, std::uint64_t hash, const SectorCache::Outcome& near,
-                   TensorCounts& counts);
+    void read_copy(unsigned home, Access access, Place place, const SectorCache::Outcome& near, TensorCounts& counts);
     // part: of the sectors, those that must be read first.
     void write_dram(std::uint64_t line, unsigned sectors, unsigned part, TensorCounts& counts);
     void add_checks(std::uint64_t line, bool write, TensorCounts& counts);
@@ -93,9 +91,14 @@ private:
     // sector that has been read since does not matter.
     std::unordered_map<std::uint64_t, std::uint64_t> written_pairs_;
     std::array<TensorCounts, 2> counts_{};
-    std::array<std::array<std::uint64_t, kTensors>, 2> group_hits_{};  // sectors that are not in counts_
-    std::vector<Part> parts_;  // of group g those at home in partition h: at g x partitions + h
+    // Sectors that are not in counts_: those read at the home of their line, and those of them that DRAM was asked for.
+    struct Reads {
+        std::uint64_t asked = 0, missed = 0;
+    };
+    std::array<Reads, Access::kAccounts> reads_{};  // by Access::account()
+    std::vector<Part> parts_;                       // of group g those at home in partition h: at g x partitions + h
     std::vector<HashedLine> lines_;
+    std::vector<SectorCache::GroupLine> group_lines_;  // the same as the caches look for them
 };
 
 }  // namespace gambrel::sim_detail

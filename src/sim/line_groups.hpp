@@ -25,9 +25,11 @@ public:
 
     [[nodiscard]] std::size_t size() const { return ends_.size(); }
     [[nodiscard]] std::span<const HashedLine> lines(std::size_t group) const {
-        const std::size_t first = group == 0 ? 0 : ends_[group - 1];
-        return {lines_.data() + first, ends_[group] - first};
+        return {lines_.data() + first(group), ends_[group] - first(group)};
     }
+    // Those of all groups, one after the other, and where those of one begin.
+    [[nodiscard]] std::span<const HashedLine> lines() const { return lines_; }
+    [[nodiscard]] std::size_t first(std::size_t group) const { return group == 0 ? 0 : ends_[group - 1]; }
     // The group that has exactly these lines in this order; it is made if none of them is in a group yet.
     std::optional<std::size_t> find_or_add(std::span<const std::uint64_t> wanted);
     void keep_first(std::size_t groups);      // forgets those that were added later

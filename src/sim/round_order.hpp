@@ -31,24 +31,13 @@ public:
         accesses_.resize(2 * (size_ + more));
         places_.resize(2 * (size_ + more));
     }
-    // asked: false leaves it out. Always written and then counted or not, because a host cannot foresee which.
-    void add(Access access, unsigned slice, bool asked) {
+    void add(Access access, unsigned slice) {
         accesses_[size_] = access;
         places_[size_] = next_[slice];
-        next_[slice] += asked ? kSlices : 0;
-        size_ += asked ? 1 : 0;
+        next_[slice] += kSlices;
+        ++size_;
     }
     [[nodiscard]] std::size_t size() const { return size_; }
-    // The state before some of the event's requests, to take them back.
-    struct Mark {
-        std::size_t size;
-        std::array<std::uint32_t, kSlices> next;
-    };
-    [[nodiscard]] Mark mark() const { return {size_, next_}; }
-    void go_back(const Mark& mark) {
-        size_ = mark.size;
-        next_ = mark.next;
-    }
     [[nodiscard]] const Access* accesses() const { return accesses_.data(); }
     // Of each request: how many of its event went to its slice before it, times kSlices, and the slice.
     [[nodiscard]] const std::uint32_t* places() const { return places_.data(); }

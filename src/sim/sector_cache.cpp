@@ -5,7 +5,7 @@
 
 namespace gambrel::sim_detail {
 
-static_assert(kTensorShift - kLineShift + 3 <= 39, "a set keeps 39 bits of a line");
+static_assert(kTensors < 8 && kTensorShift - kLineShift + 3 <= 39, "a set keeps 39 bits of a line and one");
 
 SectorCache::SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups)
     : ways_(static_cast<unsigned>(std::clamp<std::uint64_t>(ways, 1, std::clamp<std::uint64_t>(lines, 1, kMostWays)))),
@@ -15,23 +15,22 @@ SectorCache::SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups)
       set_count_(sets_.size()),
       groups_(groups) {}
 
-unsigned SectorCache::valid(std::uint64_t line, std::uint64_t hash) const {
-    const Set& set = sets_[set_of(hash)];
-    const unsigned way = find(set, line);
-    if (way == kMostWays) return 0;
-    const unsigned state = set.states[way];
-    return (state | ((state & kGrouped) != 0 ? groups_[set.groups[way]].every : 0U)) & kAllSectors;
+SectorCache::GroupLine SectorCache::group_line(std::uint64_t line, std::uint64_t hash) const {
+    GroupLine made;
+    made.tag_ = static_cast<std::int32_t>(line);
+    made.place_ = place_of(hash).set << 7U | high_of(line) >> 8U;
+    return made;
 }
 
-void SectorCache::invalidate(std::uint64_t line, std::uint64_t hash) {
-    Set& set = sets_[set_of(hash)];
+void SectorCache::invalidate(std::uint64_t line, Place place) {
+    Set& set = sets_[place.set];
     const unsigned way = find(set, line);
     if (way == kMostWays) return;
     if ((set.states[way] & kGrouped) != 0) groups_[set.groups[way]].whole = false;
     set.states[way] = 0;
     set.times[way] = 0;
     // It goes to the end of the ways in use, so that it is filled next.
-    const std::uint64_t before = below(set.order, way);
+    const std::uint64_t before = used_after(set.order, way);
     const std::uint64_t after = used_ & ~(before << 4U | 0xFU);
     set.order = (set.order & ~(used_ & ~before)) | (set.order & after) >> 4U | std::uint64_t{way} << last_shift_;
 }

@@ -13,6 +13,7 @@
 
 #include "sim/access.hpp"
 #include "sim/line_groups.hpp"
+#include "sim/use_order.hpp"
 #include "sim/ways.hpp"
 
 namespace gambrel::sim_detail {
@@ -34,31 +35,36 @@ public:
         unsigned victim_part = 0;  // of these, sectors that were written in part and never read
         bool filled = false;  // a way that was empty: had the cache seen more of the past, this might have been a hit
     };
-    // `hash` must be mixed(line): callers have it already. At least one sector.
-    [[gnu::always_inline]] Outcome touch(std::uint64_t line, std::uint64_t hash, unsigned sectors, bool dirty) {
-        Set& set = sets_[set_of(hash)];
-        return outcome(touch(set, line, sectors, dirty ? sectors << 4U | sectors : sectors));
-    }
-
-    // The same for a cache that is never written: the sectors that were not there before.
-    struct Read {
-        unsigned missing = 0;
-        bool filled = false;
+    // Where a line is looked for. `hash` must be mixed(line): callers have it already.
+    struct Place {
+        std::uint32_t set;
     };
-    [[gnu::always_inline]] Read read(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-        const Touched touched = touch(sets_[set_of(hash)], line, sectors, sectors);
-        return {touched.missing, touched.filled()};
+    [[nodiscard]] Place place_of(std::uint64_t hash) const {
+        return {static_cast<std::uint32_t>(set_of(hash, set_count_))};
     }
-
+    // At least one sector.
+    [[gnu::always_inline]] Outcome touch(std::uint64_t line, Place place, unsigned sectors, bool dirty) {
+        return touch_line(line, place, sectors, dirty ? sectors << 4U | sectors : sectors);
+    }
+    // The same for a read: what is missing. drive_out(outcome) is called if a way was filled or a dirty line driven
+    // out.
+    template <class F>
+    [[gnu::always_inline]] unsigned read(std::uint64_t line, Place place, unsigned sectors, F drive_out) {
+        return look_up(sets_[place.set], line, sectors, sectors, ++clock_, [&](unsigned gone, std::int32_t tag) {
+            Outcome outcome{.missing = sectors};
+            add_gone(outcome, gone, tag);
+            drive_out(outcome);
+        });
+    }
     // A store to a part of one sector. Unless the sector is there it becomes dirty but stays missing.
-    Outcome touch_part(std::uint64_t line, std::uint64_t hash, unsigned sector) {
-        return outcome(touch(sets_[set_of(hash)], line, sector, sector << 4U));
+    Outcome touch_part(std::uint64_t line, Place place, unsigned sector) {
+        return touch_line(line, place, sector, sector << 4U);
     }
 
     // The host fetches what a look-up will need.
-    void prefetch(std::uint64_t hash) const {
-        const auto* const set = reinterpret_cast<const char*>(&sets_[set_of(hash)]);
-        for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
+    void prefetch(Place place) const {
+        const auto* const set = reinterpret_cast<const char*>(&sets_[place.set]);
+        for (std::size_t at = 0; at < offsetof(Set, groups); at += 64) __builtin_prefetch(set + at, 1);
     }
 
     // Touches all `lines` of a group if all of them are there with these sectors: true, or nothing has happened.
@@ -77,57 +83,62 @@ public:
         use(group, lines);
         return true;
     }
-    // Touches the lines of a group one by one, f(line, hash, outcome) after each.
-    template <class F>
-    void touch_group(std::size_t number, std::span<const HashedLine> lines, unsigned sectors, F f) {
-        groups_[number].whole = true;  // until one of its lines is driven out
-        const std::int32_t start = clock_;
-        // All are looked for before the first is touched. None of them comes in for another, but one may go.
-        std::array<std::uint8_t, kMostGroup> candidates;
-        for (std::size_t i = 0; i < lines.size(); ++i) {
-            const Set& set = sets_[set_of(lines[i].hash)];
-            const unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(lines[i].line));
-            candidates[i] = static_cast<std::uint8_t>(std::countr_zero(same | 1U << kMostWays));
-            if ((same & (same - 1)) != 0) candidates[i] = static_cast<std::uint8_t>(find(set, lines[i].line));
+    // A line of a group, as this cache looks for it.
+    class GroupLine {
+        friend class SectorCache;
+        std::int32_t tag_ = 0;
+        std::uint32_t place_ = 0;  // set << 7 | high
+    };
+    [[nodiscard]] GroupLine group_line(std::uint64_t line, std::uint64_t hash) const;
+    // The host fetches what touching these lines will need.
+    void prefetch(std::span<const GroupLine> lines) const {
+        for (const GroupLine& line : lines) {
+            const auto* const set = reinterpret_cast<const char*>(&sets_[line.place_ >> 7U]);
+            for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
         }
+    }
+    // Touches the lines of a group one by one, f(place in the group, outcome) after each.
+    template <class F>
+    void touch_group(std::size_t number, std::span<const GroupLine> lines, unsigned sectors, F f) {
+        groups_[number].whole = true;  // until one of its lines is driven out
         const unsigned known = groups_[number].every;
+        Set* const sets = sets_.data();
+        const std::int32_t start = clock_ + 1;
         unsigned every = kAllSectors, some = 0;
-        for (std::size_t place = 0; place < lines.size(); ++place) {
-            const auto [line, hash] = lines[place];
-            Set& set = sets_[set_of(hash)];
-            unsigned way = candidates[place], state = 0;
-            Touched touched{.missing = sectors};
-            if (way < kMostWays && holds(set, way, line)) {
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const std::int32_t tag = lines[i].tag_;
+            const unsigned high = lines[i].place_ << 8U & kHigh;
+            Set& set = sets[lines[i].place_ >> 7U];
+            unsigned way = find(set, tag, high), state = high;
+            Outcome outcome{.missing = sectors};
+            if (way < kMostWays) {
                 state = set.states[way];
                 state |= known & (0U - (state >> 15U));  // if it is grouped
-                touched.missing = sectors & ~state;
-                touched.there = true;
-                use(set, way);
+                outcome.missing = sectors & ~state;
+                set.order = with_first(set.order, way);
             } else {
                 way = leaving(set);
-                touched.driven_out = set.states[way];
-                touched.driven_tag = set.tags[way];
-                put(set, way, line);
-                state = high_of(line);
+                const unsigned gone = set.states[way];
+                if (is_notable(gone)) add_gone(outcome, gone, set.tags[way]);
+                put(set, way, tag);
             }
             state |= kGrouped | sectors;
             set.states[way] = static_cast<std::uint16_t>(state);
-            set.times[way] = start + 1 + static_cast<std::int32_t>(place);
+            set.times[way] = start + static_cast<std::int32_t>(i);
             set.groups[way] = static_cast<std::uint16_t>(number);
-            set.places[way] = static_cast<std::uint8_t>(place);
+            set.places[way] = static_cast<std::uint8_t>(i);
             every &= state;
             some |= state;
-            f(line, hash, outcome(touched));
+            f(i, outcome);
         }
-        clock_ = start + static_cast<std::int32_t>(lines.size());
+        clock_ += static_cast<std::int32_t>(lines.size());
         Group& group = groups_[number];
-        group.time = start + 1;
+        group.time = start;
         group.every = static_cast<std::uint8_t>(every);
         group.some = static_cast<std::uint8_t>(some & kAllSectors);
     }
 
-    [[nodiscard]] unsigned valid(std::uint64_t line, std::uint64_t hash) const;  // without counting as a use
-    void invalidate(std::uint64_t line, std::uint64_t hash);
+    void invalidate(std::uint64_t line, Place place);
     void clear();
     // Must be called now and then, before a thousand million touches: times have 31 bits and begin again here.
     void wind_clock(std::int32_t latest = 1 << 30);
@@ -147,7 +158,7 @@ public:
             for (unsigned way = 0; way < ways_; ++way) {
                 const unsigned dirty = set.states[way] >> 4U & kAllSectors;
                 if (dirty == 0) continue;
-                f(line_of(set, way), dirty, dirty & ~unsigned{set.states[way]});
+                f(line_of(set.states[way], set.tags[way]), dirty, dirty & ~unsigned{set.states[way]});
                 set.states[way] = static_cast<std::uint16_t>((set.states[way] & 0xFF0FU) | dirty);
             }
         }
@@ -155,15 +166,17 @@ public:
 
 private:
     static constexpr unsigned kGrouped = 0x8000;
-    static constexpr unsigned kHigh = 0x7F00;  // the rest of the line
-    static constexpr unsigned kUsed = 0xFF;    // some sector is valid or dirty
+    static constexpr unsigned kDirty = 0xF0;
+    static constexpr unsigned kHigh = 0x7F00;  // the rest of the line and one, so that no line is that of an empty way
+    static constexpr std::uint64_t kOneHigh = std::uint64_t{1} << 32U;
     struct alignas(64) Set {
-        Ways<std::int32_t> tags{};     // the low half of lines
-        Ways<std::int32_t> times{};    // of the last use
-        Ways<std::uint16_t> states{};  // grouped << 15 | the rest of the line << 8 | dirty << 4 | valid; 0: empty
-        Ways<std::uint16_t> groups{};  // of lines that are grouped
-        Ways<std::uint8_t> places{};   // in the group
+        Ways<std::int32_t> tags{};                    // the low half of lines
+        Ways<std::int32_t> times{};                   // of the last use
+        Ways<std::uint16_t> states{};                 // grouped << 15 | high_of(line) | dirty << 4 | valid; 0: empty
         std::uint64_t order = 0xFEDCBA9876543210ULL;  // ways in nibbles, by their times, the latest in the lowest one
+        // Of lines that are grouped. The host's line that has them is not fetched for others.
+        alignas(64) Ways<std::uint16_t> groups{};
+        Ways<std::uint8_t> places{};  // in the group
     };
     // All lines of it that are in the cache were used at `time` and their place in it, or later, and have the sectors
     // of `every`, or more.
@@ -176,29 +189,20 @@ private:
         group.time = clock_ + 1;
         clock_ += static_cast<std::int32_t>(lines);
     }
-    [[nodiscard]] std::size_t set_of(std::uint64_t hash) const { return set_of(hash, set_count_); }
-    static std::uint64_t line_of(const Set& set, unsigned way) { return line_of(set.states[way], set.tags[way]); }
     static std::uint64_t line_of(unsigned state, std::int32_t tag) {
-        return std::uint64_t{state & kHigh} << 24U | static_cast<std::uint32_t>(tag);
+        return ((std::uint64_t{state & kHigh} << 24U) - kOneHigh) | static_cast<std::uint32_t>(tag);
     }
-    static unsigned high_of(std::uint64_t line) { return static_cast<unsigned>(line >> 32U) << 8U; }
-    static bool holds(const Set& set, unsigned way, std::uint64_t line) {
-        return set.tags[way] == static_cast<std::int32_t>(line) && (set.states[way] & kHigh) == high_of(line) &&
-               (set.states[way] & kUsed) != 0;
-    }
+    static unsigned high_of(std::uint64_t line) { return static_cast<unsigned>((line + kOneHigh) >> 24U) & kHigh; }
     // kMostWays if it is not there.
-    static unsigned find(const Set& set, std::uint64_t line) {
-        unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(line));
-        for (; same != 0; same &= same - 1) {
+    static unsigned find(const Set& set, std::int32_t tag, unsigned high) {
+        for (unsigned same = equal_ways(set.tags, tag); same != 0; same &= same - 1) {
             const auto way = static_cast<unsigned>(std::countr_zero(same));
-            if ((set.states[way] >> 8U & 0x7FU) == line >> 32U && (set.states[way] & kUsed) != 0) return way;
+            if ((set.states[way] & kHigh) == high) return way;
         }
         return kMostWays;
     }
-    // Moves a way to the front of the order.
-    static void use(Set& set, unsigned way) {
-        const std::uint64_t before = below(set.order, way);
-        set.order = (set.order & ~(before << 4U | 0xFU)) | (set.order & before) << 4U | way;
+    static unsigned find(const Set& set, std::uint64_t line) {
+        return find(set, static_cast<std::int32_t>(line), high_of(line));
     }
     // Moves the last way in order to where its group was used.
     void postpone(Set& set, unsigned way, std::int32_t time) const {
@@ -207,14 +211,6 @@ private:
         const std::uint64_t after = used_ & ~(before << 4U | 0xFU);
         set.order = (set.order & (before | ~used_)) | (set.order << 4U & after) | (before + 1) * way;
     }
-    // The nibbles that were used after `way`, as a mask.
-    static std::uint64_t below(std::uint64_t order, unsigned way) {
-        constexpr std::uint64_t kOnes = 0x1111111111111111ULL;
-        const std::uint64_t differing = order ^ way * kOnes;
-        // Of the nibbles that this finds to be zero the lowest one is.
-        const std::uint64_t zero = (differing - kOnes) & ~differing & kOnes << 3U;
-        return (zero & (~zero + 1)) / 8 - 1;
-    }
     // What its group knows of a line that is about to be touched by itself.
     void look_closer(Set& set, unsigned way, unsigned sectors) {
         Group& group = groups_[set.groups[way]];
@@ -222,7 +218,11 @@ private:
         group.some = static_cast<std::uint8_t>(group.some | sectors);
     }
     // The way that was used longest ago, by its own time or by its group's.
-    unsigned leaving(Set& set) {
+    [[gnu::always_inline]] unsigned leaving(Set& set) {
+        const auto way = static_cast<unsigned>(set.order >> last_shift_ & 0xFU);
+        return (set.states[way] & kGrouped) == 0 ? way : leaving_of_groups(set);
+    }
+    unsigned leaving_of_groups(Set& set) {
         for (;;) {
             const auto way = static_cast<unsigned>(set.order >> last_shift_ & 0xFU);
             if ((set.states[way] & kGrouped) == 0) return way;
@@ -235,39 +235,45 @@ private:
             postpone(set, way, used);
         }
     }
-    struct Touched {
-        unsigned missing = 0;
-        unsigned driven_out = 0;  // state of the line that had to go; 0: none
-        std::int32_t driven_tag = 0;
-        bool there = false;
-        [[nodiscard]] bool filled() const { return !there && driven_out == 0; }
-    };
-    static Outcome outcome(const Touched& touched) {
-        const unsigned dirty = touched.driven_out >> 4U & kAllSectors;
-        return {touched.missing, line_of(touched.driven_out, touched.driven_tag), dirty, dirty & ~touched.driven_out,
-                touched.filled()};
+    // Of a line that was driven out: it was dirty, or there was none.
+    static bool is_notable(unsigned state) { return (((state - 1) | state) & kDirty) != 0; }
+    static void add_gone(Outcome& outcome, unsigned gone, std::int32_t tag) {
+        outcome.victim_line = line_of(gone, tag);
+        outcome.victim_dirty = gone >> 4U & kAllSectors;
+        outcome.victim_part = outcome.victim_dirty & ~gone;
+        outcome.filled = gone == 0;
     }
-    // One line; bits: of its new state.
-    [[gnu::always_inline]] Touched touch(Set& set, std::uint64_t line, unsigned sectors, unsigned bits) {
-        const unsigned found = find(set, line);
+    [[gnu::always_inline]] Outcome touch_line(std::uint64_t line, Place place, unsigned sectors, unsigned bits) {
+        Outcome outcome;
+        outcome.missing = look_up(sets_[place.set], line, sectors, bits, ++clock_,
+                                  [&](unsigned gone, std::int32_t tag) { add_gone(outcome, gone, tag); });
+        return outcome;
+    }
+    // One line. bits: of its new state; drive_out(state, tag) if a line is driven out that is_notable. Returns what is
+    // missing.
+    template <class F>
+    [[gnu::always_inline]] unsigned look_up(Set& set, std::uint64_t line, unsigned sectors, unsigned bits,
+                                            std::int32_t time, F drive_out) {
+        const auto tag = static_cast<std::int32_t>(line);
+        const unsigned high = high_of(line), found = find(set, tag, high);
         if (found < kMostWays) {
             if ((set.states[found] & kGrouped) != 0) look_closer(set, found, sectors);
             const unsigned old = set.states[found];
             set.states[found] = static_cast<std::uint16_t>(old | bits);
-            set.times[found] = ++clock_;
-            use(set, found);
-            return {.missing = sectors & ~old, .there = true};
+            set.times[found] = time;
+            set.order = with_first(set.order, found);
+            return sectors & ~old;
         }
-        const unsigned way = leaving(set);
-        const Touched touched{sectors, set.states[way], set.tags[way], false};
-        put(set, way, line);
-        set.states[way] = static_cast<std::uint16_t>(high_of(line) | bits);
-        set.times[way] = ++clock_;
-        return touched;
+        const unsigned way = leaving(set), gone = set.states[way];
+        if (is_notable(gone)) drive_out(gone, set.tags[way]);
+        put(set, way, tag);
+        set.states[way] = static_cast<std::uint16_t>(high | bits);
+        set.times[way] = time;
+        return sectors;
     }
     // Into the way that is last in order, so that the others move up by one.
-    void put(Set& set, unsigned way, std::uint64_t line) const {
-        set.tags[way] = static_cast<std::int32_t>(line);
+    void put(Set& set, unsigned way, std::int32_t tag) const {
+        set.tags[way] = tag;
         set.order = (set.order & ~used_) | (set.order << 4U & used_) | way;
     }
 

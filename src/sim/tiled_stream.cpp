@@ -88,6 +88,10 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu&
     if (mapping.stream_k && splits_ == 1 && !mapping.groups_in_turn) share_last_wave(gpu.resident);
     prepare(a_, mapping_.a, gpu);
     prepare(b_, mapping_.b, gpu);
+    // Large products have more lines than groups may have. The larger ones save more look-ups.
+    const bool b_first = gpu.groups && first_requests(b_) > first_requests(a_);
+    fill_panel(b_first ? b_ : a_, gpu);
+    fill_panel(b_first ? a_ : b_, gpu);
     groups_.end_adding();
     fill_stored();
 }
@@ -100,6 +104,18 @@ void TiledStream::prepare(Loaded& loaded, const WarpLoad& load, const OnGpu& gpu
     loaded.period = period_of(operand.depth, operand.element, mapping_.cta.k);
     fill_patterns(loaded);
     if (2 * loaded.period.steps > steps_) loaded.period = {};
+}
+
+std::size_t TiledStream::first_requests(const Loaded& loaded) const {
+    CtaState state;
+    state.end_k = depth_of(0).end;
+    open(loaded, 0, state);
+    std::vector<Access> out;
+    append_step(loaded, state, 0, out);
+    return out.size();
+}
+
+void TiledStream::fill_panel(Loaded& loaded, const OnGpu& gpu) {
     constexpr std::int64_t kWorthIt = 4;  // users
     const std::int64_t panels = operands_.view.batch * loaded.tiles * splits_ * steps_;
     if (loaded.users < kWorthIt || panels > static_cast<std::int64_t>(Panel::kMost)) return;

@@ -60,6 +60,8 @@ private:
     void fill_patterns(Loaded& loaded) const;
     void fill_stored();
     void prepare(Loaded& loaded, const WarpLoad& load, const OnGpu& gpu);
+    [[nodiscard]] std::size_t first_requests(const Loaded& loaded) const;
+    void fill_panel(Loaded& loaded, const OnGpu& gpu);
     void open(const Loaded& loaded, std::int64_t tile, CtaState& state) const;
     bool append_moved_step(const Loaded& loaded, const CtaState& state, std::int64_t step,
                            std::vector<Access>& out) const;

@@ -66,6 +66,23 @@ TEST(Panel, that_grows_too_large_leaves_no_groups) {
     EXPECT_EQ(groups.size(), 101U);
 }
 
+TEST(Panel, of_the_operand_with_more_lines_in_a_step_is_grouped_first) {
+    // Steps of A have 16 whole lines, which are more than all groups may have; those of B have a sector of 128.
+    Layer l;
+    l.name = "product";
+    l.op = Gemm{.m = 4096, .n = 512, .k = 4096, .a_transposed = true, .b_transposed = true};
+    ASSERT_GT(4096U * 4096 * 4 / 128, LineGroups::kMostLines);
+    const auto stream = make_stream(l, tile(64, 128, 8), {.groups = true});
+    CtaState state;
+    std::vector<Access> step;
+    stream->open(stream->ctas() - 1, state);
+    stream->step(state, stream->steps(0) - 1, step);
+    ASSERT_EQ(step.size(), 17U);
+    EXPECT_EQ(step.back().action(), Action::read_group);
+    EXPECT_EQ(tensor_of(step.back().line()), static_cast<unsigned>(Tensor::filter));
+    EXPECT_EQ(stream->groups().lines(step.back().group()).size(), 128U);
+}
+
 TEST(Panel, hits_keep_their_tensor_and_number) {
     for (const Tensor tensor : {Tensor::input, Tensor::filter, Tensor::output}) {
         const Access access = Access::hits(tensor, 123'456'789);

@@ -75,20 +75,16 @@ TEST(RoundOrder, takes_one_request_of_each_event_and_slice_in_turn) {
     MissList first, second;
     first.reserve(8);
     first.begin_event();
-    first.add(read(1), 3, true);
-    first.add(read(2), 3, true);
-    first.add(read(3), 5, true);
-    first.add(read(4), 3, false);  // hits: L2 is not asked
+    first.add(read(1), 3);
+    first.add(read(2), 3);
+    first.add(read(3), 5);
     const std::size_t one = first.size();
     first.begin_event();
-    first.add(read(5), 3, true);
-    const MissList::Mark before = first.mark();
-    first.add(read(6), 3, true);
-    first.go_back(before);
-    first.add(read(7), 3, true);
+    first.add(read(5), 3);
+    first.add(read(7), 3);
     second.reserve(8);
     second.begin_event();
-    second.add(read(8), 3, true);
+    second.add(read(8), 3);
     RoundOrder order;
     order.sort(5 * kSlices, [&](auto f) {
         f(second, std::size_t{0}, second.size());

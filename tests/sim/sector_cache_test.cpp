@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <random>
+#include <vector>
 
 namespace gambrel::sim_detail {
 namespace {
@@ -62,13 +63,13 @@ TEST(SectorCache, equals_the_naive_cache_on_random_streams) {
             const std::uint64_t tensor = random() % 8 == 0 ? std::uint64_t{3} << (kTensorShift - kLineShift) : 0;
             const std::uint64_t line = tensor + (random() % 4 == 0 ? random() % 5000 : random() % (2 * lines));
             if (random() % 50 == 0) {
-                cache.invalidate(line, mixed(line));
+                cache.invalidate(line, cache.place_of(mixed(line)));
                 naive.invalidate(line);
                 continue;
             }
             const auto sectors = static_cast<unsigned>(random() % 15 + 1);
             const bool dirty = random() % 3 == 0;
-            const SectorCache::Outcome got = cache.touch(line, mixed(line), sectors, dirty);
+            const SectorCache::Outcome got = cache.touch(line, cache.place_of(mixed(line)), sectors, dirty);
             const SectorCache::Outcome expected = naive.touch(line, sectors, dirty);
             ASSERT_EQ(got.missing, expected.missing) << "access " << i;
             ASSERT_EQ(got.victim_dirty, expected.victim_dirty) << "access " << i;
@@ -76,6 +77,37 @@ TEST(SectorCache, equals_the_naive_cache_on_random_streams) {
                 ASSERT_EQ(got.victim_line, expected.victim_line) << "access " << i;
             }
         }
+    }
+}
+
+TEST(SectorCache, reads_as_it_touches_and_says_which_ways_it_filled) {
+    std::mt19937_64 random(17);
+    SectorCache cache(96, 3);
+    NaiveCache naive(96, 3);
+    std::uint64_t filled = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const std::uint64_t line = random() % 300;
+        const auto sectors = static_cast<unsigned>(random() % 15 + 1);
+        const unsigned missing =
+            cache.read(line, cache.place_of(mixed(line)), sectors, [&](const SectorCache::Outcome& outcome) {
+                ASSERT_TRUE(outcome.filled);  // no line is dirty here
+                ++filled;
+            });
+        ASSERT_EQ(missing, naive.touch(line, sectors, false).missing) << "access " << i;
+    }
+    EXPECT_EQ(filled, cache.lines());
+}
+
+TEST(SectorCache, gives_back_sectors_that_were_written_in_part_and_never_read) {
+    for (const unsigned sector : {1U, 2U, 4U, 8U}) {
+        SectorCache cache(1, 1);
+        EXPECT_EQ(cache.touch_part(7, {0}, sector).missing, sector);
+        const SectorCache::Outcome outcome = cache.touch(8, {0}, 1U, false);
+        EXPECT_EQ(outcome.victim_line, 7U);
+        EXPECT_EQ(outcome.victim_dirty, sector);
+        EXPECT_EQ(outcome.victim_part, sector);
+        EXPECT_FALSE(outcome.filled);
+        EXPECT_EQ(cache.touch(9, {0}, 1U, false).victim_dirty, 0U);
     }
 }
 
@@ -93,7 +125,9 @@ unsigned touch_group(SectorCache& cache, std::size_t group, unsigned sectors) {
     if (cache.miss_group(group, sectors, lines.size()))
         return sector_count(sectors) * static_cast<unsigned>(lines.size());
     unsigned missing = 0;
-    cache.touch_group(group, lines, sectors, [&](std::uint64_t, std::uint64_t, const SectorCache::Outcome& outcome) {
+    std::vector<SectorCache::GroupLine> placed;
+    for (const HashedLine& line : lines) placed.push_back(cache.group_line(line.line, line.hash));
+    cache.touch_group(group, placed, sectors, [&](std::size_t, const SectorCache::Outcome& outcome) {
         missing += sector_count(outcome.missing);
     });
     return missing;
@@ -119,11 +153,12 @@ TEST(SectorCache, touches_a_group_as_it_touches_its_lines_one_by_one) {
             // A line of a group by itself, or one that is in none.
             const std::uint64_t line = random() % 4 == 0 ? lines_of_group(group)[1].line : random() % (3 * lines);
             if (random() % 50 == 0) {
-                cache.invalidate(line, mixed(line));
+                cache.invalidate(line, cache.place_of(mixed(line)));
                 naive.invalidate(line);
                 continue;
             }
-            ASSERT_EQ(cache.touch(line, mixed(line), sectors, false).missing, naive.touch(line, sectors, false).missing)
+            ASSERT_EQ(cache.touch(line, cache.place_of(mixed(line)), sectors, false).missing,
+                      naive.touch(line, sectors, false).missing)
                 << "access " << i;
         }
     }
@@ -137,7 +172,8 @@ TEST(SectorCache, of_more_ways_never_misses_more) {
     for (const unsigned ways : {1U, 2U, 4U, 7U, 13U, 16U}) {
         SectorCache cache(16 * ways, ways);  // always 16 sets
         std::uint64_t misses = 0;
-        for (const std::uint64_t line : stream) misses += cache.touch(line, mixed(line), 1, false).missing;
+        for (const std::uint64_t line : stream)
+            misses += cache.touch(line, cache.place_of(mixed(line)), 1, false).missing;
         EXPECT_LE(misses, before) << ways << " ways";
         before = misses;
     }
@@ -148,7 +184,8 @@ TEST(SectorCache, gives_back_every_dirty_sector_once) {
     std::uint64_t written = 0, back = 0;
     for (int i = 0; i < 5000; ++i) {
         const std::uint64_t line = static_cast<std::uint64_t>(i) / 4;  // each line is written in four pieces
-        const SectorCache::Outcome outcome = cache.touch(line, mixed(line), 1U << static_cast<unsigned>(i % 4), true);
+        const SectorCache::Outcome outcome =
+            cache.touch(line, cache.place_of(mixed(line)), 1U << static_cast<unsigned>(i % 4), true);
         ++written;
         back += static_cast<std::uint64_t>(std::popcount(outcome.victim_dirty));
     }
