@@ -73,18 +73,21 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const double sent = k * element.value() / std::max(1.0, library.l2_reuse) * power.byte * cycles_of_flop;
     const Tile* best = &library.tiles.front();
     double best_time = 0;
+    const auto is_longer = [&](double time) { return best_time != 0 && !(time < best_time); };
     for (const Tile& tile : library.tiles) {
         const double tiles = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
+        const double edges = tiles * (tile.m + tile.n);
+        // Neither is longer than the time, so that a tile can be left out by them alone.
+        if (is_longer(edges * cycles_of_byte)) continue;
         const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
         const double waves = charged_waves(tiles * parts / sms, k / parts, overhead);
         const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
-        const double edges = tiles * (tile.m + tile.n);
+        if (is_longer(busy)) continue;
         const double held = powered_clock(Seconds{busy}, Seconds{multiplied + edges * sent});
         const double time = std::max(busy / held, edges * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);
-        if (best_time == 0 || time < best_time) {
-            best = &tile;
-            best_time = time;
-        }
+        if (is_longer(time)) continue;
+        best = &tile;
+        best_time = time;
     }
     return {best->m, best->n, 0};
 }
