@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -33,6 +34,10 @@ std::uint64_t digits_of(std::uint64_t value) {
 }
 
 void put_bytes(char* to, std::uint64_t bytes) {
+    if constexpr (std::endian::native == std::endian::little) {
+        std::memcpy(to, &bytes, sizeof bytes);
+        return;
+    }
     for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(bytes >> 8 * i);
 }
 
@@ -53,9 +58,10 @@ char* put_whole(char* to, std::uint64_t value) {
 }
 
 // The decimals of a number from 1 to 10^15 that is not whole, into 16 bytes: the fewest that read back to it, and of
-// those the nearest. With `sum` digits before and behind the point, 17 are always enough, and in this range their
-// product with the bits behind the point is exact in 128 bits (docs/decisions has no need of tables of powers).
-char* put_decimals(char* to, double value, int most) {
+// those the nearest. 17 digits before and behind the point are always enough, so that `most` decimals are at most 16
+// and their product with the bits behind the point is exact in 128 bits.
+// Not inlined, so that whole numbers do not pay for its registers.
+[[gnu::noinline]] char* put_decimals(char* to, double value, int most) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const int shift = 1075 - static_cast<int>(bits >> 52);  // bits behind the point, 3 to 52
     const std::uint64_t one = std::uint64_t{1} << shift, part = bits & (one - 1);
