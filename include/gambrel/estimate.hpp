@@ -83,6 +83,16 @@ struct Figures {
 };
 Figures figures(const Estimate& estimate);
 
+// How a layer is run, before its traffic and time are known.
+struct PlannedLayer {
+    const Layer* layer = nullptr;        // the caller's, or `found`
+    std::shared_ptr<const Layer> found;  // as in Estimate
+    std::shared_ptr<const EstimatedMachine> on;
+    Mapping mapping;
+    Occupancy fits;
+    std::string note;
+};
+
 // Keeps the last 256 machines that it has met, so that a row costs no search. Layers must outlive their estimates.
 class Estimator {
 public:
@@ -93,6 +103,10 @@ public:
     Result<Estimate> operator()(Layer&& layer) = delete;
     // The figures of that estimate without the rest of it, for long tables. Not by simulation.
     Result<Figures> figures(const Layer& layer);
+    // The same in two steps, so that many layers can go through each of them together: the code of both is more than a
+    // core's first cache holds. The first overwrites `planned` and says what is wrong, if anything is.
+    Errors plan(const Layer& layer, PlannedLayer& planned);
+    [[nodiscard]] Result<Figures> figures(const PlannedLayer& planned) const;
     [[nodiscard]] const EstimatorOptions& options() const { return options_; }
     void set_simulation(SimulationOptions options) { options_.simulation = std::move(options); }
 
@@ -107,7 +121,6 @@ private:
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] bool searches_tile() const { return options_.search && !options_.tile; }
     [[nodiscard]] Result<Prediction> predicted(const Layer& layer, const EstimatedMachine& on) const;
-    [[nodiscard]] Result<Figures> figures_on(const EstimatedMachine& on, const Layer& layer) const;
     EstimatorOptions options_;
     struct KnownMachine {
         double clock = 0;  // below 0: which one was asked for

@@ -188,6 +188,12 @@ public:
     // Of the row: its cells as they were, at most as many as there are columns, valid until the next call of next().
     [[nodiscard]] std::span<const std::string_view> cells() const;
     [[nodiscard]] std::size_t line() const;
+    // Whether its cells and text stay valid while later rows are read, as those of a text in memory or a mapped file
+    // do, unless a quote inside of a cell had to be undone.
+    [[nodiscard]] bool stays() const;
+    // Where it begins; and the line of a row that stays, which must not be asked for before that of an earlier one.
+    [[nodiscard]] std::size_t offset() const;
+    [[nodiscard]] std::size_t line_at(std::size_t offset) const;
     // The text of the row without its line end, where its cells written as CSV give that text again if it is printable
     // ASCII; else empty. Valid as long as the cells.
     [[nodiscard]] std::string_view canonical_text() const;

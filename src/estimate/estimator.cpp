@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 #include <gambrel/estimate.hpp>
 #include <gambrel/roofline.hpp>
 
+#include "base/arithmetic.hpp"
 #include "estimate/parts.hpp"
 
 namespace gambrel {
@@ -105,6 +107,21 @@ Bytes bytes_of_tensors(const Layer& layer) {
     return operands.input + operands.filter + operands.output + operands.bias;
 }
 
+// More than bytes_of_tensors and quicker: no element has so many bytes, and every padded pixel counts as an output.
+Bytes more_than_tensors(const Layer& layer) {
+    constexpr Bytes kElement{9};
+    if (const auto* g = std::get_if<Gemm>(&layer.op)) {
+        const double m = real(g->m), n = real(g->n), k = real(g->k);
+        return real(g->batch) * (m * k + k * n + m * n + n) * kElement;
+    }
+    if (const auto* v = std::get_if<Convolution>(&layer.op)) {
+        const double pixels = real(v->h + v->pad_top + v->pad_bottom) * real(v->w + v->pad_left + v->pad_right);
+        const double c = real(v->c), k = real(v->k);
+        return ((c + k) * (real(v->n) * pixels + 1) + k * c * real(v->r * v->s)) * kElement;
+    }
+    return Bytes{std::numeric_limits<double>::infinity()};
+}
+
 Errors too_large(const Layer& layer, Bytes needed, const EstimatedMachine& on) {
     return {{layer.name, fmt::format("its tensors take {}, more than the {} of {}", to_text(needed, 3),
                                      binary_text(on.memory), on.machine.name)}};
@@ -185,8 +202,9 @@ Result<const Estimator::SharedMachine*> Estimator::machine_for(const Layer& laye
 }
 
 Result<std::string> Estimator::note_of(const Layer& layer, const EstimatedMachine& on) const {
-    if (const Bytes needed = bytes_of_tensors(layer); on.memory > Bytes{} && needed > on.memory)
-        return tl::unexpected(too_large(layer, needed, on));
+    if (on.memory > Bytes{} && more_than_tensors(layer) > on.memory)
+        if (const Bytes needed = bytes_of_tensors(layer); needed > on.memory)
+            return tl::unexpected(too_large(layer, needed, on));
     std::string note;
     if (!on.plain[static_cast<std::size_t>(layer.hints.math.value_or(layer.precision))]) {
         auto pipe = pipe_for(layer, on.machine);

@@ -7,34 +7,44 @@ namespace gambrel {
 
 using namespace estimate_detail;
 
-Result<Figures> Estimator::figures_on(const EstimatedMachine& on, const Layer& layer) const {
-    const auto shown = [&](const Tile& tile, const TimedTraffic& p) {
-        const ShownBytes bytes = shown_bytes(p.traffic, layer);
-        return Figures{&on,        tile,   flop(layer),   bytes.l1,           bytes.l2,
-                       bytes.dram, p.time, name(p.bound), not_modelled(layer)};
-    };
-    if (options_.method == Method::paper || searches_tile()) {
-        const auto p = predicted(layer, on);
-        if (!p) return tl::unexpected(p.error());
-        return shown(p->mapping.cta, *p);
-    }
-    const Mapping m = mapping_of(layer, on);
-    const Occupancy fits = occupancy(on.inputs.limits, m);
-    if (Errors wrong = not_launchable(layer, m, fits, on.machine); !wrong.empty())
-        return tl::unexpected(std::move(wrong));
-    return shown(m.cta, timed_traffic(prepare(layer, m), fits, on.inputs));
+Errors Estimator::plan(const Layer& given, PlannedLayer& planned) {
+    const auto known = machine_for(given);
+    if (!known) return known.error();
+    // Counting references takes longer than comparing.
+    if (planned.on != **known) planned.on = **known;
+    const EstimatedMachine& on = *planned.on;
+    auto note = note_of(given, on);
+    if (!note) return note.error();
+    planned.note = std::move(*note);
+    planned.found = layer_by_algorithm(given, on);
+    planned.layer = planned.found ? planned.found.get() : &given;
+    if (options_.method == Method::paper || searches_tile()) return {};
+    planned.mapping = mapping_of(*planned.layer, on);
+    planned.fits = occupancy(on.inputs.limits, planned.mapping);
+    return not_launchable(*planned.layer, planned.mapping, planned.fits, on.machine);
 }
 
-Result<Figures> Estimator::figures(const Layer& given) {
-    const auto known = machine_for(given);
-    if (!known) return tl::unexpected(known.error());
-    const EstimatedMachine& on = ***known;
-    const auto note = note_of(given, on);
-    if (!note) return tl::unexpected(note.error());
-    const auto found = layer_by_algorithm(given, on);
-    auto shown = figures_on(on, found ? *found : given);
-    if (shown && !note->empty()) shown->reason += (shown->reason.empty() ? "" : "; ") + *note;
-    return shown;
+Result<Figures> Estimator::figures(const PlannedLayer& planned) const {
+    const EstimatedMachine& on = *planned.on;
+    const Layer& layer = *planned.layer;
+    const auto shown = [&](const Tile& tile, const TimedTraffic& p) {
+        const ShownBytes bytes = shown_bytes(p.traffic, layer);
+        Result<Figures> f(Figures{&on, tile, flop(layer), bytes.l1, bytes.l2, bytes.dram, p.time, name(p.bound),
+                                  not_modelled(layer)});
+        if (!planned.note.empty()) f->reason += (f->reason.empty() ? "" : "; ") + planned.note;
+        return f;
+    };
+    if (options_.method != Method::paper && !searches_tile())
+        return shown(planned.mapping.cta, timed_traffic(prepare(layer, planned.mapping), planned.fits, on.inputs));
+    const auto p = predicted(layer, on);
+    if (!p) return tl::unexpected(p.error());
+    return shown(p->mapping.cta, *p);
+}
+
+Result<Figures> Estimator::figures(const Layer& layer) {
+    PlannedLayer planned;
+    if (Errors wrong = plan(layer, planned); !wrong.empty()) return tl::unexpected(std::move(wrong));
+    return figures(planned);
 }
 
 Figures figures(const Estimate& e) {

@@ -2,20 +2,29 @@
 // choice and the time (src/delta/matrix_time.cpp) both need to know of a tile.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mapping/rules.hpp"
 
 namespace gambrel {
+namespace {
+
+// Inlined where tiles are compared, which functions that other rooms call are not.
+double charged_waves_by(const Calibration& fit, double even, double k, double overhead) {
+    const double shared = even + fit.wave_rounding * (std::ceil(even) - even);
+    if (even > 1) return shared;
+    return std::max(shared, std::min(1.0, (fit.gemm_split_chunk + overhead) / (k + overhead)));
+}
+double share_of_clock(double busy, double fed) { return fed > busy ? std::sqrt(busy / fed) : 1; }
+
+}  // namespace
 
 double tile_overhead(const MatrixGemm& library, FlopPerCycle rate) {
     return calibration().tile_overhead * (rate / library.full_rate);
 }
 
 double charged_waves(double even, double k, double overhead) {
-    const Calibration& fit = calibration();
-    const double shared = even + fit.wave_rounding * (std::ceil(even) - even);
-    if (even > 1) return shared;
-    return std::max(shared, std::min(1.0, (fit.gemm_split_chunk + overhead) / (k + overhead)));
+    return charged_waves_by(calibration(), even, k, overhead);
 }
 
 double flop_of_byte(const Architecture& architecture) {
@@ -37,7 +46,7 @@ double flop_in_fp16(Bytes element) {
     return element >= Bytes{1} ? half : half * half;
 }
 
-double powered_clock(Seconds busy, Seconds fed) { return fed > busy ? std::sqrt(busy / fed) : 1; }
+double powered_clock(Seconds busy, Seconds fed) { return share_of_clock(busy.value(), fed.value()); }
 
 namespace mapping_detail {
 namespace {
@@ -60,36 +69,41 @@ double l2_width(const Target& gpu) {
 
 Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target& gpu, Pipe pipe) {
     const MatrixGemm& library = *gpu.architecture.matrix_gemm;
+    const Calibration& fit = calibration();
     const Arithmetic& a = gpu.machine.pipes[pipe];
     const FlopPerCycle rate = a.dense ? a.dense->value : FlopPerCycle{2};
     const double macs = rate.value() / 2, width = l2_reached(gpu) * library.l2_reuse;
     const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
-    const double most_parts = std::max(1.0, std::floor(k / calibration().gemm_split_chunk));
+    const double most_parts = std::max(1.0, std::floor(k / fit.gemm_split_chunk));
     const Bytes element = element_size(layer.precision);
     const double cycles_of_byte = width > 0 ? k * element.value() / width : 0;
     const double overhead = tile_overhead(library, rate);
     const auto& boost = gpu.machine.clocks.boost;
-    const double cycles_of_sum = boost ? calibration().sum_of_parts * boost->value / Cycles{1} : 0;
+    const double cycles_of_sum = boost ? fit.sum_of_parts * boost->value / Cycles{1} : 0;
     // Cycles at boost clock in which the board feeds the multiplications, and a byte that L2 sends.
     const MatrixPower power = matrix_power(gpu.machine, gpu.architecture);
     const double cycles_of_flop = boost && power.fed > FlopRate{} ? boost->value.value() / power.fed.value() : 0;
     const double sums = static_cast<double>(view.m) * static_cast<double>(view.n) * static_cast<double>(view.batch);
     const double multiplied = 2 * sums * k * flop_in_fp16(element) * cycles_of_flop;
     const double sent = k * element.value() / std::max(1.0, library.l2_reuse) * power.byte * cycles_of_flop;
+    // An output of one of so many tiles: waves that are rounded up only add to it. Less than a rounding error is taken
+    // off, so that it is never above the time.
+    const double least_of_output = (1 - 1e-9) * (k + overhead) / (sms * macs);
     const Tile* best = &library.tiles.front();
-    double best_time = 0;
+    double best_time = std::numeric_limits<double>::infinity();
     for (const Tile& tile : library.tiles) {
         const double tiles = static_cast<double>(ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch);
+        const double edges = tiles * (tile.m + tile.n), fed = multiplied + edges * sent;
+        const double least = tiles * tile.m * tile.n * least_of_output;
+        if (edges * cycles_of_byte >= best_time || least * std::max(least, fed) > best_time * best_time) continue;
         const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
-        const double waves = charged_waves(tiles * parts / sms, k / parts, overhead);
+        const double waves = charged_waves_by(fit, tiles * parts / sms, k / parts, overhead);
         const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
-        const double edges = tiles * (tile.m + tile.n);
-        const double held = powered_clock(Seconds{busy}, Seconds{multiplied + edges * sent});
+        const double held = share_of_clock(busy, fed);
         const double time = std::max(busy / held, edges * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);
-        if (best_time == 0 || time < best_time) {
-            best = &tile;
-            best_time = time;
-        }
+        if (time >= best_time) continue;
+        best = &tile;
+        best_time = time;
     }
     return {best->m, best->n, 0};
 }

@@ -138,13 +138,6 @@ Errors suspects(const std::vector<std::string>& header, const std::set<std::stri
 
 std::string_view name(Column column) { return kSpellings[static_cast<std::size_t>(column)].names[0]; }
 
-std::string_view LayerColumns::cell(std::span<const std::string_view> cells, Column column) const {
-    std::string_view text = raw_cell(cells, column);
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
 Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, const std::string& where) {
     if (header.size() == 1)
         for (const auto& [separator, name] : {std::pair{';', "semicolons"}, {'\t', "tabs"}})

@@ -118,7 +118,12 @@ public:
         return static_cast<std::size_t>(at) < cells.size() ? cells[static_cast<std::size_t>(at)] : std::string_view();
     }
     // Without the spaces around it.
-    [[nodiscard]] std::string_view cell(std::span<const std::string_view> cells, Column column) const;
+    [[nodiscard]] std::string_view cell(std::span<const std::string_view> cells, Column column) const {
+        std::string_view text = raw_cell(cells, column);
+        while (text.starts_with(' ')) text.remove_prefix(1);
+        while (text.ends_with(' ')) text.remove_suffix(1);
+        return text;
+    }
     // Of rows without an `op`.
     [[nodiscard]] OperatorKind kind_by_default() const { return kind_by_default_; }
     // Columns that are passed through although they look like one that the table lacks.

@@ -151,6 +151,11 @@ const std::vector<std::string>& LayerTableReader::columns() const { return state
 const Errors& LayerTableReader::notes() const { return state_->notes; }
 std::span<const std::string_view> LayerTableReader::cells() const { return state_->record.fields; }
 std::size_t LayerTableReader::line() const { return state_->line_number(); }
+std::size_t LayerTableReader::offset() const { return state_->begin; }
+std::size_t LayerTableReader::line_at(std::size_t offset) const {
+    return state_->lines_dropped + state_->scanner.line_number(offset);
+}
+bool LayerTableReader::stays() const { return state_->window.reaches_end() && state_->record.unescaped.empty(); }
 
 std::string_view LayerTableReader::canonical_text() const {
     return state_->record.canonical && state_->reason.empty() ? state_->record.text : std::string_view();

@@ -198,7 +198,6 @@ private:
     }
     // Nothing, or 0, where it is not known.
     std::int64_t up_to(std::int64_t most, Column column) {
-        if (cell(column).empty()) return 0;
         const std::int64_t value = integer(column, 0);
         if (value < 0 || value > most)
             cells_.fault(fmt::format("{} is {}, expected 0 to {}", name(column), value, most));

@@ -151,6 +151,9 @@ TEST(Csv, numbers_are_spelled_as_fmt_spells_them) {
     for (const double value : {0.0, -0.0, 1.0, -7.0, 268435456.0, 999999999999999.0, 1e15, 1e16, 0x1p62, 0.5, 1e-7,
                                57.41, 1.0000000000000002, 99999999.5, 100000000.5, 999999999999999.9})
         check(value);
+    // Beyond 2^49 a quarter is between two numbers of one decimal that both read back to it: the even one.
+    for (const double value : {0x1p49 + 0.25, 0x1p49 + 0.75, 0x1p49 + 1.25, 999999999999999.125, 999999999999999.875})
+        check(value);
     // Up to 17 digits before and behind the point, and halves and quarters, which have few behind it.
     std::mt19937_64 random(1);
     for (int i = 0; i < 20'000; ++i) {
