@@ -23,17 +23,16 @@ double offsets_of_step(const TiledLaunch& c) {
 }
 
 // Instructions of one warp in a k-step that load the next tile and store it in shared memory. Where they pass registers
-// on their way, elements of a product that lie along k are stored one by one, each at its place in the transposed tile,
-// and so they are loaded unless their rows begin with sectors; others go by 16 bytes.
+// on their way, elements of a product that lie along k have addresses of their own, each in the transposed tile and,
+// unless their rows begin with sectors, in memory.
 double loads_of_step(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
-    constexpr double kLoadAndStore = 2, kVector = 4;
+    constexpr double kOthers = 2, kVector = 4;  // a load and a store
     const double a = static_cast<double>(m.cta.m) * m.cta.k / m.threads, b = a * m.cta.n / m.cta.m;
-    if (!c.layer.gemm || copied_past_registers(c)) return kLoadAndStore * (a + b) / std::clamp(m.a.vector, 1, 4);
+    if (!c.layer.gemm || copied_past_registers(c)) return kOthers * (a + b) / std::clamp(m.a.vector, 1, 4);
     const bool aligned = remainder_of(c.geometry.k * c.geometry.element.value(), kSector) == 0;
     const double along_k = c.gpu.calibration->instructions_along_k * (1 + (aligned ? 1 / kVector : 1));
-    const double others = kLoadAndStore / kVector;
-    return a * (m.a.k_major ? along_k : others) + b * (m.b.k_major ? along_k : others);
+    return a * (m.a.k_major ? along_k : kOthers) + b * (m.b.k_major ? along_k : kOthers);
 }
 
 // Instructions of one warp in a k-step: multiplications, fragments from shared memory (16 bytes a thread), loads and
