@@ -140,6 +140,7 @@ struct Mapping {
     std::int32_t threads = 0;      // of a CTA
     std::int32_t registers = 0;    // of a thread
     std::int32_t spilled = 0;      // values of a thread that found no register
+    std::int32_t vector_step = 0;  // of a product with several vectors and no tiles: elements of k that a CTA waits for
     Bytes shared_memory;           // of a CTA, all stages
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile

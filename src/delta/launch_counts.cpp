@@ -228,8 +228,6 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.asynchronous = c.mapping.a.asynchronous;
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
-    // Before parts add to the outputs in order, what tells whose turn it is must be cleared.
-    if (n.gemm && n.parts > 1) ++n.launches;
     n.groups = c.layer.groups;
     count_cold_start(c, n);
     n.call = fixed_overhead(c);

@@ -13,13 +13,16 @@ Term longest_work(const TimeTerms& terms) {
         terms, {Term::compute, Term::issue, Term::latency, Term::shared, Term::l1, Term::l2, Term::dram, Term::link});
 }
 
-// A product of a matrix with few vectors: a CTA has eight rows of the matrix and reads all vectors for them.
+// A product of a matrix with few vectors: a CTA has eight rows of the matrix, or where these lie side by side one for
+// each thread, and reads all vectors for them.
 void prepare_vectors(const Gemm& g, Precision precision, PreparedLayer& prepared) {
     constexpr double kRows = 8;
+    const bool along_k = g.n > g.m ? g.b_transposed : !g.a_transposed;
+    const double rows_of_cta = along_k ? kRows : prepared.mapping.threads;
     const double vectors = static_cast<double>(std::min(g.m, g.n)), rows = static_cast<double>(std::max(g.m, g.n));
-    const double k = static_cast<double>(g.k), ctas = std::ceil(rows / kRows);
+    const double k = static_cast<double>(g.k), ctas = std::ceil(rows / rows_of_cta);
     prepared.l1.a += vectors * k * static_cast<double>(g.batch) * (ctas - 1) * element_size(precision);
-    if (const std::int32_t step = prepared.mapping.cta.k; step > 0) prepared.steps_in_turn = std::ceil(k / step);
+    if (const std::int32_t step = prepared.mapping.vector_step; step > 0) prepared.steps_in_turn = std::ceil(k / step);
 }
 
 }  // namespace
@@ -28,7 +31,7 @@ Regime regime_of_untiled(const PreparedLayer& layer) {
     if (const auto* a = std::get_if<Attention>(&layer.op))
         return a->q_len == 1 ? Regime::attention_decode : Regime::attention;
     if (std::holds_alternative<MixtureOfExperts>(layer.op)) return Regime::experts;
-    const bool of_few_vectors = layer.mapping.cta.k > 0;
+    const bool of_few_vectors = layer.mapping.vector_step > 0;
     const bool convolution = layer.mapping.family == KernelFamily::depthwise || layer.steps_in_turn > 0;
     if (convolution && !of_few_vectors) return Regime::direct;
     // Kernels that go through a tensor in order have 256 threads and read it once.

@@ -26,7 +26,7 @@ void stream_matrix(Mapping& m, const Layer& layer) {
     m.threads = 256;
     m.registers = 32;
     m.layout = layer.layout;
-    if (takes_several_vectors(layer)) m.cta.k = 32;
+    if (takes_several_vectors(layer)) m.vector_step = 32;
 }
 
 }  // namespace gambrel::mapping_detail
