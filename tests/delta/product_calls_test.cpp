@@ -71,6 +71,18 @@ TEST(ProductsWithFewVectors, read_them_for_every_eight_rows_of_the_matrix) {
     EXPECT_NEAR(l1(10, 49, 1024, "gemmSN_TN_kernel_64addr<float, 128, 16, 2, 4, 10, 11>"), 505e3, 0.05 * 505e3);
     EXPECT_NEAR(l1(4, 3072, 768, "gemmSN_TN_kernel_64addr<float, 128, 16, 2, 4, 4, 4>"), 14.5e6, 0.05 * 14.5e6);
     EXPECT_NEAR(l1(1, 4096, 8192, "gemv2T_kernel_val<int, int, float>"), 151e6, 0.02 * 151e6);
+    // Where rows lie side by side, a CTA has one for each of its 256 threads.
+    const Gemm beside{.m = 1, .n = 4096, .k = 8192};
+    EXPECT_EQ(predicted("a100-sxm4-80gb", beside).traffic.l1.a, Bytes{4.0 * (4096 * 8192 + 16 * 8192)});
+}
+
+// With five to fourteen vectors of 1,024 elements: 20 to 30 us in a profile, whatever their number.
+TEST(ProductsWithFewVectors, wait_for_every_32_elements_of_k) {
+    Layer layer = layer_of(Gemm{.m = 10, .n = 49, .k = 1024, .b_transposed = true});
+    layer.hints.kernel = "gemmSN_TN_kernel_64addr<float, 128, 16, 2, 4, 10, 11>";
+    layer.hints.cold = true;
+    const Machine& a100 = machine("a100-sxm4-80gb");
+    EXPECT_NEAR(predict(layer, a100, *model_inputs(a100, Frequency{1155e6})).time.value(), 25e-6, 10e-6);
 }
 
 }  // namespace

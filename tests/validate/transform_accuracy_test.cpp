@@ -49,8 +49,8 @@ TEST_F(TransformAccuracy, of_the_time_of_tiles_by_fourier) {
         {{"v100-sxm2-16gb", 13.3}, {"titan-v", 12.1}, {"t4", 16.1}, {"m60", 16.6}, {"k80", 21.4}, {"grid-k520", 24.7}});
 }
 
-// At 0.7 of the DRAM bandwidth whatever the length of a row, and as many passes for 64 points as for 32: 18.7, 28.8, 20.4,
-// 24.2, 19.5 and 19.3 %.
+// At 0.7 of the DRAM bandwidth whatever the length of a row, and as many passes for 64 points as for
+// 32: 18.7, 28.8, 20.4, 24.2, 19.5 and 19.3 %.
 TEST_F(TransformAccuracy, of_the_time_of_whole_images_by_fourier) {
     expect_errors(
         "FFT", 20e-6,
