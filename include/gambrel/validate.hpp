@@ -29,7 +29,8 @@ struct ValidationRow {
     std::uint64_t shape = 0;                   // a hash of all sizes; rows of one shape share it
     double roof_compute = 0, roof_memory = 0;  // s; FLOP and compulsory bytes at the peaks of the row's GPU; 0: unknown
     double least_compute = 0;                  // s; FLOP that its kernel does at the peak of its pipe; 0: unknown
-    double time_low = 0, time_high = 0;        // s; the interval that our prediction carries
+    double least_memory = 0;  // s; what of its tensors does not fit into L2 at the bandwidth of DRAM; 0: unknown
+    double time_low = 0, time_high = 0;                   // s; the interval that our prediction carries
     std::array<double, kValidatedQuantities> measured{};  // 0: the row does not say
     std::array<std::array<double, kValidatedQuantities>, kEstimateSources>
         predicted{};  // by EstimateSource; 0: not asked for
@@ -93,6 +94,8 @@ Result<Validation> validate(const LayerTable& table, const ValidationOptions& op
 // Rows whose measured time is shorter than their GPU needs for their FLOP in the precision that they are taken for:
 // they are of another precision, another GPU, or an algorithm with fewer multiplications.
 std::size_t faster_than_peak(const Validation& validation);
+// The same for their tensors and the bandwidth of DRAM, beyond what L2 can hold from one call to the next.
+std::size_t faster_than_memory(const Validation& validation);
 std::vector<HeldOutErrors> held_out_errors(const Validation& validation);
 
 // The two papers joined: the same kernels measured by counters, modelled and simulated, as rows of one run. The phase

@@ -104,6 +104,7 @@ std::optional<AtClock<Q>> FactFields::at_clock(const std::string& key) {
     template std::optional<AtClock<Q>> FactFields::at_clock<Q>(const std::string&);
 GAMBREL_INSTANTIATE(Bytes)
 GAMBREL_INSTANTIATE(Cycles)
+GAMBREL_INSTANTIATE(Seconds)
 GAMBREL_INSTANTIATE(Bandwidth)
 GAMBREL_INSTANTIATE(FlopRate)
 GAMBREL_INSTANTIATE(Frequency)

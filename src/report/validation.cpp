@@ -138,16 +138,24 @@ std::string unread_text(const Errors& unread) {
 // A few such rows are boards with another clock or a counter that slipped; many are a table that was misread.
 std::string impossible_rows(const Validation& v, const TextStyle& style) {
     constexpr double kMany = 0.05;
-    const std::size_t rows = faster_than_peak(v);
-    if (static_cast<double>(rows) <= kMany * static_cast<double>(v.rows.size())) return {};
+    std::string text;
+    const auto say = [&](std::size_t rows, const std::string& why) {
+        if (static_cast<double>(rows) <= kMany * static_cast<double>(v.rows.size())) return;
+        const auto sentence =
+            fmt::format("{} of {} took less time than {}.", count_text(rows), plural(v.rows.size(), "row"), why);
+        text +=
+            "\n" + fmt::format("{}\n", fmt::join(wrapped(printable(sentence, !style.unicode), style.width, 2), "\n"));
+    };
     std::set<std::string> precisions;
     for (const ValidationRow& row : v.rows) precisions.insert(row.precision);
-    const std::string sentence = fmt::format(
-        "{} of {} took less time than their GPU needs for their FLOP in {}: they were measured in another precision "
-        "(--precision, or a column of that name), on another GPU, or by an algorithm with fewer multiplications.",
-        count_text(rows), plural(v.rows.size(), "row"), fmt::join(precisions, ", "));
-    std::string text = "\n";
-    for (const std::string& line : wrapped(printable(sentence, !style.unicode), style.width, 2)) text += line + "\n";
+    say(faster_than_peak(v),
+        fmt::format("their GPU needs for their FLOP in {}: they were measured in another precision "
+                    "(--precision, or a column of that name), on another GPU, or by an algorithm "
+                    "with fewer multiplications",
+                    fmt::join(precisions, ", ")));
+    say(faster_than_memory(v),
+        "the DRAM of their GPU needs to move their tensors, beyond what L2 can hold: sizes, precision or GPU are not "
+        "those of the table, or tensors that are counted several times are one");
     return text;
 }
 
@@ -219,6 +227,7 @@ std::string validation_json(const Validation& v, const std::vector<HeldOutErrors
     out["rows"] = v.rows.size();
     out["left_out"] = v.skipped;
     out["faster_than_peak"] = faster_than_peak(v);
+    out["faster_than_memory"] = faster_than_memory(v);
     if (v.partial) out["partial"] = true;
     for (const FoundDrift& d : v.drifts)
         out["host_drift"].push_back({{"gpu", printable(d.gpu)},

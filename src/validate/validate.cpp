@@ -162,6 +162,8 @@ private:
         if (compute) out.roof_compute += flop(layer) / compute->value / Seconds{1};
         if (memory)
             out.roof_memory += (once.input + once.filter + once.output + once.bias) / memory->value / Seconds{1};
+        const Bytes beyond_l2 = once.read + once.written - e.on->inputs.l2_capacity;
+        if (memory) out.least_memory += std::max(Bytes{}, beyond_l2) / memory->value / Seconds{1};
         if (e.interval) out.time_low += e.interval->low.value(), out.time_high += e.interval->high.value();
     }
     EstimatorOptions with(Method method) const {
@@ -232,13 +234,21 @@ ErrorSummary summary(const std::vector<ValidationRow>& rows, ValidatedQuantity q
     return s;
 }
 
-std::size_t faster_than_peak(const Validation& v) {
-    constexpr double kBoards = 0.95;  // of one name clock a few percent apart
-    return static_cast<std::size_t>(std::count_if(v.rows.begin(), v.rows.end(), [](const ValidationRow& row) {
+namespace {
+
+// Boards of one name clock a few percent apart.
+std::size_t faster_than(double ValidationRow::*least, double share, const Validation& v) {
+    return static_cast<std::size_t>(std::count_if(v.rows.begin(), v.rows.end(), [&](const ValidationRow& row) {
         const double time = row.measured[static_cast<std::size_t>(ValidatedQuantity::time)];
-        return time > 0 && time < kBoards * row.least_compute;
+        return time > 0 && time < share * row.*least;
     }));
 }
+
+}  // namespace
+
+std::size_t faster_than_peak(const Validation& v) { return faster_than(&ValidationRow::least_compute, 0.95, v); }
+// A bandwidth may be one that a benchmark reached.
+std::size_t faster_than_memory(const Validation& v) { return faster_than(&ValidationRow::least_memory, 0.85, v); }
 
 Result<Validation> validate(const LayerTable& table, const ValidationOptions& options) {
     const std::vector<Found> found = measured_columns(table.columns);
