@@ -212,8 +212,9 @@ struct Architecture {
     // Of a product's operand that lies along k a step takes a short piece of each row. Bytes that DRAM could have moved
     // in the time that it loses for each piece by opening another of its own rows; fitted. 0: not seen.
     Bytes dram_row_change;
-    // Where both operands come so and L1 keeps no lines: elements of k, over those that L2 holds of all rows in flight,
-    // at which CTAs have drifted so far apart that they find half of each other's sectors; fitted. 0: not seen.
+    Bytes dram_row;  // length of such a row: pieces of several rows of the operand lie in one where these are shorter
+    // Where both operands come so and L1 keeps no lines: after how many steps CTAs of which L2 holds one step have
+    // drifted so far apart that they find half of each other's sectors; fitted. 0: not seen.
     double single_sector_drift = 0;
     double issue_slots = 1;  // of an instruction on the CUDA cores; fitted
     // Of one FP32 FLOP on the CUDA cores with all of them busy, all of the board's power counted, in pJ; fitted. 0: not

@@ -31,7 +31,6 @@ struct Calibration {
     double tap_offsets = 0, sliced_step = 0, fft_reach = 0, fft_slots = 0, transpose_reach = 0, scalar_load_slots = 0,
            engine_load_slots = 0, fragment_wavefronts = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
-    Bytes dram_page;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_surge = 0, half_width_energy = 0, ecc_refetch = 0;
     double quantization_passes = 0, drift_waves = 0, l2_out_of_step = 0;

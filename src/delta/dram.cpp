@@ -132,23 +132,25 @@ bool shares_sectors(const TiledLaunch& c) {
     return c.gpu.architecture->single_sector_drift > 0 && by_sectors(c, c.mapping.a) && by_sectors(c, c.mapping.b);
 }
 
-// CTAs that read the same rows find each other's sectors in L2 while they are at nearly the same place of k. L2 holds
-// `held` elements of k of all rows in flight, and the longer k is, the further CTAs have drifted apart.
+// CTAs that read the same rows find each other's sectors in L2 while they are at nearly the same place of k. They drift
+// apart step by step, and have lost each other once they are further apart than the steps that L2 holds of all CTAs in
+// flight. Next to a CTA in the order of launches runs another one of its panel. The next one that reads the same part of
+// the walked operand comes a panel later, and the drift has gone on for as many waves.
 Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s) {
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
     const Tile& tile = c.mapping.cta;
-    const double flight = c.resident * c.gpu.sms, panels = std::clamp(flight / o.line, 1.0, o.panels);
-    const double along = std::min(o.line, flight) * (rows_first ? tile.m : tile.n);
-    const double across = panels * (rows_first ? tile.n : tile.m);
-    const double held = c.gpu.usable_l2() / ((along + across) * c.geometry.element);
-    const double k = static_cast<double>(c.grid.k_steps) * tile.k;
-    const double apart = k / (k + c.gpu.architecture->single_sector_drift * held);
+    const double ctas = o.line * o.panels, flight = c.resident * c.gpu.sms;
+    const double in_flight = std::min(flight, ctas * static_cast<double>(c.grid.split_k));
+    const double held = c.gpu.usable_l2() / (in_flight * (tile.m + tile.n) * Bytes{kSector});
+    const double halfway = c.gpu.architecture->single_sector_drift * held * held;
+    const auto lost = [&](double steps) { return steps / (steps + halfway); };
+    const auto steps = static_cast<double>(c.grid.k_steps);
     const Bytes walked = (rows_first ? c.geometry.a.unique : c.geometry.b.unique) / c.geometry.batch;
     const double part = 1.0 / static_cast<double>(c.grid.split_k);
     const bool stays = walked * part <= c.gpu.calibration->panel_share * c.gpu.usable_l2();
-    const double together = std::max(1.0, std::min(s.together, o.panels));
-    const double of_walked = stays ? 1 : together + (o.panels - together) * apart;
-    const double of_panel = 1 + (o.line - 1) * apart;
+    const double together = std::max(1.0, std::min(s.together, o.panels)), waves = std::max(1.0, ctas / flight);
+    const double of_walked = stays ? 1 : together + (o.panels - together) * lost(steps * waves);
+    const double of_panel = 1 + (o.line - 1) * lost(steps);
     return rows_first ? Reads{of_walked, of_panel} : Reads{of_panel, of_walked};
 }
 
@@ -174,7 +176,7 @@ double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened) {
 double sector_reach(const TiledLaunch& c, const WarpLoad& load) {
     if (!along_k(c, load)) return 1;
     const Bytes pitch = c.geometry.k * c.geometry.element;
-    return reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, pitch / c.gpu.calibration->dram_page));
+    return reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, pitch / c.gpu.architecture->dram_row));
 }
 
 void dram_traffic(const TiledLaunch& c, Traffic& traffic) {

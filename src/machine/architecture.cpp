@@ -43,6 +43,7 @@ void read_l1(Section s, Architecture& a) {
 
 void read_dram(Section s, Architecture& a) {
     a.dram_row_change = s.quantity<Bytes>("row_change");
+    a.dram_row = s.quantity<Bytes>("row");
     a.single_sector_drift = s.number("single_sector_drift", 0, 1e6);
     s.finish();
 }

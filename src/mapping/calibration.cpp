@@ -63,7 +63,6 @@ constexpr Field kFields[] = {
     {"power_surge", &C::power_surge},
     {"half_width_energy", &C::half_width_energy},
     {"ecc_refetch", &C::ecc_refetch},
-    {"dram_page", &C::dram_page},
     {"quantization_passes", &C::quantization_passes},
     {"drift_waves", &C::drift_waves},
     {"l2_out_of_step", &C::l2_out_of_step},

@@ -128,5 +128,28 @@ TEST(SingleSectors, are_shared_the_less_the_longer_k_is) {
     EXPECT_LT(row(267).traffic.reads_of_a, 1.4);
 }
 
+// In flight are 160 CTAs of 64x64 or 80 of 32x128, of which L2 holds 3 and 5 steps.
+TEST(SingleSectors, are_lost_later_by_kernels_of_which_l2_holds_more_steps) {
+    const auto lost = [](const char* kernel) {
+        const Gemm gemm{.m = 2048, .n = 8192, .k = 4096, .b_transposed = true};
+        const Traffic t = predicted_on("p4", product(gemm, kernel)).traffic;
+        const bool small = std::string_view(kernel).find("64x64") != std::string_view::npos;
+        const double ctas_of_panel = small ? 8192 / 64 : 8192 / 32;
+        return (t.reads_of_a - 1) / (ctas_of_panel - 1);
+    };
+    EXPECT_GT(lost("maxwell_sgemm_64x64_tn"), 2 * lost("maxwell_sgemm_32x128_tn"));
+}
+
+// The operand along which CTAs walk meets its next readers a panel later: with more waves more of it is lost.
+TEST(SingleSectors, of_the_walked_operand_are_lost_with_every_wave) {
+    const auto lost = [](std::int64_t m) {
+        const Gemm gemm{.m = m, .n = 1024, .k = 4096, .b_transposed = true};
+        const double together = 1024.0 / 64 / 160, panels = static_cast<double>(m) / 64;
+        const double reads = predicted_on("p4", product(gemm, "maxwell_sgemm_64x64_tn")).traffic.reads_of_b;
+        return (reads - panels * together) / (panels - panels * together);
+    };
+    EXPECT_GT(lost(64 * 64), 1.5 * lost(64 * 10));
+}
+
 }  // namespace
 }  // namespace gambrel
