@@ -220,7 +220,7 @@ struct Architecture {
     // Of one FP32 FLOP on the CUDA cores with all of them busy, all of the board's power counted, in pJ; fitted. 0: not
     // known; the board is taken to hold its clock.
     double flop_energy = 0;
-    double byte_energy = 0;  // of a byte that L2 sends, in pJ; fitted. 0: Calibration::byte_energy FLOP
+    double dram_byte_energy = 0;  // of a byte that DRAM moves, in pJ, losses of the board included. 0: not known
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.
     Cycles issue_interval;

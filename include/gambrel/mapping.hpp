@@ -54,8 +54,6 @@ struct MatrixPower {
     FlopRate fed;
     double byte = 0;
 };
-// FP32 FLOP on CUDA cores that take the energy of a byte that L2 sends.
-double flop_of_byte(const Architecture& architecture);
 MatrixPower matrix_power(const Machine& machine, const Architecture& architecture);
 // FP16 FLOP that take the energy of one FLOP of such elements, by Calibration::half_width_energy.
 double flop_in_fp16(Bytes element);

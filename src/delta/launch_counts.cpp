@@ -189,6 +189,15 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
              n.stored + filled;
 }
 
+// In FP32 FLOP of the same energy: what is multiplied, what L2 sends, and what DRAM moves. A row of DRAM that is opened
+// takes energy as it takes time, so that its bytes are those of its time.
+Flops fed(const TiledLaunch& c, const LaunchCounts& n) {
+    const Architecture& a = *c.gpu.architecture;
+    Flops all = n.ctas * n.multiplied + Flops{c.gpu.calibration->byte_energy * n.l2.value()};
+    if (a.flop_energy > 0) all += Flops{a.dram_byte_energy / a.flop_energy * n.dram.value()};
+    return all;
+}
+
 Seconds fixed_overhead(const TiledLaunch& c) {
     if (!c.layer.timing || kernels_alone(c.layer)) return {};
     if (*c.layer.timing == Timing::call) return c.gpu.architecture->library_call;
@@ -223,8 +232,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
-    if (n.gemm && n.pipe == Pipe::fp32)
-        n.fed = n.ctas * n.multiplied + Flops{flop_of_byte(*c.gpu.architecture) * n.l2.value()};
+    if (n.gemm && n.pipe == Pipe::fp32) n.fed = fed(c, n);
     n.asynchronous = c.mapping.a.asynchronous;
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;

@@ -104,7 +104,7 @@ Seconds matrix_fed_time(const TiledLaunch& c) {
     const OperandTraffic sent = sent_by_l2(c, c.layer.l1);
     const double flop = 2 * g.m * g.n * g.k * static_cast<double>(c.grid.batch);
     double multiplied = flop * flop_in_fp16(g.element);
-    if (sums_outside(c)) multiplied += flop / kSummedInside * power.byte / flop_of_byte(*c.gpu.architecture);
+    if (sums_outside(c)) multiplied += flop / kSummedInside * power.byte / c.gpu.calibration->byte_energy;
     return Flops{multiplied + power.byte * (sent.a + sent.b).value()} / power.fed;
 }
 

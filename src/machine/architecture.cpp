@@ -42,9 +42,10 @@ void read_l1(Section s, Architecture& a) {
 }
 
 void read_dram(Section s, Architecture& a) {
-    a.dram_row_change = s.quantity<Bytes>("row_change");
-    a.dram_row = s.quantity<Bytes>("row");
-    a.single_sector_drift = s.number("single_sector_drift", 0, 1e6);
+    a.dram_byte_energy = s.number("byte_energy_pj", 0, 10'000);
+    a.dram_row_change = s.quantity_or_none<Bytes>("row_change");
+    a.dram_row = s.quantity_or_none<Bytes>("row");
+    a.single_sector_drift = s.number("single_sector_drift", 0, 1e6, false);
     s.finish();
 }
 
@@ -184,7 +185,6 @@ Result<Architecture> parse_architecture(std::string_view text, std::string_view 
         to.issue_slots = s.number("slots_per_instruction", 0.1, 10);
         to.issue_interval = s.quantity_or_none<Cycles>("interval");
         to.flop_energy = s.number("flop_energy_pj", 0, 1000, false);
-        to.byte_energy = s.number("byte_energy_pj", 0, 10'000, false);
         s.finish();
     });
     section("cuda_cores", read_cuda_cores);

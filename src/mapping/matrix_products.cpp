@@ -27,16 +27,11 @@ double charged_waves(double even, double k, double overhead) {
     return charged_waves_by(calibration(), even, k, overhead);
 }
 
-double flop_of_byte(const Architecture& architecture) {
-    if (architecture.byte_energy <= 0) return calibration().byte_energy;
-    return architecture.byte_energy / architecture.flop_energy;
-}
-
 MatrixPower matrix_power(const Machine& machine, const Architecture& architecture) {
     if (!architecture.matrix_gemm || architecture.matrix_gemm->flop_energy <= 0 || !machine.board_power) return {};
     const double flop = architecture.matrix_gemm->flop_energy;
     return {FlopRate{machine.board_power->value / (flop * 1e-12)},
-            flop_of_byte(architecture) * architecture.flop_energy / flop};
+            calibration().byte_energy * architecture.flop_energy / flop};
 }
 
 double flop_in_fp16(Bytes element) {
