@@ -232,6 +232,8 @@ struct Architecture {
     Seconds product_launch;
     // cuDNN's engines take the narrow tile where the wide one would have fewer than two CTAs for an SM.
     bool engines_fill_sms = false;
+    // cuDNN's depthwise kernel has a CTA for each image and channel; false: for 1,024 outputs in their order.
+    bool depthwise_by_planes = false;
     // cuDNN has no kernels with precomputed offsets, so that its engines run both implicit algorithms.
     bool engines_only = false;
     // A thread of cuDNN's engines waits so long for each of its pixels, and once for all its filters of a step,

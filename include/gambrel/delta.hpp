@@ -208,6 +208,7 @@ struct PreparedLayer {
     OperandTraffic shared, l1;
     OperandTraffic l2, dram;   // of layers without tiles, whose traffic no cache changes
     double steps_in_turn = 0;  // of such layers: steps of a CTA that each wait for memory before the next one begins
+    double plane = 0, tap_rows = 0;  // of depthwise layers: outputs of an image and channel, rows of a filter
     bool gemm = false;
     // Of layers without tiles, whose work depends on the GPU: what mapping and shape do not say yet.
     std::variant<std::monostate, Streaming, Attention, MixtureOfExperts, AllReduce> op;

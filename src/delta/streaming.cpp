@@ -125,15 +125,38 @@ double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h,
     return std::max(0.0, 1 - h.usable_l2() * c.kept / footprint);
 }
 
-// A thread for each output loops over its taps, as cuDNN's direct kernels do. Where threads lie a stride apart, a load
-// has as many times the sectors, and takes the slots of as many loads.
-Seconds depthwise_issue(const PreparedLayer& layer, const ModelInputs& h) {
-    if (layer.mapping.family != KernelFamily::depthwise) return {};
+// A warp of a depthwise kernel has an output for each lane and loops over its taps, as cuDNN's direct kernels do. Where
+// threads lie a stride apart, a load has as many times the sectors, and takes the slots of as many loads.
+struct DepthwiseWarps {
+    double count = 0, slots = 0;    // of each: for its outputs
+    double starts = 0, start = 0;   // how many have to find out where they are, and the slots of that
+    double ctas = 0, in_turn = 0;   // outputs of a thread of a CTA, one after the other
+};
+DepthwiseWarps depthwise_warps(const PreparedLayer& layer, const ModelInputs& h) {
+    constexpr double kWarp = 32;
     const Calibration& fit = *h.calibration;
     const double outputs = std::max(1.0, layer.dram.c / element_size(layer.precision));
     const double loads = layer.l1.a / element_size(layer.precision) / outputs;
-    const double slots = fit.direct_start + fit.direct_channel + fit.direct_tap * loads;
-    return Cycles{outputs / 32 * slots / (h.schedulers * h.sms)} / h.clock;
+    DepthwiseWarps w{outputs / kWarp, fit.direct_channel + fit.direct_tap * loads, outputs / kWarp, fit.direct_start};
+    if (!h.architecture->depthwise_by_planes || layer.plane <= 0) return w;
+    // The threads of a CTA go through a plane side by side, and those beyond its end do nothing.
+    w.ctas = outputs / layer.plane;
+    w.in_turn = std::ceil(layer.plane / layer.mapping.threads);
+    w.count = w.ctas * std::ceil(layer.plane / kWarp);
+    w.starts = std::min(w.count, w.ctas * layer.mapping.threads / kWarp);
+    return w;
+}
+Seconds depthwise_issue(const DepthwiseWarps& w, const ModelInputs& h) {
+    return Cycles{(w.count * w.slots + w.starts * w.start) / (h.schedulers * h.sms)} / h.clock;
+}
+// For each of its outputs a thread waits for L2: once, or where L1 keeps nothing once for every row of taps, for the
+// filter's rows too before the first output.
+Seconds depthwise_waits(const DepthwiseWarps& w, const PreparedLayer& layer, const ModelInputs& h) {
+    if (w.ctas <= 0) return {};
+    const double waits = h.architecture->l1_keeps_global_loads ? w.in_turn : layer.tap_rows * (w.in_turn + 1);
+    const Cycles issued{(w.start + w.in_turn * w.slots) * h.calibration->issue_interval};
+    const double at_once = std::max(1.0, std::floor(h.limits.max_warps * 32 / layer.mapping.threads));
+    return std::max(1.0, w.ctas / (h.sms * at_once)) * (issued + waits * h.l2_latency) / h.clock;
 }
 
 }  // namespace
@@ -150,8 +173,10 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     traffic.dram *= missed(layer.dram.total(), layer, h, c);
     if (s) add_second_reading(*s, layer, h, traffic);
     t[Term::compute] = layer.flop / rate;
+    const bool depthwise = layer.mapping.family == KernelFamily::depthwise;
+    const DepthwiseWarps warps = depthwise ? depthwise_warps(layer, h) : DepthwiseWarps{};
     t[Term::issue] = s ? std::max({row_time(*s, layer, h, c), atomics_time(*s, h, c), series_time(*s, h, c)})
-                       : depthwise_issue(layer, h);
+                       : depthwise_issue(warps, h);
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
     t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);
@@ -165,7 +190,8 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     }
     // Such a step loads, and the next one waits until it has stored.
     constexpr double kWaits = 2;
-    t[Term::latency] = layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
+    t[Term::latency] = depthwise ? depthwise_waits(warps, layer, h)
+                                 : layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
     if (s)
         t[Term::latency] = std::max({t[Term::latency], in_turn_time(*s, traffic, h), waits_in_rows(*s, h),
                                      waits_in_columns(*s, h), s->lone_waits * h.dram_latency / h.clock});

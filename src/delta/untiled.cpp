@@ -59,6 +59,8 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
         const Bytes asked = prepared.flop.value() / 2 * element_size(layer.precision) * apart;
         prepared.l1.a = std::max(once.read, asked);
         prepared.l2.a = std::max(once.read, std::min(asked, once.read * most));
+        if (layer.pass == Pass::fwd) prepared.plane = static_cast<double>(v->p() * v->q());
+        prepared.tap_rows = static_cast<double>(v->r);
     }
     // One channel in and out: a CTA has an image and goes along it by as many pixels as it has threads.
     if (const auto* v = std::get_if<Convolution>(&layer.op); v && prepared.mapping.family == KernelFamily::streaming)

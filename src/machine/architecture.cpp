@@ -59,6 +59,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
+    a.depthwise_by_planes = s.flag("depthwise_by_planes", false);
     a.engines_only = s.flag("engines_only", false);
     a.engine_wait = s.quantity_or_none<Cycles>("engine_wait");
     a.engine_wait_later = s.quantity_or_none<Cycles>("engine_wait_later");

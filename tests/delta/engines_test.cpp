@@ -198,13 +198,14 @@ TEST(Calls, by_fft_read_check_bits_beside_their_spectra) {
 }
 
 // 16 x 384 x 28 x 28, 3 x 3, a filter a channel: 0.34 ms on T4, of which its 38 MB of DRAM explain 0.16.
-TEST(Depthwise, layers_take_the_slots_of_a_thread_for_each_output) {
+// 784 outputs of a plane are 25 warps' worth, gone through by the eight warps of its CTA.
+TEST(Depthwise, layers_take_the_slots_of_a_warp_for_each_32_outputs) {
     Convolution v = square(16, 384, 28, 384, 3, 1);
     v.groups = 384;
     const Prediction p = kClockedT4.predicted(called(v, "IMPLICIT_GEMM"));
     EXPECT_EQ(p.bound, Term::issue);
-    const double warps = 16.0 * 384 * 28 * 28 / 32, slots = 88 + 24 + 9 * 14;
-    EXPECT_NEAR(p.terms[Term::issue].value(), warps * slots / (40 * 4) / 585e6, 1e-9);
+    const double slots = 16.0 * 384 * (25 * (24 + 9 * 14) + 8 * 88);
+    EXPECT_NEAR(p.terms[Term::issue].value(), slots / (40 * 4) / 585e6, 1e-9);
 }
 
 // 16 x 384 x 28 x 28 with stride 2: 97 cycles of an SM for 32 outputs on M60, where those of stride 1 take 48.
