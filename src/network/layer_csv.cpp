@@ -176,7 +176,7 @@ bool LayerTableReader::next() {
 void LayerTableReader::read(LayerRow& row) const {
     if (state_->reason.empty()) {
         row.reason.clear();
-        return read_row(row, cells(), state_->columns, state_->options, state_->memo);
+        return read_row(row, {cells(), canonical_text()}, state_->columns, state_->options, state_->memo);
     }
     row.reason = state_->reason;
     row.layers.clear();
