@@ -27,10 +27,11 @@ double factor(double run, double element, const Matrix& x, std::int32_t alignmen
     double grain = alignment;
     if (alignment <= 0) {
         const auto length = static_cast<std::int64_t>(run) * e;
-        grain = static_cast<double>(grain_of((x.pitch * e) | std::max<std::int64_t>(length, 1)));
-        // Then nothing is to be rounded up in sectors().
-        if (x.parts <= 1 && static_cast<double>(length) == bytes)
-            return (bytes + kSector - grain) / kSector * kSector / bytes;
+        const std::int64_t starts = grain_of((x.pitch * e) | std::max<std::int64_t>(length, 1));
+        grain = static_cast<double>(starts);
+        // Then nothing is to be rounded up in sectors(), and parts of a split are alike.
+        const bool alike = x.parts <= 1 || (x.part * e) % starts == 0;
+        if (alike && static_cast<double>(length) == bytes) return (bytes + kSector - grain) / kSector * kSector / bytes;
     }
     grain = std::min(grain, kSector);
     double total = sectors(bytes, grain);
