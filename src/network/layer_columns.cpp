@@ -1,6 +1,7 @@
 #include "network/layer_columns.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <set>
 
