@@ -104,9 +104,9 @@ public:
     // The figures of that estimate without the rest of it, for long tables. Not by simulation.
     Result<Figures> figures(const Layer& layer);
     // The same in two steps, so that many layers can go through each of them together: the code of both is more than a
-    // core's first cache holds. The first overwrites `planned` and says what is wrong, if anything is.
+    // core's first cache holds. Each overwrites its last argument and says what is wrong, if anything is.
     Errors plan(const Layer& layer, PlannedLayer& planned);
-    [[nodiscard]] Result<Figures> figures(const PlannedLayer& planned) const;
+    Errors figures(const PlannedLayer& planned, Figures& shown) const;
     [[nodiscard]] const EstimatorOptions& options() const { return options_; }
     void set_simulation(SimulationOptions options) { options_.simulation = std::move(options); }
 
@@ -115,8 +115,8 @@ private:
     static constexpr std::size_t kMostKnown = 256;
     using SharedMachine = std::shared_ptr<const EstimatedMachine>;
     Result<const SharedMachine*> machine_for(const Layer& layer);
-    // Why a machine cannot run a layer, or a note that it computes in another precision or at another clock.
-    Result<std::string> note_of(const Layer& layer, const EstimatedMachine& on) const;
+    // Why a machine cannot run a layer; else `note` says where it computes in another precision or at another clock.
+    Errors note_of(const Layer& layer, const EstimatedMachine& on, std::string& note) const;
     [[nodiscard]] std::shared_ptr<const Layer> layer_by_algorithm(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] Mapping mapping_of(const Layer& layer, const EstimatedMachine& on) const;
     [[nodiscard]] bool searches_tile() const { return options_.search && !options_.tile; }

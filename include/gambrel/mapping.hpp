@@ -219,6 +219,9 @@ Transform transform_of(const Layer& layer);
 // FLOP of a layer that its kernel does. They are those of flop(layer), but a dgrad computes no gradient of the padding:
 // of a layer that is padded by its filter's size or more it does fewer.
 Flops kernel_flop(const Layer& layer);
+// The same of a layer whose transform_of is known, which is looked for in the words of its row.
+std::optional<GemmView> kernel_view(const Layer& layer, Transform transform);
+Flops kernel_flop(const Layer& layer, Transform transform);
 // Of a strided dgrad, the problems that it falls into; 1 otherwise.
 std::int64_t gradient_classes(const Convolution& convolution);
 Grid grid(const GemmView& view, const Mapping& mapping);

@@ -187,6 +187,8 @@ public:
     [[nodiscard]] Errors faults() const;
     // Of the row: its cells as they were, at most as many as there are columns, valid until the next call of next().
     [[nodiscard]] std::span<const std::string_view> cells() const;
+    // Gives them away in exchange for memory of the next row; cells() has none then.
+    void take_cells(std::vector<std::string_view>& cells);
     [[nodiscard]] std::size_t line() const;
     // Whether its cells and text stay valid while later rows are read, as those of a text in memory or a mapped file
     // do, unless a quote inside of a cell had to be undone.

@@ -21,16 +21,17 @@ struct Matrix {
     std::int64_t parts = 1, part = 0;
 };
 
-// gcd(32, bytes): the largest power of two up to 32 that divides both.
-std::int64_t grain_of(std::int64_t bytes) { return (bytes | 32) & -(bytes | 32); }
-
 double factor(double run, double element, const Matrix& x, std::int32_t alignment) {
     const double bytes = run * element;
     const auto e = static_cast<std::int64_t>(element);
     double grain = alignment;
     if (alignment <= 0) {
         const auto length = static_cast<std::int64_t>(run) * e;
-        grain = static_cast<double>(std::min(grain_of(x.pitch * e), grain_of(std::max<std::int64_t>(length, 1))));
+        const std::int64_t starts = grain_of((x.pitch * e) | std::max<std::int64_t>(length, 1));
+        grain = static_cast<double>(starts);
+        // Then nothing is to be rounded up in sectors(), and parts of a split are alike.
+        const bool alike = x.parts <= 1 || (x.part * e) % starts == 0;
+        if (alike && static_cast<double>(length) == bytes) return (bytes + kSector - grain) / kSector * kSector / bytes;
     }
     grain = std::min(grain, kSector);
     double total = sectors(bytes, grain);

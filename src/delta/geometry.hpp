@@ -15,6 +15,9 @@ inline double sectors(double length, double grain, double offset = 0) {
     return (std::ceil((offset + length) / grain) * grain + kSector - grain) / kSector;
 }
 
+// gcd(32, bytes): the largest power of two up to 32 that divides both.
+inline std::int64_t grain_of(std::int64_t bytes) { return (bytes | 32) & -(bytes | 32); }
+
 // cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
 inline bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
 

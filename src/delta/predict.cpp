@@ -85,9 +85,11 @@ std::optional<Timing> timing_of(const Hints& hints) {
 PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
-    p.flop = kernel_flop(layer);
     p.cold = layer.hints.cold;
-    if (mapping.family != KernelFamily::tiled) {
+    const bool tiled = mapping.family == KernelFamily::tiled;
+    // The mapping has the transform of one group.
+    p.flop = tiled && !mapping.groups_in_turn ? kernel_flop(layer, mapping.transform) : kernel_flop(layer);
+    if (!tiled) {
         prepare_untiled(layer, p);
         if (layer.hints.overwrites) p.geometry.rewritten = p.l2.c;
         return p;
@@ -95,7 +97,7 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     p.gemm = std::holds_alternative<Gemm>(layer.op);
     p.timing = timing_of(layer.hints);
     const auto of_one = [&](const Layer& one) {
-        const GemmView view = *kernel_view(one);
+        const GemmView view = *kernel_view(one, mapping.transform);
         p.grid = grid(view, mapping);
         p.geometry = geometry(one, view, mapping, p.grid);
     };

@@ -61,11 +61,10 @@ double row_overlap(double rows, double taps, const SlidingWindow& w) {
 // The bytes that the starts of a block's runs are multiples of, up to 32.
 std::int64_t grain(const SlidingWindow& w, const Block& block, std::int64_t row, double element) {
     const auto e = static_cast<std::int64_t>(element);
-    std::int64_t g = std::gcd<std::int64_t>(32, w.in_h * w.in_w * e);
     const bool linear = w.taps_h == 1 && w.stride_h == 1 && w.stride_w == 1 && w.columns == w.in_w;
-    if (!linear) g = std::gcd(g, w.in_w * e);
-    g = std::gcd(g, std::gcd(static_cast<std::int64_t>(block.length), row) * w.stride_w * e);
-    return std::max<std::int64_t>(g, 1);
+    // A power of two divides several numbers where it divides their bits together.
+    const std::int64_t run = grain_of(static_cast<std::int64_t>(block.length) | row) * w.stride_w * e;
+    return grain_of((w.in_h * w.in_w * e) | (linear ? 0 : w.in_w * e) | run);
 }
 
 // Bytes of sectors that a block touches, over those that it asks for, without its padding.

@@ -1,4 +1,3 @@
-#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -19,8 +18,9 @@ struct WaitingRow {
     std::string_view text;
     std::size_t offset = 0;
     std::vector<PlannedLayer> planned;
-    std::optional<Figures> figures;
-    std::string reason;  // why there are none
+    bool estimated = false;
+    Figures figures, of_next_layer;
+    std::string reason;  // why it is not estimated
 };
 
 // The first layer that cannot be planned speaks for all.
@@ -34,17 +34,17 @@ void plan(Estimator& estimator, WaitingRow& w) {
 
 // The layers of one row together; the first that cannot be estimated speaks for all.
 void estimate(const Estimator& estimator, WaitingRow& w) {
-    w.figures.reset();
+    w.estimated = false;
     for (std::size_t i = 0; i < w.planned.size() && w.reason.empty(); ++i) {
-        auto next = estimator.figures(w.planned[i]);
-        if (!next)
-            w.reason = next.error().front().what;
-        else if (w.figures)
-            *w.figures += *next;
+        Figures& shown = w.estimated ? w.of_next_layer : w.figures;
+        if (const Errors wrong = estimator.figures(w.planned[i], shown); !wrong.empty())
+            w.reason = wrong.front().what;
+        else if (w.estimated)
+            w.figures += w.of_next_layer;
         else
-            w.figures = std::move(*next);
+            w.estimated = true;
     }
-    if (!w.reason.empty()) w.figures.reset();
+    if (!w.reason.empty()) w.estimated = false;
 }
 
 // Up to `waiting.size()` rows, the last of which alone does not stay; how many.
@@ -53,7 +53,7 @@ std::size_t read_rows(LayerTableReader& table, std::span<WaitingRow> waiting) {
     while (count < waiting.size() && table.next()) {
         WaitingRow& w = waiting[count++];
         table.read(w.row);
-        w.cells.assign(table.cells().begin(), table.cells().end());
+        table.take_cells(w.cells);
         w.text = table.canonical_text();
         w.offset = table.offset();
         if (!table.stays()) break;
@@ -71,8 +71,8 @@ Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& 
     StreamedTable out;
     const auto note = [&](const WaitingRow& w, bool last) {
         // The machine is that of the first layer, as in the figures.
-        if (w.figures)
-            for (const Layer& layer : w.row.layers) notes.add_layer(layer, *w.figures->on);
+        if (w.estimated)
+            for (const Layer& layer : w.row.layers) notes.add_layer(layer, *w.figures.on);
         else
             notes.add_reason(w.reason,
                              [&] { return fmt::format("line {}", last ? table.line() : table.line_at(w.offset)); });
@@ -86,7 +86,7 @@ Result<StreamedTable> estimate_rows(LayerTableReader& table, const std::string& 
         for (std::size_t i = 0; i < count && !out.stopped; ++i) {
             const WaitingRow& w = rows[i];
             note(w, i + 1 == count);
-            out.stopped = !take({w.cells, w.text, w.figures ? &*w.figures : nullptr, w.reason});
+            out.stopped = !take({w.cells, w.text, w.estimated ? &w.figures : nullptr, w.reason});
         }
     }
     if (Errors wrong = table.faults(); !wrong.empty() && !out.stopped) return tl::unexpected(std::move(wrong));

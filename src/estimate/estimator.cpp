@@ -201,21 +201,20 @@ Result<const Estimator::SharedMachine*> Estimator::machine_for(const Layer& laye
     return &known.on;
 }
 
-Result<std::string> Estimator::note_of(const Layer& layer, const EstimatedMachine& on) const {
+Errors Estimator::note_of(const Layer& layer, const EstimatedMachine& on, std::string& note) const {
+    note.clear();
     if (on.memory > Bytes{} && more_than_tensors(layer) > on.memory)
-        if (const Bytes needed = bytes_of_tensors(layer); needed > on.memory)
-            return tl::unexpected(too_large(layer, needed, on));
-    std::string note;
+        if (const Bytes needed = bytes_of_tensors(layer); needed > on.memory) return too_large(layer, needed, on);
     if (!on.plain[static_cast<std::size_t>(layer.hints.math.value_or(layer.precision))]) {
         auto pipe = pipe_for(layer, on.machine);
-        if (!pipe) return tl::unexpected(std::move(pipe.error()));
+        if (!pipe) return std::move(pipe.error());
         note = std::move(pipe->note);
     }
     const auto& base = on.machine.clocks.base;
     if (is_fp16_call(layer) && calls_at_base_clock(on.machine) && base && !layer.hints.sm_clock && !options_.clock)
         note += fmt::format("{}at the base clock of {}, as calls of cuDNN 7 in FP16 were timed: --clock gives another",
                             note.empty() ? "" : "; ", to_text(base->value));
-    return note;
+    return {};
 }
 
 Mapping Estimator::mapping_of(const Layer& layer, const EstimatedMachine& on) const {
@@ -254,8 +253,8 @@ Result<Estimate> Estimator::operator()(const Layer& given) {
     if (!on) return tl::unexpected(on.error());
     Estimate e;
     e.on = **on;
-    const auto note = note_of(given, *e.on);
-    if (!note) return tl::unexpected(note.error());
+    std::string note;
+    if (Errors wrong = note_of(given, *e.on, note); !wrong.empty()) return tl::unexpected(std::move(wrong));
     e.found = layer_by_algorithm(given, *e.on);
     e.layer = e.found ? e.found.get() : &given;
     const Layer& layer = *e.layer;
@@ -274,7 +273,7 @@ Result<Estimate> Estimator::operator()(const Layer& given) {
     const auto p = predicted(layer, *e.on);
     if (!p) return tl::unexpected(p.error());
     e.kernel = kernel_of(layer, p->mapping, e.on->machine);
-    if (!note->empty()) e.kernel.reasons.emplace_back(*note);
+    if (!note.empty()) e.kernel.reasons.emplace_back(note);
     add_prediction(*p, e.on->inputs, e);
     return e;
 }

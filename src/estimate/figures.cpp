@@ -13,9 +13,7 @@ Errors Estimator::plan(const Layer& given, PlannedLayer& planned) {
     // Counting references takes longer than comparing.
     if (planned.on != **known) planned.on = **known;
     const EstimatedMachine& on = *planned.on;
-    auto note = note_of(given, on);
-    if (!note) return note.error();
-    planned.note = std::move(*note);
+    if (Errors wrong = note_of(given, on, planned.note); !wrong.empty()) return wrong;
     planned.found = layer_by_algorithm(given, on);
     planned.layer = planned.found ? planned.found.get() : &given;
     if (options_.method == Method::paper || searches_tile()) return {};
@@ -24,27 +22,36 @@ Errors Estimator::plan(const Layer& given, PlannedLayer& planned) {
     return not_launchable(*planned.layer, planned.mapping, planned.fits, on.machine);
 }
 
-Result<Figures> Estimator::figures(const PlannedLayer& planned) const {
+Errors Estimator::figures(const PlannedLayer& planned, Figures& shown) const {
     const EstimatedMachine& on = *planned.on;
     const Layer& layer = *planned.layer;
-    const auto shown = [&](const Tile& tile, const TimedTraffic& p) {
+    const auto show = [&](const Tile& tile, const TimedTraffic& p) {
         const ShownBytes bytes = shown_bytes(p.traffic, layer);
-        Result<Figures> f(Figures{&on, tile, flop(layer), bytes.l1, bytes.l2, bytes.dram, p.time, name(p.bound),
-                                  not_modelled(layer)});
-        if (!planned.note.empty()) f->reason += (f->reason.empty() ? "" : "; ") + planned.note;
-        return f;
+        shown.on = &on;
+        shown.tile = tile;
+        shown.flop = flop(layer);
+        shown.l1 = bytes.l1, shown.l2 = bytes.l2, shown.dram = bytes.dram;
+        shown.time = p.time;
+        shown.bound = name(p.bound);
+        shown.reason = not_modelled(layer);
+        if (!planned.note.empty()) shown.reason += (shown.reason.empty() ? "" : "; ") + planned.note;
     };
-    if (options_.method != Method::paper && !searches_tile())
-        return shown(planned.mapping.cta, timed_traffic(prepare(layer, planned.mapping), planned.fits, on.inputs));
+    if (options_.method != Method::paper && !searches_tile()) {
+        show(planned.mapping.cta, timed_traffic(prepare(layer, planned.mapping), planned.fits, on.inputs));
+        return {};
+    }
     const auto p = predicted(layer, on);
-    if (!p) return tl::unexpected(p.error());
-    return shown(p->mapping.cta, *p);
+    if (!p) return p.error();
+    show(p->mapping.cta, *p);
+    return {};
 }
 
 Result<Figures> Estimator::figures(const Layer& layer) {
     PlannedLayer planned;
+    Figures all;
     if (Errors wrong = plan(layer, planned); !wrong.empty()) return tl::unexpected(std::move(wrong));
-    return figures(planned);
+    if (Errors wrong = figures(planned, all); !wrong.empty()) return tl::unexpected(std::move(wrong));
+    return all;
 }
 
 Figures figures(const Estimate& e) {

@@ -28,6 +28,12 @@ std::string unknown_algorithm(const std::string& algorithm) {
                        did_you_mean(algorithm, usual));
 }
 
+// cuDNN's names of what the model describes, which most rows have.
+bool is_implicit_gemm(std::string_view algorithm) {
+    static constexpr std::array<std::string_view, 3> kNames = {"IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM"};
+    return std::find(kNames.begin(), kNames.end(), algorithm) != kNames.end();
+}
+
 std::string by_other_algorithm(const Layer& layer, const Convolution* convolution) {
     const KernelName kernel = parse_kernel_name(layer.hints.kernel);
     std::string_view other = kernel.other_algorithm;
@@ -43,8 +49,11 @@ std::string by_other_algorithm(const Layer& layer, const Convolution* convolutio
 
 std::string not_modelled(const Layer& layer) {
     const auto* convolution = std::get_if<Convolution>(&layer.op);
-    if (std::string other = by_other_algorithm(layer, convolution); !other.empty()) return other;
-    if (convolution && !layer.hints.algorithm.empty() && layer.hints.kernel.empty())
+    const bool called = convolution && layer.hints.kernel.empty();  // by an algorithm, if it has one
+    const bool implicit = called && is_implicit_gemm(layer.hints.algorithm);
+    if (!implicit)
+        if (std::string other = by_other_algorithm(layer, convolution); !other.empty()) return other;
+    if (called && !implicit && !layer.hints.algorithm.empty())
         if (std::string unknown = unknown_algorithm(layer.hints.algorithm); !unknown.empty()) return unknown;
     const std::int64_t rows = layer.hints.tile_m, columns = layer.hints.tile_n;
     if ((rows > 0 || columns > 0) && (rows < kSmallestTile || columns < kSmallestTile))

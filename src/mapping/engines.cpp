@@ -16,8 +16,8 @@ bool writes_input_as_matrix(const Layer& layer) {
     return std::holds_alternative<Convolution>(layer.op) && asks_for(layer, "GEMM") && !asks_for(layer, "IMPLICIT");
 }
 
-const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe,
-                               bool one_of_groups) {
+const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture,
+                               const Mapping& mapping, bool one_of_groups) {
     const EngineKernels& engines = architecture.engines;
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
@@ -29,11 +29,12 @@ const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const A
     if (asks_for(layer, "IMPLICIT_GEMM")) return &implicit;
     // Where a Fourier transform is refused, the algorithm runs that needs no workspace.
     if (asks_for(layer, "FFT") && layer.pass == Pass::fwd && layer.precision == Precision::fp32 &&
-        transform_of(layer) == Transform::none)
+        mapping.transform == Transform::none)
         return &implicit;
     if (writes_input_as_matrix(layer) && layer.pass == Pass::fwd) return &engines.written_out;
     // FP16 that no Tensor Core takes.
-    const bool narrow = layer.precision == Precision::fp16 && !is_tensor(pipe) && architecture.matrix.has_value();
+    const bool narrow =
+        layer.precision == Precision::fp16 && !is_tensor(mapping.pipe) && architecture.matrix.has_value();
     if (narrow && asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd) return &implicit;
     const bool precomputed =
         asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;

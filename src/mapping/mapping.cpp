@@ -97,12 +97,13 @@ bool wants_precomputed_offsets(const Layer& layer) {
 
 std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h, v.r) * std::min(v.stride_w, v.s); }
 
-std::optional<GemmView> kernel_view(const Layer& layer) {
+std::optional<GemmView> kernel_view(const Layer& layer) { return kernel_view(layer, transform_of(layer)); }
+
+std::optional<GemmView> kernel_view(const Layer& layer, Transform transform) {
     if (const auto* g = std::get_if<Gemm>(&layer.op)) return gemm_view(*g, layer.pass);
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v) return std::nullopt;
-    if (const Transform transform = transform_of(layer); transform != Transform::none)
-        return transformed_view(*v, layer.pass, transform);
+    if (transform != Transform::none) return transformed_view(*v, layer.pass, transform);
     GemmView view = gemm_view(*v, layer.pass);
     if (layer.pass != Pass::dgrad || (v->stride_h == 1 && v->stride_w == 1)) return view;
     const std::int64_t classes = gradient_classes(*v);
@@ -111,10 +112,12 @@ std::optional<GemmView> kernel_view(const Layer& layer) {
     return view;
 }
 
-Flops kernel_flop(const Layer& layer) {
+Flops kernel_flop(const Layer& layer) { return kernel_flop(layer, transform_of(layer)); }
+
+Flops kernel_flop(const Layer& layer, Transform transform) {
     const Flops counted = flop(layer);
-    const bool fewer = transform_of(layer) != Transform::none;
-    const auto view = fewer || layer.pass == Pass::dgrad ? kernel_view(layer) : std::nullopt;
+    const bool fewer = transform != Transform::none;
+    const auto view = fewer || layer.pass == Pass::dgrad ? kernel_view(layer, transform) : std::nullopt;
     if (!view) return counted;
     const double m = static_cast<double>(view->m), n = static_cast<double>(view->n), k = static_cast<double>(view->k);
     const Flops done{2 * m * n * k * static_cast<double>(view->batch)};
@@ -170,15 +173,15 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     }
     m.transform = transform_of(layer);
     if (m.transform != Transform::none) {
-        name.tile = transformed_tile(m.transform, *kernel_view(layer));
+        name.tile = transformed_tile(m.transform, *kernel_view(layer, m.transform));
         // Products between Winograd's transforms are GEMMs like any other.
         const bool products = m.transform == Transform::winograd_separate && is_tensor(m.pipe);
         if (products) name.tile.k = 0;
         if (!products) m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     const Target gpu(machine, limits);
-    const GemmView view = *kernel_view(layer);
-    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m.pipe, one_of_groups)) {
+    const GemmView view = *kernel_view(layer, m.transform);
+    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m, one_of_groups)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*engine, view, layer, gpu);

@@ -49,8 +49,9 @@ Transform fft_of(const Layer& layer);
 GemmView fft_view(const Convolution& v, Pass pass, Transform transform);
 Tile fft_tile(const GemmView& view);
 // The engines that run a convolution of which only the algorithm is known, and their tile; null where others do.
-const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture, Pipe pipe,
-                               bool one_of_groups);
+// Of the mapping it takes the pipe and the transform.
+const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture,
+                               const Mapping& mapping, bool one_of_groups);
 Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu);
 // Sides of the images whose outputs such an engine computes apart (Mapping::border_sides).
 std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma);

@@ -1,6 +1,7 @@
 #include "network/layer_columns.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <set>
 
@@ -179,8 +180,32 @@ Result<LayerColumns> LayerColumns::of(const std::vector<std::string>& header, co
                                : moe                  ? OperatorKind::experts
                                : whole                ? OperatorKind::network
                                                       : OperatorKind::vector;
+    if (no_convolution.empty()) {
+        const auto position = [&](Column column) {
+            return static_cast<std::size_t>(columns.at_[static_cast<std::size_t>(column)]);
+        };
+        columns.shape_begin_ = columns.shape_last_ = position(N);
+        for (const Column column :
+             {C,          H,        W,         K,      R,        S,        pad,      pad_h,      pad_w,      pad_top,
+              pad_bottom, pad_left, pad_right, stride, stride_h, stride_w, dilation, dilation_h, dilation_w, groups})
+            if (columns.has(column)) {
+                columns.shape_begin_ = std::min(columns.shape_begin_, position(column));
+                columns.shape_last_ = std::max(columns.shape_last_, position(column));
+            }
+    }
     columns.suspects_ = network_detail::suspects(header, used, columns, where);
     return columns;
+}
+
+std::string_view LayerColumns::convolution_text(std::span<const std::string_view> cells, std::string_view row) const {
+    if (shape_last_ <= shape_begin_ || shape_last_ >= cells.size()) return {};
+    const std::string_view first = cells[shape_begin_], last = cells[shape_last_];
+    const char *const begin = first.data(), *const end = last.data() + last.size();
+    // A cell in which quotes were undoubled lies elsewhere, where order says nothing.
+    const std::less_equal<const char*> not_after;
+    if (!not_after(row.data(), begin) || !not_after(begin, last.data()) || !not_after(end, row.data() + row.size()))
+        return {};
+    return {begin, static_cast<std::size_t>(end - begin)};
 }
 
 }  // namespace gambrel::network_detail

@@ -124,6 +124,10 @@ public:
         while (text.ends_with(' ')) text.remove_suffix(1);
         return text;
     }
+    // From the first to the last of the columns that the shape of a convolution is read from, in a row's text that
+    // holds its cells; empty where the text holds not all of them.
+    [[nodiscard]] std::string_view convolution_text(std::span<const std::string_view> cells,
+                                                    std::string_view row) const;
     // Of rows without an `op`.
     [[nodiscard]] OperatorKind kind_by_default() const { return kind_by_default_; }
     // Columns that are passed through although they look like one that the table lacks.
@@ -131,6 +135,7 @@ public:
 
 private:
     std::array<int, kColumns> at_{};
+    std::size_t shape_begin_ = 0, shape_last_ = 0;  // positions of the columns of convolution_text
     OperatorKind kind_by_default_ = OperatorKind::convolution;
     Errors suspects_;
 };

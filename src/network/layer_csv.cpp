@@ -150,6 +150,10 @@ Result<LayerTableReader> LayerTableReader::open_file(const std::string& path, co
 const std::vector<std::string>& LayerTableReader::columns() const { return state_->header; }
 const Errors& LayerTableReader::notes() const { return state_->notes; }
 std::span<const std::string_view> LayerTableReader::cells() const { return state_->record.fields; }
+void LayerTableReader::take_cells(std::vector<std::string_view>& cells) {
+    cells.clear();
+    cells.swap(state_->record.fields);
+}
 std::size_t LayerTableReader::line() const { return state_->line_number(); }
 std::size_t LayerTableReader::offset() const { return state_->begin; }
 std::size_t LayerTableReader::line_at(std::size_t offset) const {
@@ -176,7 +180,7 @@ bool LayerTableReader::next() {
 void LayerTableReader::read(LayerRow& row) const {
     if (state_->reason.empty()) {
         row.reason.clear();
-        return read_row(row, cells(), state_->columns, state_->options, state_->memo);
+        return read_row(row, {cells(), canonical_text()}, state_->columns, state_->options, state_->memo);
     }
     row.reason = state_->reason;
     row.layers.clear();

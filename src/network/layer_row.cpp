@@ -1,15 +1,14 @@
 #include "network/layer_row.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "network/operator_rows.hpp"
 #include "network/row_cells.hpp"
+#include "network/row_shape.hpp"
 #include "network/row_words.hpp"
 #include "network/text.hpp"
 
@@ -27,8 +26,9 @@ struct Passes {
 
 class RowReader {
 public:
-    RowReader(LayerRow& row, const RowCells& cells, const LayerTableOptions& options, RowMemo& memo)
-        : row_(row), columns_(cells.columns()), options_(options), memo_(memo), cells_(cells) {}
+    RowReader(LayerRow& row, const RowText& text, const LayerColumns& columns, const LayerTableOptions& options,
+              RowMemo& memo)
+        : row_(row), text_(text), columns_(columns), options_(options), memo_(memo), cells_(text.cells, columns) {}
 
     void run() {
         // Written in place, over the layer of the row before: strings that were long then keep their memory.
@@ -215,6 +215,14 @@ private:
     }
 
     Convolution convolution() {
+        const std::string_view text = columns_.convolution_text(text_.cells, text_.text);
+        if (const Convolution* known = memo_.shape.of(text)) return *known;
+        const Convolution v = read_convolution();
+        if (cells_.faults().empty()) memo_.shape.keep(text, v);
+        return v;
+    }
+
+    Convolution read_convolution() {
         Convolution v;
         using enum Column;
         const auto need = [this](Column column) { return integer(column, std::nullopt); };
@@ -228,17 +236,10 @@ private:
 
     void pads(Convolution& v) {
         using enum Column;
-        const std::string word = lower(cell(pad));
+        const std::string in_lower_case = lower(cell(pad));
+        const std::string_view word = in_lower_case;
         if (word == "same") {
-            // TensorFlow's rule: as many outputs as ceil(input / stride), the odd element of padding behind.
-            const auto same = [](std::int64_t in, std::int64_t r, std::int64_t d, std::int64_t s) {
-                const bool sane = in > 0 && in < (1LL << 40) && r > 0 && r < (1LL << 20) && d > 0 && d < (1LL << 20) &&
-                                  s > 0 && s < (1LL << 20);
-                return sane ? std::max<std::int64_t>(0, ((in + s - 1) / s - 1) * s + (r - 1) * d + 1 - in) : 0;
-            };
-            const std::int64_t high = same(v.h, v.r, v.dilation_h, v.stride_h);
-            const std::int64_t wide = same(v.w, v.s, v.dilation_w, v.stride_w);
-            v.pad_top = high / 2, v.pad_bottom = high - high / 2, v.pad_left = wide / 2, v.pad_right = wide - wide / 2;
+            pad_to_same_size(v);
         } else if (word != "valid") {
             v.pad_top = v.pad_bottom = side(pad_h, pad, 0);
             v.pad_left = v.pad_right = side(pad_w, pad, 0);
@@ -263,20 +264,8 @@ private:
         return g;
     }
 
-    static void name_by_shape(Layer& layer) {
-        std::array<char, 7 * 24> text;
-        char* end = nullptr;
-        if (const auto* g = std::get_if<Gemm>(&layer.op)) {
-            end = fmt::format_to(text.data(), FMT_COMPILE("gemm {}x{}x{}x{}"), g->batch, g->m, g->n, g->k);
-        } else {
-            const auto& v = std::get<Convolution>(layer.op);
-            end = fmt::format_to(text.data(), FMT_COMPILE("conv {}x{}x{}x{} {}x{}x{}"), v.n, v.c, v.h, v.w, v.k, v.r,
-                                 v.s);
-        }
-        layer.name.assign(text.data(), end);
-    }
-
     LayerRow& row_;
+    const RowText& text_;
     const LayerColumns& columns_;
     const LayerTableOptions& options_;
     RowMemo& memo_;
@@ -286,9 +275,9 @@ private:
 
 }  // namespace
 
-void read_row(LayerRow& row, std::span<const std::string_view> cells, const LayerColumns& columns,
-              const LayerTableOptions& options, RowMemo& memo) {
-    RowReader(row, RowCells(cells, columns), options, memo).run();
+void read_row(LayerRow& row, const RowText& text, const LayerColumns& columns, const LayerTableOptions& options,
+              RowMemo& memo) {
+    RowReader(row, text, columns, options, memo).run();
 }
 
 }  // namespace gambrel::network_detail

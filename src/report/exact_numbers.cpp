@@ -1,6 +1,5 @@
 // Numbers that read back as they were.
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/compile.h>
@@ -25,9 +24,7 @@ char* put_exact(char* to, double value) {
     // Bytes and FLOP are whole numbers, which need no search for the shortest decimals; beyond 1e15 they get exponents.
     if (value >= 0 && value < 1e15 && !std::signbit(value)) {
         const auto whole = static_cast<std::int64_t>(value);
-        if (static_cast<double>(whole) == value) return std::to_chars(to, to + kLongestExact, whole).ptr;
-        // Decimals without an exponent are the shortest form of a fraction in this range, so fmt writes the same.
-        if (whole > 0) return std::to_chars(to, to + kLongestExact, value).ptr;
+        if (static_cast<double>(whole) == value) return fmt::format_to(to, FMT_COMPILE("{}"), whole);
     }
     if (!std::isfinite(value)) return to;
     return fmt::format_to(to, FMT_COMPILE("{}"), value);  // "-1.2345678901234567e-308" has 24

@@ -156,5 +156,43 @@ TEST_F(LayerStream, refuses_a_row_that_has_no_end_instead_of_holding_it) {
     EXPECT_EQ(rows[2].line, 4U);
 }
 
+// Rows that repeat the shape of the row before are not read again; those that only look like it are.
+TEST(LayerTableReader, a_row_reads_the_same_after_any_other_row) {
+    const std::string header = "op,N,C,H,W,K,note,R,S,pad,groups,algorithm\n";
+    const std::vector<std::string> rows = {"conv,1,64,56,56,64,x,3,3,1,1,GEMM",
+                                           "conv,1,64,56,56,64,x,3,3,1,1,FFT",
+                                           "conv,1,64,56,56,64,x,3,3,2,1,FFT",
+                                           "conv,1,64,56,56,64,x,3,3,same,1,FFT",
+                                           "conv,1,64,56,56,64,\"x,y\",3,3,1,1,FFT",
+                                           "conv,1,64,56,56,64,\"x,y\",3,3,1,1,GEMM",
+                                           "conv,1,64,56,56,64,\"a \"\"b\"\"\",3,3,1,1,",
+                                           "conv,\"1\",64,56,56,64,x,3,3,1,1,FFT",
+                                           "conv,1,64,x,56,64,x,3,3,1,1,FFT",
+                                           "conv,1,64,x,56,64,x,3,3,1,1,FFT",
+                                           "conv,1,64,56,56,64,x,3,3,1,3,FFT",
+                                           "conv,1,64,56,56,64,x,3,3,1,3,FFT",
+                                           "conv,1,64,56,56,64,x,3,3,1,\"1\",FFT",
+                                           "conv,1,64,56,56,64,x,3,3,1",
+                                           "gemm,1,64,56,56,64,x,3,3,1,1,FFT",
+                                           "conv,1,64,56,56,64,x,3,3,1,1,FFT,more"};
+    const auto read = [&](const std::string& text) {
+        std::vector<LayerRow> all(1);
+        auto table = *LayerTableReader::open(text, "test");
+        for (; table.next(); all.emplace_back()) table.read(all.back());
+        all.pop_back();
+        return all;
+    };
+    for (const std::string& before : rows)
+        for (const std::string& row : rows) {
+            const auto both = read(header + before + "\n" + row + "\n"), alone = read(header + row + "\n");
+            ASSERT_THAT(both, SizeIs(2)) << before << "\n" << row;
+            ASSERT_THAT(alone, SizeIs(1)) << row;
+            EXPECT_EQ(both[1].reason, alone[0].reason) << before << "\n" << row;
+            ASSERT_EQ(both[1].layers.size(), alone[0].layers.size()) << before << "\n" << row;
+            for (std::size_t i = 0; i < alone[0].layers.size(); ++i)
+                EXPECT_EQ(both[1].layers[i].op, alone[0].layers[i].op) << before << "\n" << row;
+        }
+}
+
 }  // namespace
 }  // namespace gambrel
