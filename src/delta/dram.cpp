@@ -134,8 +134,8 @@ bool shares_sectors(const TiledLaunch& c) {
 
 // CTAs that read the same rows find each other's sectors in L2 while they are at nearly the same place of k. They drift
 // apart step by step, and have lost each other once they are further apart than the steps that L2 holds of all CTAs in
-// flight. Next to a CTA in the order of launches runs another one of its panel. The next one that reads the same part of
-// the walked operand comes a panel later, and the drift has gone on for as many waves.
+// flight. Next to a CTA in the order of launches runs another one of its panel. The next one that reads the same part
+// of the walked operand comes a panel later, and the drift has gone on for as many waves.
 Reads sector_reads(const TiledLaunch& c, const LaunchOrder& o, const RereadCounts& s) {
     const bool rows_first = c.mapping.order == CtaOrder::rows_first;
     const Tile& tile = c.mapping.cta;

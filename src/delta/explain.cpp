@@ -119,8 +119,9 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     if (const Flops fed = c.layer.groups * launch_counts(c, p.traffic).fed; fed > Flops{} && h.fed > FlopRate{})
         out.given(
             "fed",
-            fmt::format("time in which the board can power {:.4g} GFLOP, bytes from L2 and DRAM included, at {:.4g} TFLOP/s",
-                        fed.value() / 1e9, h.fed.value() / 1e12),
+            fmt::format(
+                "time in which the board can power {:.4g} GFLOP, bytes from L2 and DRAM included, at {:.4g} TFLOP/s",
+                fed.value() / 1e9, h.fed.value() / 1e12),
             fed / h.fed);
     pace("t compute", work.compute, t[Term::compute]);
     pace("t issue", work.issue, t[Term::issue]);

@@ -128,9 +128,9 @@ double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h,
 // A warp of a depthwise kernel has an output for each lane and loops over its taps, as cuDNN's direct kernels do. Where
 // threads lie a stride apart, a load has as many times the sectors, and takes the slots of as many loads.
 struct DepthwiseWarps {
-    double count = 0, slots = 0;    // of each: for its outputs
-    double starts = 0, start = 0;   // how many have to find out where they are, and the slots of that
-    double ctas = 0, in_turn = 0;   // outputs of a thread of a CTA, one after the other
+    double count = 0, slots = 0;   // of each: for its outputs
+    double starts = 0, start = 0;  // how many have to find out where they are, and the slots of that
+    double ctas = 0, in_turn = 0;  // outputs of a thread of a CTA, one after the other
 };
 DepthwiseWarps depthwise_warps(const PreparedLayer& layer, const ModelInputs& h) {
     constexpr double kWarp = 32;
@@ -190,8 +190,8 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
     }
     // Such a step loads, and the next one waits until it has stored.
     constexpr double kWaits = 2;
-    t[Term::latency] = depthwise ? depthwise_waits(warps, layer, h)
-                                 : layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
+    t[Term::latency] =
+        depthwise ? depthwise_waits(warps, layer, h) : layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
     if (s)
         t[Term::latency] = std::max({t[Term::latency], in_turn_time(*s, traffic, h), waits_in_rows(*s, h),
                                      waits_in_columns(*s, h), s->lone_waits * h.dram_latency / h.clock});

@@ -1,4 +1,5 @@
-// cuDNN 7's depthwise kernel, which has a CTA for each image and channel: calls of conv_time_cudnn_fp32 by IMPLICIT_GEMM.
+// cuDNN 7's depthwise kernel, which has a CTA for each image and channel: calls of conv_time_cudnn_fp32 by
+// IMPLICIT_GEMM.
 #include <gtest/gtest.h>
 #include <gambrel/delta.hpp>
 
@@ -35,7 +36,8 @@ TEST(Depthwise, planes_of_a_warp_or_two_wait_for_their_taps_where_l1_keeps_nothi
 TEST(Depthwise, few_large_planes_take_as_long_as_one_cta) {
     EXPECT_NEAR(depthwise("v100-sxm2-16gb", 1312, 1, 32, 112).time.value(), 34e-6, 0.3 * 34e-6);
     EXPECT_NEAR(depthwise("m60", 557, 1, 32, 112).time.value(), 115e-6, 0.25 * 115e-6);
-    EXPECT_LT(depthwise("v100-sxm2-16gb", 1312, 2, 32, 112).time / depthwise("v100-sxm2-16gb", 1312, 1, 32, 112).time, 1.1);
+    EXPECT_LT(depthwise("v100-sxm2-16gb", 1312, 2, 32, 112).time / depthwise("v100-sxm2-16gb", 1312, 1, 32, 112).time,
+              1.1);
 }
 
 // A100 runs cuDNN 8, whose CTAs have 1,024 outputs in the order of memory: only their number counts.
