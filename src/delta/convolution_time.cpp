@@ -103,6 +103,13 @@ void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const double tiles = m.cta.m / 16.0, slots = c.gpu.calibration->scalar_load_slots;
     const double of_channel = 32 * tiles + slots * (10 * 18 + 16.0 * m.cta.n / 4);
     n.transformed = Flops{2 * steps * m.cta.k * of_channel};
+    // Where the threads of engines wait less in later waves, those of this kernel wait as they do: for the six elements
+    // of a patch that a thread loads in a step, of which two come together, and for its filters.
+    constexpr double kWaits = 3 + 1;
+    const Cycles wait = c.gpu.architecture->engine_wait, later = c.gpu.architecture->engine_wait_later;
+    if (later <= Cycles{}) return;
+    n.unfilled = n.unfilled.value_or(Cycles{}) + steps * kWaits * wait;
+    n.filled_later = steps * kWaits * (wait - later);
 }
 
 void count_beside(const TiledLaunch& c, LaunchCounts& n) {

@@ -56,6 +56,13 @@ TEST(SeparateWinograd, loads_and_stores_only_what_there_is_of_a_tile) {
     EXPECT_NEAR(t.counted_dram().value() / 3.61e6, 1, 0.05);
 }
 
+// K80: seven CTAs, one for an SM, take 245 us for 28 steps, of which 0.24 are waits. In 40 waves, in which CTAs no longer
+// wait together, 10.2 ms, of which 0.14 are.
+TEST(FusedWinograd, waits_for_its_patch_in_every_step_on_kepler) {
+    EXPECT_NEAR(microseconds(on("k80", 562, square(1, 224, 7, 224, 3, 1), "WINOGRAD")) / 244.9, 1, 0.08);
+    EXPECT_NEAR(microseconds(on("k80", 562, square(64, 256, 14, 256, 3, 1), "WINOGRAD")) / 10220, 1, 0.05);
+}
+
 // conv_traffic_a100: 1 x 512 x 8 x 32 by 512 filters, two blocks of outputs: most of its 81.8 MB at L1 are filters.
 TEST(FusedWinograd, asks_l1_for_each_filter_twice_as_it_transforms_it) {
     Convolution v = square(1, 512, 8, 512, 3, 1);
