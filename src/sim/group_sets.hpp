@@ -1,5 +1,4 @@
-// How the lines of groups fall into the sets of a cache: how many of a group lie in each set, and which come last
-// there. All L1s of a GPU are alike and share one.
+// How the lines of groups fall into the sets of a cache. All L1s of a GPU are alike and share one.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +22,17 @@ public:
     [[nodiscard]] std::size_t groups() const { return ends_.size(); }
     // Of each set: lines of the group, kMostCounted if there are more.
     [[nodiscard]] const std::uint8_t* counts(std::size_t group) const { return counts_.data() + group * padded_; }
-    // In their order: the set, and how many lines of the set come after this one.
-    struct Line {
-        std::uint16_t set, from_last;
-    };
-    [[nodiscard]] std::span<const Line> lines(std::size_t group) const {
+    // Of each line of the group, in their order.
+    [[nodiscard]] std::span<const std::uint16_t> sets(std::size_t group) const {
         const std::size_t first = group == 0 ? 0 : ends_[group - 1];
-        return {lines_.data() + first, ends_[group] - first};
+        return {sets_.data() + first, ends_[group] - first};
     }
 
 private:
     std::size_t padded_;
     std::vector<std::uint8_t> counts_;
-    std::vector<Line> lines_;
-    std::vector<std::size_t> ends_;  // of lines_
+    std::vector<std::uint16_t> sets_;  // of lines
+    std::vector<std::size_t> ends_;    // of sets_
 };
 
 }  // namespace gambrel::sim_detail

@@ -1,7 +1,6 @@
 #include "sim/l1_cache.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "sim/sector_cache.hpp"
 
@@ -41,8 +40,7 @@ L1Cache::L1Cache(std::uint64_t lines, unsigned ways, const GroupSets& groups)
       kept_(1),
       group_of_(1, kNoGroup),
       numbers_(kNumbers * padded_),
-      surplus_(padded_),
-      older_(padded_) {}
+      surplus_(padded_) {}
 
 void L1Cache::clear() {
     std::fill(sets_.begin(), sets_.end(), Set{});
@@ -130,6 +128,7 @@ std::uint32_t L1Cache::slot_of(std::size_t group) {
     if (known != group_of_.end()) {
         const auto slot = static_cast<std::uint32_t>(known - group_of_.begin());
         unlink(slot);
+        kept_[slot].stamp = 0;  // no set takes it for its oldest one
         return slot;
     }
     if (free_slots_.empty()) forget_empty_groups();
@@ -157,46 +156,15 @@ void L1Cache::forget_empty_groups() {
     }
 }
 
-// Lines of the group that are here may be driven out by those that are touched before them. If the first of them is,
-// then each one is by the time it is touched: the lines before it have taken the place of whatever is older.
-void L1Cache::evict_itself(std::uint32_t slot, std::uint32_t stamp, const Count* all) {
-    std::fill(older_.begin(), older_.end(), Count{0});
-    for (std::uint32_t other = kept_[0].after; other != 0 && kept_[other].stamp < stamp; other = kept_[other].after) {
-        const Count* const present = numbers(other, kPresent);
-        for_sets(padded_,
-                 [&](std::size_t i) { (SetCounts::at(&older_[i]) + SetCounts::at(present + i)).store(&older_[i]); });
-    }
-    Count* const present = numbers(slot, kPresent);
-    const SetCounts ways = SetCounts::all(ways_);
-    for_sets(padded_, [&](std::size_t first) {
-        const SetCounts over = SetCounts::at(&surplus_[first]) - SetCounts::at(&older_[first]);
-        const SetCounts suspected = min(SetCounts::at(present + first), over | (SetCounts::at(all + first) - ways));
-        for_each_of(suspected.nonzero(), first, [&](std::size_t i) {
-            const Set& set = sets_[i];
-            unsigned older = older_[i];
-            for (unsigned alone = held_[i] - grouped_[i]; alone > 0; --alone)
-                older += set.stamps[oldest_way(set, alone)] < stamp ? 1U : 0U;
-            if (surplus_[i] <= older && all[i] <= ways_) return;
-            held_[i] = static_cast<Count>(held_[i] - present[i]);
-            grouped_[i] = static_cast<Count>(grouped_[i] - present[i]);
-            present[i] = 0;
-            const unsigned wanted = std::min<unsigned>(all[i], ways_) + held_[i];
-            surplus_[i] = static_cast<Count>(wanted - std::min(wanted, ways_));
-        });
-    });
-}
-
 void L1Cache::list_missing(std::size_t group, std::uint32_t slot, unsigned sectors) {
-    const std::span<const GroupSets::Line> lines = groups_.lines(group);
-    std::fill_n(missing_.begin(), lines.size(), static_cast<std::uint8_t>(sectors));
+    const std::span<const std::uint16_t> sets = groups_.sets(group);
+    std::fill_n(missing_.begin(), sets.size(), static_cast<std::uint8_t>(sectors));
     for (unsigned rest = sectors; rest != 0; rest &= rest - 1) {
         const auto sector = static_cast<unsigned>(std::countr_zero(rest));
         const Count* const valid = numbers(slot, kValid + sector);
         // Without a branch: the host could not predict it.
-        for (std::size_t i = 0; i < lines.size(); ++i) {
-            const unsigned here = lines[i].from_last < valid[lines[i].set] ? 1U : 0U;
-            missing_[i] = static_cast<std::uint8_t>(missing_[i] ^ here << sector);
-        }
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            missing_[i] = static_cast<std::uint8_t>(missing_[i] ^ (valid[sets[i]] != 0 ? 1U : 0U) << sector);
     }
 }
 
@@ -241,7 +209,7 @@ void L1Cache::evict_surplus() {
 std::uint64_t L1Cache::touch_group(std::size_t group, unsigned sectors, std::uint64_t& filled) {
     const Count* const all = groups_.counts(group);
     const SetCounts ways = SetCounts::all(ways_);
-    const std::uint32_t slot = slot_of(group), stamp = std::exchange(kept_[slot].stamp, 0);
+    const std::uint32_t slot = slot_of(group);
     Count* const present = numbers(slot, kPresent);
     const auto each_sector = [&](auto f) {
         for (unsigned rest = sectors; rest != 0; rest &= rest - 1)
@@ -250,35 +218,34 @@ std::uint64_t L1Cache::touch_group(std::size_t group, unsigned sectors, std::uin
     bool surplus = false;
     std::uint64_t fills = 0, there = 0;
     for_sets(padded_, [&](std::size_t i) {
-        const SetCounts absent = SetCounts::at(all + i) - SetCounts::at(present + i), held = SetCounts::at(&held_[i]);
-        const SetCounts room = ways - held, over = absent - room;
-        min(over, held).store(&surplus_[i]);
+        const SetCounts lines = SetCounts::at(all + i), here = SetCounts::at(present + i);
+        const SetCounts held = SetCounts::at(&held_[i]), wanted = min(lines, ways);
+        // If one line of a set is gone, those that are left are the oldest lines there: each one is driven out by those
+        // that are touched before it.
+        const SetCounts whole = where_equal(here, lines);
+        fills += min(wanted - whole, ways - held).sum();
+        // The others of the set. Lines of this group do not count while lines are driven out.
+        const SetCounts others = held - here, over = wanted - (ways - others);
+        over.store(&surplus_[i]);
         surplus |= over.any();
-        fills += min(absent, room).sum();
+        others.store(&held_[i]);
+        (SetCounts::at(&grouped_[i]) - here).store(&grouped_[i]);
+        wanted.store(present + i);
+        for (std::size_t sector = 0; sector < kSectorsPerLine; ++sector) {
+            Count* const valid = numbers(slot, kValid + sector) + i;
+            min(SetCounts::at(valid), whole).store(valid);
+        }
     });
     filled += fills;
-    if (surplus && stamp > 0) evict_itself(slot, stamp, all);
-    for (unsigned sector = 0; sector < kSectorsPerLine; ++sector) {
-        Count* const valid = numbers(slot, kValid + sector);
-        for_sets(padded_,
-                 [&](std::size_t i) { min(SetCounts::at(valid + i), SetCounts::at(present + i)).store(valid + i); });
-    }
     each_sector([&](const Count* valid) {
         for_sets(padded_, [&](std::size_t i) { there += SetCounts::at(valid + i).sum(); });
     });
-    if (there > 0 && there < groups_.lines(group).size() * sector_count(sectors)) list_missing(group, slot, sectors);
-    // Lines of the group that are still here are not driven out any more, so that they do not count meanwhile.
-    for_sets(padded_, [&](std::size_t i) {
-        const SetCounts still = SetCounts::at(present + i);
-        (SetCounts::at(&held_[i]) - still).store(&held_[i]);
-        (SetCounts::at(&grouped_[i]) - still).store(&grouped_[i]);
-    });
+    if (there > 0 && there < groups_.sets(group).size() * sector_count(sectors)) list_missing(group, slot, sectors);
     if (surplus) evict_surplus();
     for_sets(padded_, [&](std::size_t i) {
-        const SetCounts now = min(SetCounts::at(all + i), ways);
-        now.store(present + i);
-        (SetCounts::at(&held_[i]) + now).store(&held_[i]);
-        (SetCounts::at(&grouped_[i]) + now).store(&grouped_[i]);
+        const SetCounts wanted = SetCounts::at(present + i);
+        (SetCounts::at(&held_[i]) + wanted).store(&held_[i]);
+        (SetCounts::at(&grouped_[i]) + wanted).store(&grouped_[i]);
     });
     each_sector([&](Count* valid) { std::copy_n(present, padded_, valid); });
     link_last(slot);

@@ -1,8 +1,8 @@
 // The L1 of an SM: a sectored, set-associative cache with exact LRU that is only read. Lines that are looked up one by
-// one are in its sets. Groups of lines (line_groups.hpp) are not: of a group and a set, the lines that LRU has left are
-// always the last ones of those that the group touches there, so that a number for each set says which they are, and
-// another one for each sector. A touch of a group is a few operations on vectors of such numbers. Invariant: the
-// outcome is that of touching the lines one by one, if no line of a group is ever looked up by itself.
+// one are in its sets. Groups of lines (line_groups.hpp) are not: how many lines of a group LRU has left in each set is
+// enough to know which will hit, for if one of them is gone, the next touch of the group drives out the others before
+// it comes to them. A touch of a group is a few operations on vectors of such numbers. Invariant: the outcome is that
+// of touching the lines one by one, if no line of a group is ever looked up by itself.
 #pragma once
 
 #include <array>
@@ -90,7 +90,6 @@ private:
     void forget(std::uint32_t slot);
     void unlink(std::uint32_t slot);
     void link_last(std::uint32_t slot);
-    void evict_itself(std::uint32_t slot, std::uint32_t stamp, const Count* all);
     void list_missing(std::size_t group, std::uint32_t slot, unsigned sectors);
     void evict_from(std::size_t at);
     void evict_surplus();
@@ -111,8 +110,8 @@ private:
     std::vector<std::uint32_t> group_of_;
     std::vector<Count> numbers_;
     std::vector<std::uint32_t> free_slots_;
-    std::uint32_t now_ = 0;               // groups that were touched
-    std::vector<Count> surplus_, older_;  // for use within a touch
+    std::uint32_t now_ = 0;       // groups that were touched
+    std::vector<Count> surplus_;  // for use within a touch
     std::array<std::uint8_t, kMostGroup> missing_{};
 };
 

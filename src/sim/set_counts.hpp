@@ -27,8 +27,11 @@ public:
     friend SetCounts operator+(SetCounts a, SetCounts b) { return SetCounts(_mm_add_epi8(a.bytes_, b.bytes_)); }
     // At least zero.
     friend SetCounts operator-(SetCounts a, SetCounts b) { return SetCounts(_mm_subs_epu8(a.bytes_, b.bytes_)); }
-    friend SetCounts operator|(SetCounts a, SetCounts b) { return SetCounts(_mm_or_si128(a.bytes_, b.bytes_)); }
     friend SetCounts min(SetCounts a, SetCounts b) { return SetCounts(_mm_min_epu8(a.bytes_, b.bytes_)); }
+    // Those of a, and zero where b has another number.
+    friend SetCounts where_equal(SetCounts a, SetCounts b) {
+        return SetCounts(_mm_and_si128(a.bytes_, _mm_cmpeq_epi8(a.bytes_, b.bytes_)));
+    }
     // As a mask: which are not zero.
     [[nodiscard]] unsigned nonzero() const {
         return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes_, _mm_setzero_si128()))) ^ 0xFFFFU;
@@ -60,11 +63,12 @@ private:
     friend SetCounts operator-(SetCounts a, SetCounts b) {
         return each(a, b, [](unsigned x, unsigned y) { return x - std::min(x, y); });
     }
-    friend SetCounts operator|(SetCounts a, SetCounts b) {
-        return each(a, b, [](unsigned x, unsigned y) { return x | y; });
-    }
     friend SetCounts min(SetCounts a, SetCounts b) {
         return each(a, b, [](unsigned x, unsigned y) { return std::min(x, y); });
+    }
+    // Those of a, and zero where b has another number.
+    friend SetCounts where_equal(SetCounts a, SetCounts b) {
+        return each(a, b, [](unsigned x, unsigned y) { return x == y ? x : 0; });
     }
     // As a mask: which are not zero.
     [[nodiscard]] unsigned nonzero() const {
