@@ -23,18 +23,19 @@ Counts& Counts::operator+=(const Counts& o) {
 }
 
 Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_t ctas_per_sm, unsigned threads)
-    : stream_(stream), shape_(shape), threads_(std::max(1U, threads)) {
+    : stream_(stream),
+      shape_(shape),
+      threads_(std::max(1U, threads)),
+      l1_groups_(stream.groups(), SectorCache(shape.l1_lines, shape.l1_ways).sets()) {
     sms_.reserve(shape.sms);
     for (std::uint32_t i = 0; i < shape.sms; ++i) {
-        sms_.emplace_back(SectorCache(shape.l1_lines, shape.l1_ways, stream.groups().size()));
+        sms_.emplace_back(L1Cache(shape.l1_lines, shape.l1_ways, l1_groups_));
         sms_.back().has_l1 = shape.l1_lines > 0;
         sms_.back().partition = shape.partitions > 1 && i >= shape.sms / 2 ? 1 : 0;
         sms_.back().slots.resize(ctas_per_sm);
     }
     slices_.reserve(kSlices);
     const LineGroups& groups = stream.groups();
-    for (const HashedLine& line : groups.lines())
-        group_lines_.push_back(sms_.front().l1.group_line(line.line, line.hash));
     for (unsigned index = 0; index < kSlices; ++index) slices_.emplace_back(shape, groups.size());
     for (std::size_t group = 0; group < groups.size(); ++group)
         L2Slice::add_group(groups.lines(group), shape.ecc_lines, slices_);
@@ -152,8 +153,7 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
     };
     if (action == Action::read && sm.has_l1)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-            return sm.l1.read(line, sm.l1.place_of(hash), sectors,
-                              [&](const SectorCache::Outcome& outcome) { filled += outcome.filled ? 1 : 0; });
+            return sm.l1.read(line, hash, sectors, filled);
         });
     else if (action == Action::read_step)
         each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
@@ -172,40 +172,33 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
     const std::span<const HashedLine> lines = stream_.groups().lines(group);
     const std::uint64_t asked = lines.size() * access.count();
     count.l1_read += asked;
-    const bool kept = access.action() == Action::read_group && sm.has_l1;
-    if (kept && sm.l1.hit_group(group, access.sectors(), lines.size())) {
-        count.l1_hit += asked;
-        return;
+    // What L1 lacks of each line, unless it is all or nothing.
+    std::array<std::uint8_t, L1Cache::kMostGroup> one_by_one;
+    const std::uint8_t* missing = one_by_one.data();
+    std::uint64_t found = 0;
+    if (access.action() == Action::read_group && sm.has_l1) {
+        if (stream_.groups().alone()) {
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                const unsigned absent = sm.l1.read(lines[i].line, lines[i].hash, access.sectors(), count.l1_filled);
+                one_by_one[i] = static_cast<std::uint8_t>(absent);
+                found += access.count() - sector_count(absent);
+            }
+        } else {
+            found = sm.l1.touch_group(group, access.sectors(), count.l1_filled);
+            missing = sm.l1.missing().data();
+        }
     }
-    const GroupRead read{static_cast<std::uint32_t>(group), static_cast<std::uint8_t>(access.sectors()),
-                         static_cast<std::uint8_t>(access.count()),
-                         static_cast<std::uint8_t>(access.sent_by(sm.sender).account())};
-    if (!kept || sm.l1.miss_group(group, access.sectors(), lines.size())) {
-        sm.group_misses.push_back(read);
-        return;
-    }
-    std::array<std::uint8_t, SectorCache::kMostGroup> missing;
-    unsigned found = 0;
-    std::uint64_t filled = 0;
-    sm.l1.touch_group(group, {group_lines_.data() + stream_.groups().first(group), lines.size()}, access.sectors(),
-                      [&](std::size_t place, const SectorCache::Outcome& outcome) {
-                          filled += outcome.filled ? 1 : 0;
-                          missing[place] = static_cast<std::uint8_t>(outcome.missing);
-                          found |= access.sectors() & ~outcome.missing;
-                      });
-    count.l1_filled += filled;
+    count.l1_hit += found;
+    if (found == asked) return;
     if (found == 0) {
-        sm.group_misses.push_back(read);
+        sm.group_misses.push_back({static_cast<std::uint32_t>(group), static_cast<std::uint8_t>(access.sectors()),
+                                   static_cast<std::uint8_t>(access.count()),
+                                   static_cast<std::uint8_t>(access.sent_by(sm.sender).account())});
         return;
     }
     sm.misses.reserve(lines.size());
-    std::uint64_t missed = 0;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (missing[i] == 0) continue;
-        missed += sector_count(missing[i]);
-        add_miss(sm, {lines[i].line, missing[i], Action::read}, lines[i].hash);
-    }
-    count.l1_hit += asked - missed;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        add_if_missing(sm, {lines[i].line, missing[i], Action::read}, lines[i].hash);
 }
 
 void Hierarchy::run_slice(unsigned index) {

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "sim/counts.hpp"
+#include "sim/group_sets.hpp"
+#include "sim/l1_cache.hpp"
 #include "sim/l2_slice.hpp"
 #include "sim/merge_table.hpp"
 #include "sim/round_order.hpp"
 #include "sim/schedule.hpp"
-#include "sim/sector_cache.hpp"
 #include "sim/stream.hpp"
 
 namespace gambrel::sim_detail {
@@ -41,8 +42,8 @@ public:
 
 private:
     struct Sm {
-        explicit Sm(SectorCache cache) : l1(std::move(cache)) {}
-        SectorCache l1;
+        explicit Sm(L1Cache cache) : l1(std::move(cache)) {}
+        L1Cache l1;
         MergeTable merged;
         bool has_l1 = true;
         unsigned partition = 0;
@@ -76,6 +77,11 @@ private:
     void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
         sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
     }
+    // The same, unless there is no sector.
+    void add_if_missing(Sm& sm, Access access, std::uint64_t hash) const {
+        sm.misses.add_if(access.sectors() != 0, access.sent_by(sm.sender),
+                         L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
+    }
     void sort_round(Round& round) const;
     void run_slice(unsigned index);
     void find_rounds(std::span<const Event> events);
@@ -83,9 +89,8 @@ private:
     const AddressStream& stream_;
     CacheShape shape_;
     unsigned threads_;
+    GroupSets l1_groups_;  // of every L1
     std::vector<Sm> sms_;
-    // All lines of groups, in their order, as every L1 looks for them.
-    std::vector<SectorCache::GroupLine> group_lines_;
     std::vector<L2Slice> slices_;
     std::vector<Asked> asked_;  // of this batch's events
     std::vector<Round> rounds_;

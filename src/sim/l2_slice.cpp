@@ -130,6 +130,17 @@ void L2Slice::read_copy(unsigned home, Access access, Place place, const SectorC
     count.l2_hit += access.count() - sector_count(absent);
 }
 
+// A read that is the same as the one just before it, where L2 has two partitions.
+inline void L2Slice::repeat(Access access, unsigned home, TensorCounts& counts) {
+    if (home == access.partition()) {
+        reads_[access.account()].asked += access.count();
+        return;
+    }
+    Counts& count = counts[tensor_of(access.line())];
+    count.l2_read += access.count();
+    count.l2_hit += access.count();
+}
+
 void L2Slice::access(std::span<const Access> accesses) {
     // So many at a time: the host fetches the sets of all while it looks at the first.
     constexpr std::size_t kTogether = 16;
@@ -141,27 +152,43 @@ void L2Slice::access(std::span<const Access> accesses) {
     const auto each = [&](auto fetch, auto one) {
         for (std::size_t first = 0; first < accesses.size(); first += kTogether) {
             const std::span<const Access> some = accesses.subspan(first, std::min(kTogether, accesses.size() - first));
-            for (std::size_t i = 0; i < some.size(); ++i) {
-                const std::uint64_t hash = mixed(some[i].line());
-                wanted[i] = {partitions_.front().place_of(hash), home_of(hash)};
-                fetch(some[i], wanted[i]);
-            }
-            for (std::size_t i = 0; i < some.size(); ++i) one(some[i], wanted[i], counts_[some[i].counted()]);
+            for (std::size_t i = 0; i < some.size(); ++i) fetch(some, i);
+            for (std::size_t i = 0; i < some.size(); ++i) one(some, i, counts_[some[i].counted()]);
         }
     };
-    if (halves_ > 1)
+    if (halves_ > 1) {
+        // CTAs that run side by side want the same, and there are enough of them on GPUs with two partitions.
+        const auto repeats = [](std::span<const Access> some, std::size_t i) {
+            return i > 0 && some[i] == some[i - 1] && !is_store(some[i].action());
+        };
         each(
-            [this](Access access, Wanted at) {
+            [&](std::span<const Access> some, std::size_t i) {
+                if (repeats(some, i)) {
+                    wanted[i] = wanted[i - 1];
+                    return;
+                }
+                const std::uint64_t hash = mixed(some[i].line());
+                const Wanted at = wanted[i] = {partitions_.front().place_of(hash), home_of(hash)};
                 partitions_[at.home].prefetch(at.place);
-                if (access.partition() != at.home || is_store(access.action()))
+                if (some[i].partition() != at.home || is_store(some[i].action()))
                     partitions_[1 - at.home].prefetch(at.place);
             },
-            [this](Access access, Wanted at, TensorCounts& counts) {
-                access_halves(access, at.place, at.home, counts);
+            [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
+                if (repeats(some, i))
+                    repeat(some[i], wanted[i].home, counts);
+                else
+                    access_halves(some[i], wanted[i].place, wanted[i].home, counts);
             });
-    else
-        each([this](Access, Wanted at) { partitions_.front().prefetch(at.place); },
-             [this](Access access, Wanted at, TensorCounts& counts) { access_l2(0, access, at.place, counts); });
+    } else {
+        each(
+            [&](std::span<const Access> some, std::size_t i) {
+                wanted[i].place = partitions_.front().place_of(mixed(some[i].line()));
+                partitions_.front().prefetch(wanted[i].place);
+            },
+            [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
+                access_l2(0, some[i], wanted[i].place, counts);
+            });
+    }
 }
 
 void L2Slice::touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts) {

@@ -68,6 +68,7 @@ private:
     void touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts);
     // The partitions have as many sets each, so that a line has the same place in both.
     using Place = SectorCache::Place;
+    void repeat(Access access, unsigned home, TensorCounts& counts);
     void access_l2(unsigned partition, Access access, Place place, TensorCounts& counts);
     void access_halves(Access access, Place place, unsigned home, TensorCounts& counts);
     // A store or an atomic, at the home of its line.

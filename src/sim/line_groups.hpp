@@ -32,13 +32,20 @@ public:
     [[nodiscard]] std::size_t first(std::size_t group) const { return group == 0 ? 0 : ends_[group - 1]; }
     // The group that has exactly these lines in this order; it is made if none of them is in a group yet.
     std::optional<std::size_t> find_or_add(std::span<const std::uint64_t> wanted);
-    void keep_first(std::size_t groups);      // forgets those that were added later
-    void end_adding() { group_of_.clear(); }  // it takes more memory than the groups
+    void keep_first(std::size_t groups);  // forgets those that were added later
+    [[nodiscard]] bool has(std::uint64_t line) const { return group_of_.contains(line); }
+    // alone: some line of a group is also asked for by itself, so that L1 must look lines up one by one.
+    void end_adding(bool alone) {
+        alone_ = alone;
+        group_of_.clear();  // it takes more memory than the groups
+    }
+    [[nodiscard]] bool alone() const { return alone_; }
 
 private:
     std::vector<HashedLine> lines_;
     std::vector<std::size_t> ends_;
     std::unordered_map<std::uint64_t, std::size_t> group_of_;
+    bool alone_ = false;
 };
 
 }  // namespace gambrel::sim_detail

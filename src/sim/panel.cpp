@@ -47,4 +47,15 @@ void Panel::group(std::size_t first, LineGroups& groups) {
     }
 }
 
+bool Panel::asks_alone(const LineGroups& groups) const {
+    if (groups.size() == 0) return false;
+    // Most lines are in no group, and it costs less to see this by a bit than in a large table.
+    std::vector<bool> maybe(std::size_t{1} << 21U);
+    const auto bit = [&](std::uint64_t hash) { return hash % maybe.size(); };
+    for (const HashedLine& line : groups.lines()) maybe[bit(line.hash)] = true;
+    return std::any_of(accesses_.begin(), accesses_.end(), [&](Access access) {
+        return access.action() == Action::read && maybe[bit(mixed(access.line()))] && groups.has(access.line());
+    });
+}
+
 }  // namespace gambrel::sim_detail

@@ -42,6 +42,9 @@ public:
         }
     }
 
+    // Some line of a group is asked for by itself, and L1 keeps it.
+    [[nodiscard]] bool asks_alone(const LineGroups& groups) const;
+
 private:
     void group(std::size_t first, LineGroups& groups);
 

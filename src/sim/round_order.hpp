@@ -31,11 +31,13 @@ public:
         accesses_.resize(2 * (size_ + more));
         places_.resize(2 * (size_ + more));
     }
-    void add(Access access, unsigned slice) {
+    void add(Access access, unsigned slice) { add_if(true, access, slice); }
+    // Without a branch: the host could not predict it.
+    void add_if(bool wanted, Access access, unsigned slice) {
         accesses_[size_] = access;
         places_[size_] = next_[slice];
-        next_[slice] += kSlices;
-        ++size_;
+        next_[slice] += wanted ? kSlices : 0;
+        size_ += wanted ? 1 : 0;
     }
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const Access* accesses() const { return accesses_.data(); }

@@ -32,6 +32,7 @@ Schedule::Schedule(const AddressStream& stream, Shape shape, Contention contenti
       random_(seed) {
     // Each competitor adds its variance; alone on its SM a CTA has nobody to lose slots to.
     contention_.spread *= std::sqrt(static_cast<double>(shape.ctas_per_sm) - 1);
+    fresh_ = std::sqrt(1 - keep_ * keep_) * contention_.spread;
     for (Sm& sm : sms_) sm.slots.resize(shape.ctas_per_sm);
     for (std::uint32_t slot = 0; slot < shape.ctas_per_sm; ++slot)
         for (std::uint32_t sm = 0; sm < shape.sms && next_ < end_; ++sm) {
@@ -84,8 +85,7 @@ void Schedule::take_step(Resident& resident) {
     ++resident.step;
     resident.due += 1;
     if (contention_.spread > 0) {
-        const double lead =
-            keep_ * resident.lead + std::sqrt(1 - keep_ * keep_) * contention_.spread * gaussian(random_);
+        const double lead = keep_ * resident.lead + fresh_ * gaussian(random_);
         resident.due -= lead - resident.lead;
         resident.lead = lead;
     }

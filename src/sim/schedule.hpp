@@ -64,7 +64,8 @@ private:
 
     const AddressStream& stream_;
     Contention contention_;
-    double keep_;  // of the lead from step to step
+    double keep_;       // of the lead from step to step
+    double fresh_ = 0;  // the deviation of what is added to that
     std::int64_t next_, end_;
     std::vector<Sm> sms_;
     // The next turn of each SM, from leaves_ on, and above them a tree in which the earlier of two goes up: the next

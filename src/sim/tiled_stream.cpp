@@ -92,7 +92,7 @@ TiledStream::TiledStream(Operands operands, const Mapping& mapping, const OnGpu&
     const bool b_first = gpu.groups && first_requests(b_) > first_requests(a_);
     fill_panel(b_first ? b_ : a_, gpu);
     fill_panel(b_first ? a_ : b_, gpu);
-    groups_.end_adding();
+    groups_.end_adding(!rules_.apart || a_.panel.asks_alone(groups_) || b_.panel.asks_alone(groups_));
     fill_stored();
 }
 

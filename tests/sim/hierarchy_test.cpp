@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "sim/script.hpp"
 
 namespace gambrel::sim_detail {
@@ -29,6 +31,42 @@ TEST(Hierarchy, half_of_l2_keeps_copies_until_the_other_half_writes) {
     counts = after({read, write, read}, {1, 1, 1}, shape);
     EXPECT_EQ(counts.fabric, 5U);  // a write from afar crosses too, and drops the copy
     EXPECT_EQ(counts.l2_write, 1U);
+}
+
+TEST(Hierarchy, line_of_a_group_that_is_read_by_itself_is_the_same_line) {
+    std::vector<std::uint64_t> lines(16);
+    std::iota(lines.begin(), lines.end(), 0);
+    LineGroups groups;
+    ASSERT_TRUE(groups.find_or_add(lines).has_value());
+    groups.end_adding(true);
+    const auto group = [](unsigned sectors) { return Access::group(Tensor::input, 0, sectors, Action::read_group); };
+    const CacheShape shape{.sms = 1, .l1_lines = 1024, .l2_lines = 4096};
+    const Counts counts =
+        all_after({group(1), Access{3, 0x3, Action::read}, group(2)}, {0, 0, 0}, shape, false, groups)[0];
+    EXPECT_EQ(counts.l1_read, 16U + 2U + 16U);
+    EXPECT_EQ(counts.l1_hit, 1U + 1U);  // line 3: its first sector, then its second one
+    EXPECT_EQ(counts.l2_read, 16U + 1U + 15U);
+    EXPECT_EQ(counts.dram_read, 32U);
+}
+
+// Requests that are the same as those just before them, of two SMs on each side.
+TEST(Hierarchy, repeated_reads_of_l2_count_as_reads_one_by_one) {
+    std::uint64_t near = 0, far = 0;
+    while ((mixed(near) >> 31U & 1U) != 0) ++near;
+    while ((mixed(far) >> 31U & 1U) == 0) ++far;
+    const CacheShape shape{.sms = 4, .l1_lines = 0, .l2_lines = 4096, .partitions = 2};
+    for (const std::uint64_t line : {near, far}) {
+        const Script script(std::vector<Access>(4, Access{line, 0x3, Action::read}));
+        Hierarchy hierarchy(script, shape, 1, 1);
+        std::vector<Event> events;
+        for (std::uint32_t i = 0; i < 4; ++i) events.push_back({i, 0, i, 0, true, false});
+        hierarchy.run(events, {});  // in one round, so that they meet in their slice
+        const Counts counts = hierarchy.counts()[0];
+        EXPECT_EQ(counts.l2_read, 8U);
+        EXPECT_EQ(counts.l2_hit, 6U);
+        EXPECT_EQ(counts.fabric, 2U);
+        EXPECT_EQ(counts.dram_read, 2U);
+    }
 }
 
 TEST(Hierarchy, atomic_reads_what_is_missing_and_a_write_does_not) {

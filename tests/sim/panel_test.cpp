@@ -32,6 +32,21 @@ TEST(Panel, groups_lines_of_which_the_same_sectors_are_asked) {
     EXPECT_EQ(panel.of(3).size(), 39U);
 }
 
+TEST(Panel, knows_whether_it_asks_for_a_line_of_a_group_by_itself) {
+    for (const bool kept : {true, false})
+        for (const std::uint64_t other : {99U, 100U, 139U, 140U}) {
+            LineGroups groups;
+            Panel panel;
+            const Action action = kept ? Action::read : Action::read_merged;
+            panel.fill(2, &groups, [&](std::int64_t step, std::vector<Access>& out) {
+                for (std::uint64_t line = 100; line < 140 && step == 0; ++line) out.emplace_back(line, 1U, action);
+                if (step == 1) out.emplace_back(other, 1U, action);
+            });
+            ASSERT_EQ(groups.size(), 1U);
+            EXPECT_EQ(panel.asks_alone(groups), kept && other >= 100 && other < 140) << other;
+        }
+}
+
 TEST(Panel, does_not_group_a_line_that_comes_twice) {
     LineGroups groups;
     Panel panel;
