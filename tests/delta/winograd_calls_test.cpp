@@ -56,8 +56,8 @@ TEST(SeparateWinograd, loads_and_stores_only_what_there_is_of_a_tile) {
     EXPECT_NEAR(t.counted_dram().value() / 3.61e6, 1, 0.05);
 }
 
-// K80: seven CTAs, one for an SM, take 245 us for 28 steps, of which 0.24 are waits. In 40 waves, in which CTAs no longer
-// wait together, 10.2 ms, of which 0.14 are.
+// K80: seven CTAs, one for an SM, take 245 us for 28 steps, of which 0.24 are waits. In 40 waves, in which CTAs no
+// longer wait together, 10.2 ms, of which 0.14 are.
 TEST(FusedWinograd, waits_for_its_patch_in_every_step_on_kepler) {
     EXPECT_NEAR(microseconds(on("k80", 562, square(1, 224, 7, 224, 3, 1), "WINOGRAD")) / 244.9, 1, 0.08);
     EXPECT_NEAR(microseconds(on("k80", 562, square(64, 256, 14, 256, 3, 1), "WINOGRAD")) / 10220, 1, 0.05);
