@@ -24,9 +24,10 @@ class HeldClock {
 public:
     HeldClock(const TiledLaunch& c, Seconds unheld) : unheld_(unheld) {
         const ModelInputs& h = c.gpu;
-        const double lasting = powered_clock(unheld / h.burst, matrix_fed_time(c));
-        lasting_ = std::min(1.0, lasting * h.burst);
-        brief_ = std::min(1.0, (lasting + h.calibration->power_surge * (1 - lasting)) * h.burst);
+        const Seconds busy = unheld / h.burst, fed = matrix_fed_time(c);
+        lasting_ = std::min(1.0, powered_clock(busy, fed, h.matrix_power.lowest_voltage) * h.burst);
+        const double surging = powered_clock(busy, fed, 0);  // at its end the voltage is not yet the lowest
+        brief_ = std::min(1.0, (surging + h.calibration->power_surge * (1 - surging)) * h.burst);
         window_ = h.calibration->power_window;
     }
     // Power is averaged: a kernel far shorter than the window runs on what the pauses before it left.
@@ -103,7 +104,7 @@ Seconds matrix_fed_time(const TiledLaunch& c) {
     const Geometry& g = c.geometry;
     const OperandTraffic sent = sent_by_l2(c, c.layer.l1);
     const double flop = 2 * g.m * g.n * g.k * static_cast<double>(c.grid.batch);
-    double multiplied = flop * flop_in_fp16(g.element);
+    double multiplied = flop * flop_in_fp16(*c.gpu.architecture->matrix_gemm, g.element);
     if (sums_outside(c)) multiplied += flop / kSummedInside * power.byte / flop_of_byte(*c.gpu.architecture);
     return Flops{multiplied + power.byte * (sent.a + sent.b).value()} / power.fed;
 }
