@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "delta/levels.hpp"
+#include "delta/streaming_costs.hpp"
 
 namespace gambrel::delta_detail {
 namespace {
@@ -70,12 +71,15 @@ void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
 // Operands and outputs, each once.
 Bytes moved_once(const Geometry& g) { return g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element; }
 
+// The scale of all scales of four bits is known before, so that one kernel reads each number once and writes it.
 Seconds quantization_time(const TiledLaunch& c) {
-    if (c.layer.quantized <= Bytes{}) return {};
-    if (c.layer.rows_of_one_scale > 0) return one_scale_time(c);
     const ModelInputs& h = c.gpu;
-    return h.architecture->matrix_gemm->start +
-           c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
+    const Bytes moved = c.layer.quantized;
+    if (moved <= Bytes{}) return {};
+    const Seconds start = h.architecture->matrix_gemm->start;
+    if (c.geometry.element < Bytes{1}) return start + moved / (h.dram_bandwidth * streaming_costs().reach(h));
+    if (c.layer.rows_of_one_scale > 0) return one_scale_time(c);
+    return start + moved * h.calibration->quantization_passes / h.dram_bandwidth;
 }
 
 // Where a kernel is known well enough to tell what L2 sends, L2 is seen to fall with the clock of busy Tensor Cores.
