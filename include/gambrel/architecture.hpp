@@ -157,8 +157,11 @@ struct MatrixGemm {
     double narrow_reach = 1;  // share of the peak that FP8 and narrower formats reach
     FlopPerCycle full_rate;   // FP16 rate of an SM of the GPU that these kernels were written for
     // Of one FP16 or BF16 FLOP at boost clock with all Tensor Cores busy, all of the board's power counted, in pJ.
-    // FLOP of half the width need half. 0: not known; the board is taken to hold its clock.
+    // 0: not known; the board is taken to hold its clock.
     double flop_energy = 0;
+    // Of FLOP of eight and of four bits, relative to that; 0: Calibration::half_width_energy, and its square.
+    double half_width_energy = 0, quarter_width_energy = 0;
+    Frequency lowest_voltage;                  // the clock below which the voltage falls no further; 0: never reached
     std::vector<Tile> tiles;                   // the library's choice, without those that differ little
     std::vector<ScaledKernel> scaled_kernels;  // of products whose input has one scale; the first that fits runs
 };

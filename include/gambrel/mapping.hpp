@@ -53,13 +53,15 @@ double charged_waves(double even, double k, double overhead);
 struct MatrixPower {
     FlopRate fed;
     double byte = 0;
+    double lowest_voltage = 0;  // clock over boost below which the voltage falls no further
 };
 MatrixPower matrix_power(const Machine& machine, const Architecture& architecture);
-// FP16 FLOP that take the energy of one FLOP of such elements, by Calibration::half_width_energy.
-double flop_in_fp16(Bytes element);
+// FP16 FLOP that take the energy of one FLOP of such elements.
+double flop_in_fp16(const MatrixGemm& library, Bytes element);
 // Clock over boost that the power leaves a kernel that would take `busy` at boost clock and is fed in `fed`. Power
-// falls with the square of the clock: the kernel takes the geometric mean of both times.
-double powered_clock(Seconds busy, Seconds fed);
+// falls with the square of the clock: the kernel takes the geometric mean of both times. Below MatrixPower's
+// lowest_voltage it falls with the clock alone.
+double powered_clock(Seconds busy, Seconds fed, double lowest_voltage);
 
 struct FittedConstant {
     std::string name, value, mechanism, rows;  // the value with its unit

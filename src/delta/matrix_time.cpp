@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "delta/levels.hpp"
+#include "delta/streaming_costs.hpp"
 
 namespace gambrel::delta_detail {
 namespace {
@@ -24,9 +25,10 @@ class HeldClock {
 public:
     HeldClock(const TiledLaunch& c, Seconds unheld) : unheld_(unheld) {
         const ModelInputs& h = c.gpu;
-        const double lasting = powered_clock(unheld / h.burst, matrix_fed_time(c));
-        lasting_ = std::min(1.0, lasting * h.burst);
-        brief_ = std::min(1.0, (lasting + h.calibration->power_surge * (1 - lasting)) * h.burst);
+        const Seconds busy = unheld / h.burst, fed = matrix_fed_time(c);
+        lasting_ = std::min(1.0, powered_clock(busy, fed, h.matrix_power.lowest_voltage) * h.burst);
+        const double surging = powered_clock(busy, fed, 0);  // at its end the voltage is not yet the lowest
+        brief_ = std::min(1.0, (surging + h.calibration->power_surge * (1 - surging)) * h.burst);
         window_ = h.calibration->power_window;
     }
     // Power is averaged: a kernel far shorter than the window runs on what the pauses before it left.
@@ -69,12 +71,15 @@ void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
 // Operands and outputs, each once.
 Bytes moved_once(const Geometry& g) { return g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element; }
 
+// The scale of all scales of four bits is known before, so that one kernel reads each number once and writes it.
 Seconds quantization_time(const TiledLaunch& c) {
-    if (c.layer.quantized <= Bytes{}) return {};
-    if (c.layer.rows_of_one_scale > 0) return one_scale_time(c);
     const ModelInputs& h = c.gpu;
-    return h.architecture->matrix_gemm->start +
-           c.layer.quantized * h.calibration->quantization_passes / h.dram_bandwidth;
+    const Bytes moved = c.layer.quantized;
+    if (moved <= Bytes{}) return {};
+    const Seconds start = h.architecture->matrix_gemm->start;
+    if (c.geometry.element < Bytes{1}) return start + moved / (h.dram_bandwidth * streaming_costs().reach(h));
+    if (c.layer.rows_of_one_scale > 0) return one_scale_time(c);
+    return start + moved * h.calibration->quantization_passes / h.dram_bandwidth;
 }
 
 // Where a kernel is known well enough to tell what L2 sends, L2 is seen to fall with the clock of busy Tensor Cores.
@@ -103,7 +108,7 @@ Seconds matrix_fed_time(const TiledLaunch& c) {
     const Geometry& g = c.geometry;
     const OperandTraffic sent = sent_by_l2(c, c.layer.l1);
     const double flop = 2 * g.m * g.n * g.k * static_cast<double>(c.grid.batch);
-    double multiplied = flop * flop_in_fp16(g.element);
+    double multiplied = flop * flop_in_fp16(*c.gpu.architecture->matrix_gemm, g.element);
     if (sums_outside(c)) multiplied += flop / kSummedInside * power.byte / c.gpu.calibration->byte_energy;
     return Flops{multiplied + power.byte * (sent.a + sent.b).value()} / power.fed;
 }

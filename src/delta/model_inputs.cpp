@@ -40,7 +40,8 @@ void limit_by_power(const Machine& machine, ModelInputs& in) {
     const FlopPerCycle rate = std::max(in.flop_per_cycle[Pipe::tensor_fp16], in.flop_per_cycle[Pipe::tensor_bf16]);
     // Never above the clock that everything else is judged at, which is lower on boards that their slot feeds.
     const Flops in_a_second = rate * in.sms * boost * Seconds{1};
-    in.matrix_clock = std::min(1.0, powered_clock(Seconds{1}, in_a_second / in.matrix_power.fed) * (boost / in.clock));
+    const double held = powered_clock(Seconds{1}, in_a_second / in.matrix_power.fed, in.matrix_power.lowest_voltage);
+    in.matrix_clock = std::min(1.0, held * (boost / in.clock));
 }
 
 // Share of `in.dram_bandwidth`. The pin rate is the better measure where the catalogue has one: what a benchmark

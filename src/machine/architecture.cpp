@@ -123,6 +123,9 @@ MatrixGemm matrix_gemm(Section s) {
     m.narrow_reach = s.number("narrow_reach", 0.01, 1);
     m.full_rate = s.quantity<FlopPerCycle>("full_rate");
     m.flop_energy = s.number("flop_energy_pj", 0, 1000);
+    m.half_width_energy = s.number("half_width_energy", 0, 1, false);
+    m.quarter_width_energy = s.number("quarter_width_energy", 0, 1, false);
+    m.lowest_voltage = s.quantity_or_none<Frequency>("lowest_voltage");
     m.tiles = s.tiles("tiles");
     s.list("scaled_kernels", [&](Section k) {
         ScaledKernel& kernel = m.scaled_kernels.emplace_back();

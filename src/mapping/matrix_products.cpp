@@ -15,7 +15,11 @@ double charged_waves_by(const Calibration& fit, double even, double k, double ov
     if (even > 1) return shared;
     return std::max(shared, std::min(1.0, (fit.gemm_split_chunk + overhead) / (k + overhead)));
 }
-double share_of_clock(double busy, double fed) { return fed > busy ? std::sqrt(busy / fed) : 1; }
+double share_of_clock(double busy, double fed, double lowest_voltage) {
+    if (fed <= busy) return 1;
+    const double held = std::sqrt(busy / fed);
+    return held >= lowest_voltage ? held : busy / fed / lowest_voltage;
+}
 
 }  // namespace
 
@@ -30,18 +34,23 @@ double charged_waves(double even, double k, double overhead) {
 MatrixPower matrix_power(const Machine& machine, const Architecture& architecture) {
     if (!architecture.matrix_gemm || architecture.matrix_gemm->flop_energy <= 0 || !machine.board_power) return {};
     const double flop = architecture.matrix_gemm->flop_energy;
+    const auto& boost = machine.clocks.boost;
     return {FlopRate{machine.board_power->value / (flop * 1e-12)},
-            calibration().byte_energy * architecture.flop_energy / flop};
+            calibration().byte_energy * architecture.flop_energy / flop,
+            boost ? architecture.matrix_gemm->lowest_voltage / boost->value : 0};
 }
 
-double flop_in_fp16(Bytes element) {
-    const double half = calibration().half_width_energy;
+double flop_in_fp16(const MatrixGemm& library, Bytes element) {
     // TF32 has the multiplier of FP16 and twice its wires.
     if (element >= Bytes{2}) return element / Bytes{2};
-    return element >= Bytes{1} ? half : half * half;
+    const double half = library.half_width_energy > 0 ? library.half_width_energy : calibration().half_width_energy;
+    if (element >= Bytes{1}) return half;
+    return library.quarter_width_energy > 0 ? library.quarter_width_energy : half * half;
 }
 
-double powered_clock(Seconds busy, Seconds fed) { return share_of_clock(busy.value(), fed.value()); }
+double powered_clock(Seconds busy, Seconds fed, double lowest_voltage) {
+    return share_of_clock(busy.value(), fed.value(), lowest_voltage);
+}
 
 namespace mapping_detail {
 namespace {
@@ -79,7 +88,7 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const MatrixPower power = matrix_power(gpu.machine, gpu.architecture);
     const double cycles_of_flop = boost && power.fed > FlopRate{} ? boost->value.value() / power.fed.value() : 0;
     const double sums = static_cast<double>(view.m) * static_cast<double>(view.n) * static_cast<double>(view.batch);
-    const double multiplied = 2 * sums * k * flop_in_fp16(element) * cycles_of_flop;
+    const double multiplied = 2 * sums * k * flop_in_fp16(library, element) * cycles_of_flop;
     const double sent = k * element.value() / std::max(1.0, library.l2_reuse) * power.byte * cycles_of_flop;
     // An output of one of so many tiles: waves that are rounded up only add to it. Less than a rounding error is taken
     // off, so that it is never above the time.
@@ -94,7 +103,7 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
         const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
         const double waves = charged_waves_by(fit, tiles * parts / sms, k / parts, overhead);
         const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
-        const double held = share_of_clock(busy, fed);
+        const double held = share_of_clock(busy, fed, 0);  // libraries were tuned on kernels of all lengths
         const double time = std::max(busy / held, edges * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);
         if (time >= best_time) continue;
         best = &tile;
