@@ -153,7 +153,7 @@ Result<void> OutputGuard::check(const std::string& path, std::string_view bytes)
     return failure(path, "exists and was not written by gambrel, so it is not replaced; give another name, or --force");
 }
 
-// A named descriptor, or what stands where the file shall be and is no regular one, is written directly.
+// A named descriptor, or something at the path that is not a regular file, is written directly.
 Result<OutputFile> OutputFile::open(const std::string& path, std::string_view beginning, const OutputGuard& guard) {
     if (auto allowed = guard.check(path, beginning); !allowed) return tl::unexpected(allowed.error());
     OutputFile file(path);

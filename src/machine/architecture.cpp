@@ -44,7 +44,8 @@ void read_l1(Section s, Architecture& a) {
 void read_dram(Section s, Architecture& a) {
     a.dram_byte_energy = s.number("byte_energy_pj", 0, 10'000);
     a.dram_row_change = s.quantity_or_none<Bytes>("row_change");
-    a.dram_row = s.quantity_or_none<Bytes>("row");
+    const bool opens = a.dram_row_change > Bytes{};
+    a.dram_row = opens ? s.quantity<Bytes>("row") : s.quantity_or_none<Bytes>("row");
     a.single_sector_drift = s.number("single_sector_drift", 0, 1e6, false);
     s.finish();
 }

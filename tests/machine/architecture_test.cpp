@@ -90,6 +90,13 @@ TEST(Architectures, a_kernel_of_a_list_with_faults_is_refused_by_its_place) {
     EXPECT_THAT(errors, HasSubstr("scaled_kernels[2].cluster_m: expected a whole number from 1 to 16"));
 }
 
+// Without the length of a row nobody knows which pieces lie in one together.
+TEST(Architectures, what_opening_a_row_of_dram_costs_is_refused_without_its_length) {
+    const auto parsed = parse_architecture(replaced(volta(), "\"row\": \"1 KiB\",", ""), "volta.json");
+    ASSERT_FALSE(parsed);
+    EXPECT_THAT(to_text(parsed.error()), HasSubstr("volta.json: dram.row"));
+}
+
 TEST(Architectures, a_file_without_a_source_is_refused) {
     const auto parsed = parse_architecture(replaced(volta(), "\"cite\": \"Volta Tuning Guide\",", ""), "volta.json");
     ASSERT_FALSE(parsed);
