@@ -97,12 +97,14 @@ std::optional<Pass> pass_of(std::string_view text) {
     return std::nullopt;
 }
 
-// By the shape of the instruction in the name. xmma is a code generator that also makes kernels for CUDA cores.
+// By the shape of the instruction in the name. xmma is a code generator that also makes kernels for CUDA cores. Its
+// names hold the types of input, multiplication and output: f32f32_f32f32_f32 multiplies in FP32, f32f32_tf32f32_f32 in
+// TF32.
 bool on_matrix_units(std::string_view text) {
     static constexpr std::array<std::string_view, 11> kMarks = {"884",  "1688",     "8816", "16816", "16832", "hmma",
                                                                 "imma", "tensorop", "xmma", "wgmma", "utcmma"};
     if (has(text, "simt") || has(text, "ffma")) return false;
-    if (has(text, "xmma") && has(text, "_f32f32_")) return false;  // TF32 would be tf32f32
+    if (has(text, "xmma") && has(text, "_f32f32_") && !has(text, "tf32")) return false;
     return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return has(text, mark); });
 }
 

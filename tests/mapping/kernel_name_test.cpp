@@ -79,6 +79,16 @@ TEST(KernelNames, the_older_engines_are_read_as_ncu_spells_them) {
                     .explicit_matrix);
 }
 
+// TensorRT's FP32 tensors that are multiplied in TF32.
+TEST(KernelNames, inputs_in_f32_that_are_multiplied_in_tf32_are_of_tensor_cores) {
+    const KernelName name = parse_kernel_name(
+        "sm80_xmma_fprop_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize256x64x32_stage3_warpsize4x2x1_g1_"
+        "tensor16x8x8_t1r3s3");
+    EXPECT_EQ(name.tensor_core, true);
+    EXPECT_EQ(name.tile.m, 256);
+    EXPECT_EQ(name.tile.n, 64);
+}
+
 TEST(KernelNames, a_name_cut_short_that_says_f32f32_is_not_of_tensor_cores) {
     EXPECT_EQ(parse_kernel_name("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage").tensor_core, false);
     EXPECT_EQ(parse_kernel_name("sm80_xmma_gemm_tf32f32_tf32f32_f32_nn_n_tilesize128x64x16_stage3").tensor_core, true);
