@@ -96,7 +96,7 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::fma, {"fma"}},
     {Column::workspace, {"workspace_bytes"}},
     {Column::other_kernels, {"other_kernels"}},
-    {Column::overwrites, {"reads_c", "inplace"}},
+    {Column::overwrites, {"reads_c", "inplace", "residual"}},
     {Column::counted, {"dram_bytes", "l2_bytes"}},
     {Column::network, {"network"}},
     {Column::seq, {"seq"}},

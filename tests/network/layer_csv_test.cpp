@@ -69,6 +69,15 @@ TEST(LayerTable, reads_columns_in_any_order_and_keeps_the_others) {
     EXPECT_EQ(layer.hints.sm_clock, Frequency{1312.5e6});
 }
 
+TEST(LayerTable, says_by_several_columns_that_a_kernel_reads_a_tensor_as_large_as_its_output) {
+    for (const std::string column : {"reads_c", "inplace", "residual"}) {
+        const LayerTable table = read("M,N,K," + column + "\n8,8,8,1\n8,8,8,0\n");
+        ASSERT_THAT(table.rows, SizeIs(2));
+        EXPECT_TRUE(table.rows[0].layers[0].hints.overwrites) << column;
+        EXPECT_FALSE(table.rows[1].layers[0].hints.overwrites) << column;
+    }
+}
+
 TEST(LayerTable, a_table_of_too_many_rows_is_refused_with_the_limit) {
     std::string text = "M,N,K\n";
     for (int i = 0; i < 500'001; ++i) text += "x,1,1\n";
