@@ -207,7 +207,7 @@ struct PreparedLayer {
     double groups = 1;
     OperandTraffic shared, l1;
     OperandTraffic l2, dram;   // of layers without tiles, whose traffic no cache changes
-    double steps_in_turn = 0;  // of such layers: steps of a CTA that each wait for memory before the next one begins
+    double waits_in_turn = 0;  // of such layers: how often a CTA waits for memory, one time after the other
     double plane = 0, tap_rows = 0;  // of depthwise layers: outputs of an image and channel, rows of a filter
     bool gemm = false;
     // Of layers without tiles, whose work depends on the GPU: what mapping and shape do not say yet.
@@ -215,7 +215,8 @@ struct PreparedLayer {
     Pass pass = Pass::fwd;
     Precision precision = Precision::fp32, weights = Precision::fp32;
     std::optional<Timing> timing;  // what a measured time of this row would be of
-    bool cold = false;             // nothing is in the caches before it, whatever its timing
+    bool cold = false;             // nothing is in L2 before it, whatever its timing
+    bool profiled = false;         // it starts with empty caches of instructions, too
     Bytes quantized;  // read and written to make narrow numbers of a wider input, where the time includes that
     double rows_of_one_scale = 0;  // of that input, where one scale is for all of it
     Seconds host;                  // of its launch, and the bytes that the GPU writes meanwhile

@@ -198,7 +198,8 @@ struct Hints {
     double fma = 0;             // multiply-adds that ran, as a profiler counted them; 0: not given
     Bytes workspace;            // that the library asked for; 0: not given
     bool overwrites = false;    // the kernel reads what it writes: C of a GEMM with beta = 1, ReLU in place
-    bool cold = false;          // caches were flushed before it, as a profiler does that counts one kernel
+    bool cold = false;          // L2 was cleared before it
+    bool profiled = false;      // it ran alone after a profiler had emptied all caches, those of instructions too
     bool base_clock = false;    // such a profiler also holds the base clock, unless the row has another
     bool other_layout = false;  // tensors are not stored as matrix kernels read them: the library turns them over
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together

@@ -62,6 +62,10 @@ Bytes left_in_l2(const PreparedLayer& layer, const ModelInputs& gpu, const Traff
 
 }  // namespace
 
+Bytes left_by_profiled(const PreparedLayer& layer, const ModelInputs& gpu, const Traffic& t) {
+    return layer.profiled && gpu.architecture->l2_keeps_written ? left_in_l2(layer, gpu, t) : Bytes{};
+}
+
 void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& t) {
     const Architecture& a = *gpu.architecture;
     if (a.l2_keeps_written) t.left_in_l2 = left_in_l2(layer, gpu, t);

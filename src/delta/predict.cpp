@@ -86,6 +86,7 @@ PreparedLayer prepare(const Layer& layer, const Mapping& mapping) {
     PreparedLayer p;
     p.mapping = mapping;
     p.cold = layer.hints.cold;
+    p.profiled = layer.hints.profiled;
     const bool tiled = mapping.family == KernelFamily::tiled;
     // The mapping has the transform of one group.
     p.flop = tiled && !mapping.groups_in_turn ? kernel_flop(layer, mapping.transform) : kernel_flop(layer);

@@ -179,19 +179,17 @@ Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTer
                        : depthwise_issue(warps, h);
     t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
     t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
-    t[Term::dram] = traffic.dram.total() / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);
-    if (layer.cold && !layer.timing) {
-        t.prologue = h.dram_latency / h.clock;
+    const Bytes moved = traffic.dram.total() - left_by_profiled(layer, h, traffic);
+    t[Term::dram] = moved / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);
+    if (layer.profiled) {
+        t[Term::launch] = h.calibration->cold_start_short;
     } else if (layer.timing) {
         t[Term::launch] = Seconds{c.floor[static_cast<std::size_t>(*layer.timing)]};
     } else {
         t[Term::launch] = h.launch;
         t.prologue = h.dram_latency / h.clock;
     }
-    // Such a step loads, and the next one waits until it has stored.
-    constexpr double kWaits = 2;
-    t[Term::latency] =
-        depthwise ? depthwise_waits(warps, layer, h) : layer.steps_in_turn * kWaits * h.dram_latency / h.clock;
+    t[Term::latency] = depthwise ? depthwise_waits(warps, layer, h) : layer.waits_in_turn * h.dram_latency / h.clock;
     if (s)
         t[Term::latency] = std::max({t[Term::latency], in_turn_time(*s, traffic, h), waits_in_rows(*s, h),
                                      waits_in_columns(*s, h), s->lone_waits * h.dram_latency / h.clock});

@@ -22,7 +22,7 @@ void prepare_vectors(const Gemm& g, Precision precision, PreparedLayer& prepared
     const double vectors = static_cast<double>(std::min(g.m, g.n)), rows = static_cast<double>(std::max(g.m, g.n));
     const double k = static_cast<double>(g.k), ctas = std::ceil(rows / rows_of_cta);
     prepared.l1.a += vectors * k * static_cast<double>(g.batch) * (ctas - 1) * element_size(precision);
-    if (const std::int32_t step = prepared.mapping.vector_step; step > 0) prepared.steps_in_turn = std::ceil(k / step);
+    if (const std::int32_t step = prepared.mapping.vector_step; step > 0) prepared.waits_in_turn = std::ceil(k / step);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Regime regime_of_untiled(const PreparedLayer& layer) {
         return a->q_len == 1 ? Regime::attention_decode : Regime::attention;
     if (std::holds_alternative<MixtureOfExperts>(layer.op)) return Regime::experts;
     const bool of_few_vectors = layer.mapping.vector_step > 0;
-    const bool convolution = layer.mapping.family == KernelFamily::depthwise || layer.steps_in_turn > 0;
+    const bool convolution = layer.mapping.family == KernelFamily::depthwise || layer.waits_in_turn > 0;
     if (convolution && !of_few_vectors) return Regime::direct;
     // Kernels that go through a tensor in order have 256 threads and read it once.
     const bool in_order = layer.mapping.threads == 256 && layer.mapping.a.through_l1;
@@ -62,9 +62,10 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
         if (layer.pass == Pass::fwd) prepared.plane = static_cast<double>(v->p() * v->q());
         prepared.tap_rows = static_cast<double>(v->r);
     }
-    // One channel in and out: a CTA has an image and goes along it by as many pixels as it has threads.
+    // One channel in and out: a CTA has an image and goes along it by as many pixels as it has threads. Each step
+    // loads, and the next one waits until it has stored.
     if (const auto* v = std::get_if<Convolution>(&layer.op); v && prepared.mapping.family == KernelFamily::streaming)
-        prepared.steps_in_turn = std::ceil(static_cast<double>(v->p() * v->q()) / prepared.mapping.threads);
+        prepared.waits_in_turn = 2 * std::ceil(static_cast<double>(v->p() * v->q()) / prepared.mapping.threads);
     if (const auto* g = std::get_if<Gemm>(&layer.op)) prepare_vectors(*g, layer.precision, prepared);
     if (const auto* s = std::get_if<Streaming>(&layer.op)) prepared.op = *s;
     if (const auto* a = std::get_if<Attention>(&layer.op)) prepared.op = *a;

@@ -155,7 +155,7 @@ private:
                 cells_.fault(fmt::format("sm_clock_mhz \"{}\": expected MHz, a number from {} to {}", text, kLeastClock,
                                          kMostClock));
         }
-        hints.cold = !cell(Column::counted).empty();
+        hints.cold = hints.profiled = !cell(Column::counted).empty();
         if (const auto text = cell(Column::timed_at); text == "base clock")
             hints.base_clock = true;
         else if (!text.empty())

@@ -68,6 +68,27 @@ TEST(Streams, that_gather_read_a_row_of_their_table_once_while_l2_holds_it) {
     for (double rows = 16; rows < 1e6; rows *= 2) EXPECT_LE(share_read(rows), share_read(2 * rows)) << rows;
 }
 
+// A profiler empties all caches before the kernel, those of instructions too, and stops its watch while half of A100's
+// L2 is not yet written back. A call that is repeated writes back what the one before it left.
+TEST(Streams, that_a_profiler_counts_start_slowly_and_leave_output_in_l2) {
+    const auto streamed = [](const char* gpu, bool profiled) {
+        Layer layer = stream(1 << 12, 1 << 11);  // 34 MB read, 34 MB written
+        layer.hints.timing = profiled ? Timing::kernel : Timing::call;
+        layer.hints.cold = layer.hints.profiled = profiled;
+        return streamed_on(layer, gpu);
+    };
+    const auto taken = [&](const char* gpu) {
+        const Prediction profiled = streamed(gpu, true), repeated = streamed(gpu, false);
+        EXPECT_EQ(profiled.terms[Term::launch], calibration().cold_start_short) << gpu;
+        EXPECT_EQ(profiled.traffic.dram.total(), repeated.traffic.dram.total()) << gpu;
+        return profiled.terms[Term::dram] / repeated.terms[Term::dram];
+    };
+    EXPECT_EQ(taken("v100-sxm2-16gb"), 1);
+    const Traffic a100 = streamed("a100-sxm4-80gb", true).traffic;
+    EXPECT_GT(a100.left_in_l2, Bytes{15e6});
+    EXPECT_NEAR(taken("a100-sxm4-80gb"), a100.counted_dram() / a100.dram.total(), 1e-9);
+}
+
 TEST(Streams, of_reads_alone_have_the_whole_bandwidth) {
     const auto rate = [](double written) {
         const Layer layer = stream(1 << 16, 1 << 14, written);

@@ -144,9 +144,10 @@ TEST_F(A100Traffic, of_direct_kernels_has_rows_of_taps_that_meet_in_the_l1_of_10
 }
 
 // Half of the lines of a tensor are looked up once more as they are written over, and twice as they are read; up to
-// half of L2 is not written back before the kernel ends.
+// half of L2 is not written back before the kernel ends. With the time of writing back all of it and without that of a
+// cold start the time was 13.6 % off.
 TEST_F(A100Traffic, of_relu_in_place_is_one_and_three_quarters_at_l2_and_leaves_half_of_it_there) {
-    expect("elementwise_traffic_a100.csv.gz", {"op"}, {"relu"}, 500, {1, 3, 5});
+    expect("elementwise_traffic_a100.csv.gz", {"op"}, {"relu"}, 1000, {0.2, 1, 1.6, 3.7});
 }
 
 }  // namespace
