@@ -166,7 +166,9 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const double k = k_of_part(c), overhead = tile_overhead(*h.architecture->matrix_gemm, rate);
     const Cycles of_one_k = Flops{2.0 * c.mapping.cta.m * c.mapping.cta.n} / rate;
     const double waves = matrix_waves(c), held = waves * of_one_k * k / h.clock / t[Term::compute];
-    out.given("waves charged", "part of the idle share of the last wave is filled by work that is split along k",
+    out.given("waves charged",
+              c.layer.gemm ? "part of the idle share of the last wave is filled by work that is split along k"
+                           : "whole waves: convolutions share out no k",
               waves);
     if (const Seconds fed = matrix_fed_time(c); fed > Seconds{})
         out.given("fed", "time in which the board can power the multiplications and the bytes that L2 sends", fed);
@@ -185,13 +187,17 @@ void matrix_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
                  {"bandwidth", h.dram_bandwidth, true},
                  {"share", reached, true}},
                 t[Term::dram]);
-    const Seconds inside = out.maximum("inside", "of the SMs", {{"busy", t[Term::latency]}, {"L2", t[Term::l2]}});
+    out.product("t L1", "bytes that pass from L2 to the SMs / width of their paths",
+                {{"bytes", c.layer.l1.total()}, {"width", h.l1_width_of_all() * h.clock, true}}, t[Term::l1]);
+    const Seconds inside =
+        out.maximum("inside", "of the SMs", {{"busy", t[Term::latency]}, {"L1", t[Term::l1]}, {"L2", t[Term::l2]}});
     const Seconds longer = out.maximum("longer", "of inside and DRAM", {{"inside", inside}, {"DRAM", t[Term::dram]}});
-    const Seconds kernel = p.time - t[Term::launch];
+    const Seconds beside = beside_matrix_kernel(c), kernel = p.time - t[Term::launch] - beside;
     out.product("kernel", "longer x overlap, the cube root of 1 + (shorter / longer)^3",
                 {{"longer", longer}, {"overlap", longer > Seconds{} ? kernel / longer : 1}}, kernel);
-    out.sum("time", "kernel + start, gaps between kernels, quantization and call",
-            {{"kernel", kernel}, {"start and call", t[Term::launch]}});
+    Operands parts = {{"kernel", kernel}, {"start and call", t[Term::launch]}};
+    if (beside > Seconds{}) parts.push_back({"changes of layout", beside});
+    out.sum("time", "kernel + start, gaps between kernels, quantization and call", parts);
 }
 
 // Layers that are not one implicit GEMM: what each term would take alone, and what the time waits for.

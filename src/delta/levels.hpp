@@ -78,7 +78,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
-Seconds transform_time(const TiledLaunch& c);  // of the kernels beside the main one
+Seconds transform_time(const TiledLaunch& c);        // of the kernels beside the main one
+Seconds beside_matrix_kernel(const TiledLaunch& c);  // the same where that one is timed by matrix_time_of
 // What of the DRAM bandwidth is left to data where check bits that lie in the same memory are read beside them.
 double data_share(const ModelInputs& gpu);
 inline Bandwidth data_bandwidth(const ModelInputs& gpu) { return data_share(gpu) * gpu.dram_bandwidth; }
@@ -103,6 +104,9 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic);
 double sector_reach(const TiledLaunch& c, const WarpLoad& load);
 // The same of any pieces, for which DRAM opens another of its rows in so many cases of one.
 double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened);
+// What a kernel that a profiler ran with empty caches has written and DRAM has not taken when it ends. Other kernels do
+// not gain this time: each writes back what the one before it left.
+Bytes left_by_profiled(const PreparedLayer& layer, const ModelInputs& gpu, const Traffic& t);
 // What a profiler's counters of this kernel see that the levels do not, and the other way round.
 void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& traffic);
 // The time, and the terms of one group that it is made of; takes from `traffic` what an uneven wave has no time to

@@ -1,6 +1,7 @@
-// Products on Tensor Cores as the libraries of Ampere and later run them: persistent CTAs that share out the k of the
-// last wave, copies that run beside the multiplications, and a clock that the board's power limit decides.
-// docs/model/tensor-cores.md has the equations; Architecture::matrix_gemm has what differs between generations.
+// Products and convolutions on Tensor Cores as the libraries of Ampere and later run them: persistent CTAs that share
+// out the k of the last wave (products only), copies that run beside the multiplications, and a clock that the board's
+// power limit decides. docs/model/tensor-cores.md has the equations; Architecture::matrix_gemm has what differs between
+// generations.
 #include <algorithm>
 #include <cmath>
 
@@ -68,8 +69,10 @@ void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
     t.dram_uneven *= 1 - dropped;
 }
 
-// Operands and outputs, each once.
-Bytes moved_once(const Geometry& g) { return g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element; }
+// Operands, outputs, and what is added to the outputs, each once.
+Bytes moved_once(const Geometry& g) {
+    return g.a.unique + g.b.unique + g.unique_bias + g.output * g.output_element + g.read_once;
+}
 
 // The scale of all scales of four bits is known before, so that one kernel reads each number once and writes it.
 Seconds quantization_time(const TiledLaunch& c) {
@@ -116,7 +119,8 @@ Seconds matrix_fed_time(const TiledLaunch& c) {
 double k_of_part(const TiledLaunch& c) { return c.geometry.k / static_cast<double>(c.grid.split_k); }
 
 bool by_matrix_units(const TiledLaunch& c) {
-    return c.layer.gemm && c.mapping.a.asynchronous && c.gpu.architecture->matrix_gemm.has_value();
+    const bool one_product = c.mapping.transform == Transform::none && c.layer.groups == 1;
+    return one_product && c.mapping.a.asynchronous && c.gpu.architecture->matrix_gemm.has_value();
 }
 
 FlopPerCycle matrix_rate(const TiledLaunch& c) {
@@ -126,9 +130,13 @@ FlopPerCycle matrix_rate(const TiledLaunch& c) {
 
 double matrix_waves(const TiledLaunch& c) {
     if (clustered(c)) return std::ceil(clustered_ctas(c) / c.gpu.sms);
+    // cuDNN's convolutions are neither persistent nor do they share out k.
+    if (!c.layer.gemm) return std::ceil(static_cast<double>(c.grid.ctas()) / c.gpu.sms);
     const double overhead = tile_overhead(*c.gpu.architecture->matrix_gemm, matrix_rate(c));
     return charged_waves(static_cast<double>(c.grid.ctas()) / c.gpu.sms, k_of_part(c), overhead);
 }
+
+Seconds beside_matrix_kernel(const TiledLaunch& c) { return c.layer.gemm ? Seconds{} : transform_time(c); }
 
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const ModelInputs& h = c.gpu;
@@ -160,11 +168,12 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     traffic.l2 = sent_by_l2(c, traffic.l2);
     t[Term::l2] = std::max(t[Term::l2], traffic.l2.total() / h.l2_bandwidth);
     t[Term::dram] = std::max(t[Term::dram], once / h.dram_bandwidth);
-    const Seconds kernel = overlapped(std::max(t[Term::latency], t[Term::l2]), t[Term::dram]);
+    t[Term::l1] = c.layer.l1.total() / h.l1_width_of_all() / h.clock;
+    const Seconds kernel = overlapped(std::max({t[Term::latency], t[Term::l1], t[Term::l2]}), t[Term::dram]);
     share_reads(c, kernel, traffic);
     traffic.l2.a = std::max(traffic.l2.a, traffic.dram.a);  // what comes from DRAM passes L2
     traffic.l2.b = std::max(traffic.l2.b, traffic.dram.b);
-    return call_overhead(c) + t[Term::launch] + kernel;
+    return call_overhead(c) + t[Term::launch] + kernel + beside_matrix_kernel(c);
 }
 
 // A sum of cubes is at least the longer term. A kernel with idle SMs or a tile's overhead has a higher clock than its
@@ -174,7 +183,8 @@ LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
     const ModelInputs& h = c.gpu;
     const MatrixGemm& library = *h.architecture->matrix_gemm;
     const double k = k_of_part(c), even = static_cast<double>(c.grid.ctas()) / h.sms;
-    const Flops of_one_k{(clustered(c) ? matrix_waves(c) : charged_waves(even, k, 0)) * 2.0 * c.mapping.cta.m *
+    const bool whole_waves = clustered(c) || !c.layer.gemm;
+    const Flops of_one_k{(whole_waves ? matrix_waves(c) : charged_waves(even, k, 0)) * 2.0 * c.mapping.cta.m *
                          c.mapping.cta.n};
     LeastWork w;
     w.pipe = c.mapping.pipe;
@@ -193,13 +203,14 @@ PerTerm matrix_exposed(const TimedTraffic& p) {
     const TimeTerms& t = p.terms;
     PerTerm exposed{};
     exposed[Term::launch] = std::min(t[Term::launch], p.time);
-    const Seconds kernel = p.time - exposed[Term::launch], inside = std::max(t[Term::latency], t[Term::l2]);
+    const Seconds kernel = p.time - exposed[Term::launch], caches = std::max(t[Term::l1], t[Term::l2]);
+    const Seconds inside = std::max(t[Term::latency], caches);
     const Seconds longer = std::max(inside, t[Term::dram]);
     if (longer <= Seconds{}) return exposed;
     const auto cube = [&](Seconds term) { return std::pow(term / longer, 3); };
     const double share = cube(inside) / (cube(inside) + cube(t[Term::dram]));
     const Term busy = t[Term::compute] > kFilled * t[Term::latency] ? Term::compute : Term::latency;
-    exposed[t[Term::latency] >= t[Term::l2] ? busy : Term::l2] += share * kernel;
+    exposed[t[Term::latency] >= caches ? busy : longest(t, {Term::l2, Term::l1})] += share * kernel;
     exposed[Term::dram] += (1 - share) * kernel;
     return exposed;
 }

@@ -36,11 +36,11 @@ bool sums_fit(const Mapping& m, const Machine& machine) {
 }
 
 // From the terms of one SM that runs the CTAs one after the other at a clock that does not fall: no wave is rounded up
-// there, so they are the work itself. Layers without tiles have no such bound. Products on the matrix units of newer
+// there, so they are the work itself. Layers without tiles have no such bound. Kernels on the matrix units of newer
 // GPUs count the k that there is, not whole tiles of it.
 LeastWork work_of_one_sm(const PreparedLayer& layer, ModelInputs h) {
     const Mapping& mapping = layer.mapping;
-    if (mapping.family != KernelFamily::tiled || (layer.gemm && mapping.a.asynchronous)) return {};
+    if (mapping.family != KernelFamily::tiled || mapping.a.asynchronous) return {};
     h.sms = 1;
     h.fed = FlopRate{};
     Occupancy alone;

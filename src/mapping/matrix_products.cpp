@@ -1,5 +1,5 @@
-// Products on Tensor Cores by the kernels of Architecture::matrix_gemm: which tile their library takes, and what the
-// choice and the time (src/delta/matrix_time.cpp) both need to know of a tile.
+// Kernels on Tensor Cores of Architecture::matrix_gemm: which tile their library takes, and what the choice and the
+// time (src/delta/matrix_time.cpp) both need to know of a tile.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -78,7 +78,9 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const FlopPerCycle rate = a.dense ? a.dense->value : FlopPerCycle{2};
     const double macs = rate.value() / 2, width = l2_reached(gpu) * library.l2_reuse;
     const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
-    const double most_parts = std::max(1.0, std::floor(k / fit.gemm_split_chunk));
+    // cuDNN's convolutions are neither persistent nor split.
+    const bool product = std::holds_alternative<Gemm>(layer.op);
+    const double most_parts = product ? std::max(1.0, std::floor(k / fit.gemm_split_chunk)) : 1;
     const Bytes element = element_size(layer.precision);
     const double cycles_of_byte = width > 0 ? k * element.value() / width : 0;
     const double overhead = tile_overhead(library, rate);
@@ -101,7 +103,8 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
         const double least = tiles * tile.m * tile.n * least_of_output;
         if (edges * cycles_of_byte >= best_time || least * std::max(least, fed) > best_time * best_time) continue;
         const double parts = 2 * tiles > sms ? 1 : std::min(std::floor(sms / tiles), most_parts);
-        const double waves = charged_waves_by(fit, tiles * parts / sms, k / parts, overhead);
+        const double even = tiles * parts / sms;
+        const double waves = product ? charged_waves_by(fit, even, k / parts, overhead) : std::ceil(even);
         const double busy = waves * (k / parts + overhead) * tile.m * tile.n / macs;
         const double held = share_of_clock(busy, fed, 0);  // libraries were tuned on kernels of all lengths
         const double time = std::max(busy / held, edges * cycles_of_byte) + (parts > 1 ? cycles_of_sum : 0);

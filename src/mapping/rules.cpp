@@ -75,10 +75,10 @@ const ScaledKernel* scaled_kernel(const Layer& layer, const GemmView& view, cons
 }  // namespace
 
 void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu) {
-    const bool by_matrix = is_tensor(m.pipe), product = std::holds_alternative<Gemm>(layer.op);
+    const bool by_matrix = is_tensor(m.pipe);
     if (std::holds_alternative<Convolution>(layer.op) && !by_matrix) {
         m.cta = layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile : convolution_tile(view, gpu);
-    } else if (!product || !by_matrix || !gpu.architecture.matrix_gemm) {
+    } else if (!by_matrix || !gpu.architecture.matrix_gemm || layer.pass == Pass::wgrad) {
         m.cta = shortest_waves(layer, view, gpu, m.pipe);
     } else if (const ScaledKernel* kernel = scaled_kernel(layer, view, gpu.architecture)) {
         m.cta = {kernel->tile.m, kernel->tile.n, 0};

@@ -58,6 +58,44 @@ TEST(MatrixTime, of_an_unfilled_wave_is_shared_out_along_a_long_k_only) {
     EXPECT_NEAR(busy(70, 256), busy(132, 256), 1e-3 * busy(132, 256));
 }
 
+Layer pointwise(std::int64_t images, std::int64_t channels, std::int64_t filters) {
+    Layer layer;
+    Convolution v;
+    v.n = images, v.c = channels, v.k = filters, v.h = v.w = 16, v.r = v.s = 1;
+    layer.op = v;
+    layer.precision = Precision::bf16;
+    return layer;
+}
+
+// A convolution of one pixel is a product: the same work, bytes, start and clock. But its kernel is not persistent, so
+// its waves are whole ones, and it shares out no k.
+TEST(MatrixTime, of_convolutions_is_that_of_products_in_whole_waves) {
+    const Board h100("h100-sxm", Frequency{1.98e9});
+    Layer convolution = pointwise(66, 4096, 128), same = product(66 * 256, 128, 4096);
+    for (Layer* layer : {&convolution, &same}) layer->hints.tile_m = layer->hints.tile_n = 128;
+    const Prediction full = h100(convolution), gemm = h100(same);
+    ASSERT_EQ(full.grid.ctas(), 132);
+    EXPECT_NEAR(full.time / gemm.time, 1, 0.02);
+    EXPECT_EQ(full.terms[Term::launch], gemm.terms[Term::launch]);
+    std::get<Convolution>(convolution.op).n += 1;
+    EXPECT_NEAR(h100(convolution).terms[Term::latency] / full.terms[Term::latency], 2, 1e-9);
+    std::get<Convolution>(convolution.op).n = 40;
+    EXPECT_NEAR(h100(convolution).terms[Term::latency] / full.terms[Term::latency], 1, 1e-9);
+}
+
+// 98 CTAs of 128 x 64 fill A100, 26 of 256 x 128 would be split along k if this were a product.
+TEST(MatrixTime, of_convolutions_that_leave_sms_idle_chooses_small_tiles) {
+    const Board a100("a100-sxm4-80gb");
+    Layer layer = pointwise(1, 512, 512);
+    auto& v = std::get<Convolution>(layer.op);
+    v.n = 32, v.h = v.w = 7, v.r = v.s = 3;
+    v.pad_top = v.pad_bottom = v.pad_left = v.pad_right = 1;
+    layer.precision = Precision::tf32;
+    const Mapping mapping = a100(layer).mapping;
+    EXPECT_LE(mapping.cta.m * mapping.cta.n, 128 * 64);
+    EXPECT_EQ(mapping.split_k, 1);
+}
+
 // Where k begins to be shared out, a longer k is not suddenly faster than a shorter one.
 TEST(MatrixTime, of_an_unfilled_wave_never_falls_with_k) {
     for (const char* name : {"h100-sxm", "rtx-5090", "b200"}) {
