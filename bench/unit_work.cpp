@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gambrel/sim.hpp>
@@ -42,7 +43,17 @@ std::uint64_t evaluations(std::uint64_t designs, Tiles tiles) {
         gpu, *model_inputs(gpu));
     auto scratch = evaluator.scratch();
     double sum = 0;
-    for (std::uint64_t i = 0; i < designs; ++i) sum += evaluator.time(space.at(i * 7'919 % space.size()), scratch);
+    // As many at a time as a part of a search has.
+    std::vector<Factors> factors;
+    std::vector<double> times;
+    for (std::uint64_t i = 0; i < designs; ++i) {
+        factors.push_back(space.at(i * 7'919 % space.size()));
+        if (factors.size() < 512 && i + 1 < designs) continue;
+        times.resize(factors.size());
+        evaluator.times(factors, scratch, times);
+        for (const double time : times) sum += time;
+        factors.clear();
+    }
     return sum > 0 ? designs * evaluator.workload().items.size() : 0;
 }
 

@@ -129,20 +129,27 @@ enum class Term : std::uint8_t { compute, issue, latency, shared, l1, l2, dram, 
 inline constexpr std::size_t kTerms = 9;
 std::string_view name(Term term);
 
-struct PerTerm : std::array<Seconds, kTerms> {
-    Seconds operator[](Term t) const { return array::operator[](static_cast<std::size_t>(t)); }
-    Seconds& operator[](Term t) { return array::operator[](static_cast<std::size_t>(t)); }
-    using array::operator[];
+// Number: double, or those of several designs (placement.hpp).
+template <class Number>
+struct BasicPerTerm : std::array<Quantity<0, 0, 1, 0, Number>, kTerms> {
+    using Time = Quantity<0, 0, 1, 0, Number>;
+    using std::array<Time, kTerms>::operator[];
+    Time operator[](Term t) const { return (*this)[static_cast<std::size_t>(t)]; }
+    Time& operator[](Term t) { return (*this)[static_cast<std::size_t>(t)]; }
 };
+using PerTerm = BasicPerTerm<double>;
 
-struct TimeTerms {
-    PerTerm seconds;             // the time that each would take were it alone
-    Seconds prologue, epilogue;  // not hidden by other CTAs
-    double waves = 0;            // CTAs over those that fit at once
-    double tail = 1;             // time over what an even share of the CTAs would take
-    Seconds operator[](Term t) const { return seconds[t]; }
-    Seconds& operator[](Term t) { return seconds[t]; }
+template <class Number>
+struct BasicTimeTerms {
+    using Time = Quantity<0, 0, 1, 0, Number>;
+    BasicPerTerm<Number> seconds;  // the time that each would take were it alone
+    Time prologue, epilogue;       // not hidden by other CTAs
+    double waves = 0;              // CTAs over those that fit at once
+    Number tail = 1;               // time over what an even share of the CTAs would take
+    Time operator[](Term t) const { return seconds[t]; }
+    Time& operator[](Term t) { return seconds[t]; }
 };
+using TimeTerms = BasicTimeTerms<double>;
 
 // Bytes and time, which is all that a table shows.
 struct TimedTraffic {

@@ -1,11 +1,14 @@
-// What searches over many designs share and compute fast: of a tiled layer what no clock, rate, bandwidth or latency
+// What searches over many designs share and compute fast: of a layer what no clock, rate, bandwidth or latency
 // changes, and bounds of its time. Invariant: a time is that of predict (delta.hpp) to the last bit, and a bound is
 // never above it.
 #pragma once
 
-#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <variant>
+#include <vector>
 
 #include <gambrel/delta.hpp>
 
@@ -45,6 +48,22 @@ struct LaunchCounts {
     double beside_reach = 1, beside_rows = 0, beside_slots = 0;  // slots: of multipliers
 };
 
+// The same of a layer that streams, or of a depthwise convolution.
+struct StreamingCounts {
+    Pipe pipe = Pipe::fp32;
+    Flops multiplied;
+    Cycles rows;                             // of the busiest SM, for rows and for additions to L2
+    double of_lanes = 0, of_schedulers = 0;  // slots of all SMs' FP32 lanes and schedulers
+    Cycles waited;                           // in turn
+    Bytes l1, l2, dram;
+    double l2_passes = 1, reach = 1;  // reach: share of the DRAM bandwidth
+    double blend = 0;                 // exponent by which waits and bytes join; 0: the longer one hides the other
+    Seconds launch;
+    Cycles first;  // until the first bytes come
+    Seconds host;  // of its launch, in which the GPU writes so many bytes
+    Bytes host_ahead;
+};
+
 // Amounts of work that take at least as long as a GPU's peak rates ask for.
 struct LeastWork {
     Pipe pipe = Pipe::fp32;
@@ -59,41 +78,53 @@ struct LeastWork {
     Cycles waited_alone;
     Seconds alone;
 };
-// Seconds that a GPU takes for a unit of each kind of work. Bounds are products and maxima of these: many launches are
-// judged on one GPU, and a division for each would take most of the time.
-class UnitTimes {
-public:
-    UnitTimes() = default;
-    explicit UnitTimes(const ModelInputs& inputs);
-    // No launch with this work is faster.
-    [[nodiscard]] Seconds least(const LeastWork& w) const {
-        // Plain numbers, because of std::max of quantities, which it has by reference, GCC makes branches.
-        const double multiplied = (w.multiplied * flop_[w.pipe]).value(), issued = (w.issued * slot_).value(),
-                     shared = (w.shared * shared_).value(), waited = (w.waited * cycle_).value();
-        const double l1 = (w.l1 * l1_).value(), l2 = (w.l2 * l2_).value(), dram = (w.dram * dram_).value();
-        const Seconds alone = w.dram_alone * dram_ + w.waited_alone * cycle_ + w.alone;
-        const double sm = std::max(std::max(multiplied, issued), std::max(shared, waited));
-        return kRounding * (Seconds{std::max(sm, std::max(std::max(l1, l2), dram))} + alone);
-    }
-
-private:
-    static constexpr double kRounding = 1 - 1e-9;  // the bound must hold to the last bit
-    PerPipe<decltype(Seconds{} / Flops{})> flop_{};
-    Seconds slot_;
-    decltype(Seconds{} / Cycles{}) cycle_;
-    decltype(Seconds{} / Bytes{}) shared_, l1_, l2_, dram_;
-};
-
-// What of a tiled layer's time depends on the number of SMs, on what an SM holds and on the capacity of L2, but on no
-// clock, rate or bandwidth: designs that differ in these alone share it.
+// What of a layer's time depends on the number of SMs, on what an SM holds and on the capacity of L2, but on no clock,
+// rate or bandwidth: designs that differ in these alone share it.
 struct Placement {
-    // What the time is computed from: traffic where it is that of Architecture::matrix_gemm.
-    using Basis = std::variant<LaunchCounts, Traffic>;
+    // What the time is computed from: traffic where it is that of Architecture::matrix_gemm, nothing where too little
+    // of it is shared (attention, experts, reductions).
+    using Basis = std::variant<std::monostate, LaunchCounts, Traffic, StreamingCounts>;
     Basis basis;
     LeastWork least;
 };
 Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs);
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
                        const Placement::Basis& basis);
+
+// What else the time of counted work depends on: a cache line of a design.
+struct alignas(64) DesignRates {
+    Frequency clock;
+    double schedulers = 0;
+    double macs = 1;  // FLOP per cycle of every pipe, over those of the GPU that the designs are made from
+    BytesPerCycle shared_width, l1_width;
+    Bandwidth l2_bandwidth, dram_bandwidth;
+    FlopRate fed;
+};
+// Several designs with one number of SMs, for which the same is computed at once in the widest vectors that the
+// processor has. Where there are fewer, one of them is repeated.
+inline constexpr std::size_t kAtOnce = 8;
+struct Designs {
+    const ModelInputs* start = nullptr;  // all other numbers
+    double sms = 0;
+    std::array<const DesignRates*, kAtOnce> rates{};
+};
+struct alignas(64) PerDesign : std::array<double, kAtOnce> {};
+// Seconds, those of predicted_time. False: it is not computed from counts, so each design has to be asked for.
+bool predicted_times(const Placement::Basis& basis, const Designs& designs, PerDesign& times);
+
+// Seconds that these designs take for a unit of each kind of work. Bounds are products and maxima of these: many
+// launches are judged on one GPU, and a division for each would take most of the time.
+struct UnitTimes {
+    PerDesign flop;  // of one pipe
+    PerDesign slot, cycle, shared, l1, l2, dram;
+};
+UnitTimes unit_times(const Designs& designs, Pipe pipe);
+// Seconds that no launch with this work takes less than, on designs whose unit times are those of its pipe.
+void least_times(const LeastWork& work, std::span<const UnitTimes> units, PerDesign* times);
+// Of as many launches as were judged before: where this one's bound is less, it takes the place of the least.
+struct LeastBounds {
+    std::vector<double> bounds, numbers;  // by design; of launches
+};
+void take_less(std::span<const double> bounds, double number, LeastBounds& least);
 
 }  // namespace gambrel

@@ -5,59 +5,67 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <tl/expected.hpp>
 
 namespace gambrel {
 
-template <int Byte, int Flop, int Second, int Cycle>
+// Number: double, or several of them that are computed at once.
+template <int Byte, int Flop, int Second, int Cycle, class Number = double>
 class Quantity {
 public:
     constexpr Quantity() = default;
     // Explicit: a bare double has no unit, so the caller must say which quantity it is meant to be.
-    constexpr explicit Quantity(double base_units) : value_(base_units) {}
+    constexpr explicit Quantity(Number base_units) : value_(base_units) {}
+    template <class Other>
+    requires(!std::is_same_v<Other, Number> &&
+             std::is_convertible_v<Other, Number>) constexpr Quantity(Quantity<Byte, Flop, Second, Cycle, Other> q)
+        : value_(q.value()) {}
 
-    [[nodiscard]] constexpr double value() const { return value_; }
+    [[nodiscard]] constexpr Number value() const { return value_; }
     // Written out, because compilers make three comparisons and branches of a partial ordering.
     friend constexpr bool operator==(Quantity a, Quantity b) { return a.value_ == b.value_; }
-    friend constexpr bool operator<(Quantity a, Quantity b) { return a.value_ < b.value_; }
-    friend constexpr bool operator>(Quantity a, Quantity b) { return a.value_ > b.value_; }
-    friend constexpr bool operator<=(Quantity a, Quantity b) { return a.value_ <= b.value_; }
-    friend constexpr bool operator>=(Quantity a, Quantity b) { return a.value_ >= b.value_; }
+    friend constexpr auto operator<(Quantity a, Quantity b) { return a.value_ < b.value_; }
+    friend constexpr auto operator>(Quantity a, Quantity b) { return a.value_ > b.value_; }
+    friend constexpr auto operator<=(Quantity a, Quantity b) { return a.value_ <= b.value_; }
+    friend constexpr auto operator>=(Quantity a, Quantity b) { return a.value_ >= b.value_; }
 
     constexpr Quantity& operator+=(Quantity b) { return value_ += b.value_, *this; }
     constexpr Quantity& operator-=(Quantity b) { return value_ -= b.value_, *this; }
-    constexpr Quantity& operator*=(double factor) { return value_ *= factor, *this; }
+    constexpr Quantity& operator*=(Number factor) { return value_ *= factor, *this; }
     friend constexpr Quantity operator+(Quantity a, Quantity b) { return a += b; }
     friend constexpr Quantity operator-(Quantity a, Quantity b) { return a -= b; }
-    friend constexpr Quantity operator*(Quantity a, double factor) { return a *= factor; }
-    friend constexpr Quantity operator*(double factor, Quantity a) { return a *= factor; }
-    friend constexpr Quantity operator/(Quantity a, double divisor) { return Quantity{a.value_ / divisor}; }
+    friend constexpr Quantity operator*(Quantity a, Number factor) { return a *= factor; }
+    friend constexpr Quantity operator*(Number factor, Quantity a) { return a *= factor; }
+    friend constexpr Quantity operator/(Quantity a, Number divisor) { return Quantity{a.value_ / divisor}; }
 
 private:
-    double value_ = 0;
+    Number value_ = 0;
 };
 
 namespace detail {
-template <int B, int F, int S, int C>
+template <int B, int F, int S, int C, class Number>
 struct Simplified {
-    using type = Quantity<B, F, S, C>;
-    static constexpr type make(double v) { return type{v}; }
+    using type = Quantity<B, F, S, C, Number>;
+    static constexpr type make(Number v) { return type{v}; }
 };
-template <>
-struct Simplified<0, 0, 0, 0> {
-    using type = double;
-    static constexpr type make(double v) { return v; }
+template <class Number>
+struct Simplified<0, 0, 0, 0, Number> {
+    using type = Number;
+    static constexpr type make(Number v) { return v; }
 };
 }  // namespace detail
 
-template <int B1, int F1, int S1, int C1, int B2, int F2, int S2, int C2>
-constexpr auto operator*(Quantity<B1, F1, S1, C1> a, Quantity<B2, F2, S2, C2> b) {
-    return detail::Simplified<B1 + B2, F1 + F2, S1 + S2, C1 + C2>::make(a.value() * b.value());
+template <int B1, int F1, int S1, int C1, class N1, int B2, int F2, int S2, int C2, class N2>
+constexpr auto operator*(Quantity<B1, F1, S1, C1, N1> a, Quantity<B2, F2, S2, C2, N2> b) {
+    using Product = decltype(a.value() * b.value());
+    return detail::Simplified<B1 + B2, F1 + F2, S1 + S2, C1 + C2, Product>::make(a.value() * b.value());
 }
-template <int B1, int F1, int S1, int C1, int B2, int F2, int S2, int C2>
-constexpr auto operator/(Quantity<B1, F1, S1, C1> a, Quantity<B2, F2, S2, C2> b) {
-    return detail::Simplified<B1 - B2, F1 - F2, S1 - S2, C1 - C2>::make(a.value() / b.value());
+template <int B1, int F1, int S1, int C1, class N1, int B2, int F2, int S2, int C2, class N2>
+constexpr auto operator/(Quantity<B1, F1, S1, C1, N1> a, Quantity<B2, F2, S2, C2, N2> b) {
+    using Quotient = decltype(a.value() / b.value());
+    return detail::Simplified<B1 - B2, F1 - F2, S1 - S2, C1 - C2, Quotient>::make(a.value() / b.value());
 }
 
 using Bytes = Quantity<1, 0, 0, 0>;

@@ -1,24 +1,10 @@
 // What of a launch's time no design can avoid. Where the time is a maximum or has a further term, a bound may leave
-// that out; nothing here may be more than time.cpp and matrix_time.cpp charge.
+// that out; nothing here may be more than time_formula.hpp and matrix_time.cpp charge.
 #include <algorithm>
 
 #include "delta/levels.hpp"
 
-namespace gambrel {
-
-UnitTimes::UnitTimes(const ModelInputs& h) {
-    const auto unit = [](auto rate) { return Seconds{1} / (rate * Seconds{1}); };
-    const Frequency fastest = h.burst * h.clock;
-    for (const Pipe pipe : all_pipes()) flop_[pipe] = unit(std::max(FlopPerCycle{1}, h.flop_per_cycle[pipe]) * fastest);
-    cycle_ = unit(fastest);
-    slot_ = Cycles{1 / h.schedulers} * cycle_;
-    shared_ = unit(h.shared_width * fastest);
-    l1_ = unit(h.l1_width_of_all() * fastest);
-    l2_ = unit(h.l2_bandwidth);
-    dram_ = unit(h.dram_bandwidth);
-}
-
-namespace delta_detail {
+namespace gambrel::delta_detail {
 
 LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
     const double in_turn = n.full_waves * n.per_sm + n.gathered, waves = n.full_waves + (n.gathered > 0 ? 1 : 0);
@@ -58,5 +44,4 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
     return w;
 }
 
-}  // namespace delta_detail
-}  // namespace gambrel
+}  // namespace gambrel::delta_detail

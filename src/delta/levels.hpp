@@ -8,6 +8,7 @@
 #include <gambrel/placement.hpp>
 
 #include "delta/geometry.hpp"
+#include "delta/lanes.hpp"
 
 namespace gambrel::delta_detail {
 
@@ -35,38 +36,35 @@ inline double remainder_of(double value, double size) {
     return std::fmod(value, size);
 }
 
-// As std::max, but by value: of its references to quantities GCC makes branches, a fifth more instructions for an
-// evaluation.
-template <class Quantity>
-constexpr Quantity larger(Quantity a, Quantity b) {
-    return a.value() < b.value() ? b : a;
-}
-
 // One CTA from its start to its end, in cycles of its SM.
-struct CtaWork {
-    Cycles compute, issue, latency, shared;
+template <class Number>
+struct BasicCtaWork {
+    using Work = Quantity<0, 0, 0, 1, Number>;
+    Work compute, issue, latency, shared;
     Cycles unfilled;    // between instructions, whatever else runs
-    Cycles apart;       // before and after the loop over k, in which a CTA multiplies nothing
+    Work apart;         // before and after the loop over k, in which a CTA multiplies nothing
     Cycles fetching;    // what a CTA alone waits for beyond `unfilled`; further ones are busy meanwhile
-    double places = 1;  // a CTA with fewer warps than the SM has schedulers keeps only one in so many of them busy
+    Number places = 1;  // a CTA with fewer warps than the SM has schedulers keeps only one in so many of them busy
     // CTAs together on one SM.
-    [[nodiscard]] Cycles of(double ctas) const {
+    [[nodiscard]] Work of(double ctas) const {
         if (ctas <= 0) return {};
-        const Cycles together = busy(ctas);
+        const Work together = busy(ctas);
         if (fetching <= Cycles{}) return together + unfilled;
         return together + unfilled + larger(Cycles{}, fetching - larger(Cycles{}, together - busy(1)));
     }
-    [[nodiscard]] Cycles busy(double ctas) const {
+    [[nodiscard]] Work busy(double ctas) const {
         return larger(larger(larger(compute * crowded(ctas), shared * ctas) + apart, issue * ctas), latency);
     }
     // As many CTAs, spread over all schedulers, would take as long as the busiest scheduler does. Two that come to an
     // SM one after the other stand on the same schedulers before the next place is taken.
-    [[nodiscard]] double crowded(double ctas) const {
-        if (places <= 1) return ctas;
-        const double rounds = std::floor(ctas / (2 * places)), rest = std::ceil(ctas - 2 * places * rounds);
-        return places * (2 * rounds + std::min(rest, 2.0));
+    [[nodiscard]] Number crowded(double ctas) const {
+        const auto crowds = places > 1;
+        if (!any(crowds)) return ctas;
+        const Number rounds = whole_below(ctas / (2 * places)), rest = whole_above(ctas - 2 * places * rounds);
+        return select(crowds, places * (2 * rounds + smaller(rest, 2.0)), Number{ctas});
     }
 };
+using CtaWork = BasicCtaWork<double>;
 CtaWork work_of(const TiledLaunch& c);
 inline double waves_behind_first(const LaunchCounts& n) {
     return std::max(0.0, n.full_waves + (n.gathered > 0 ? 1 : 0) - 1);
@@ -81,8 +79,14 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n);
 Seconds transform_time(const TiledLaunch& c);        // of the kernels beside the main one
 Seconds beside_matrix_kernel(const TiledLaunch& c);  // the same where that one is timed by matrix_time_of
 // What of the DRAM bandwidth is left to data where check bits that lie in the same memory are read beside them.
-double data_share(const ModelInputs& gpu);
-inline Bandwidth data_bandwidth(const ModelInputs& gpu) { return data_share(gpu) * gpu.dram_bandwidth; }
+template <class Inputs>
+double data_share(const Inputs& gpu) {
+    return std::max(0.1, 1 - gpu.calibration->ecc_refetch * gpu.check_bits);
+}
+template <class Inputs>
+auto data_bandwidth(const Inputs& gpu) {
+    return data_share(gpu) * gpu.dram_bandwidth;
+}
 // CTAs in waves. The first is dealt evenly; where waves end together, the SM that is first takes as many of the rest as
 // fit, so a last wave costs more than an even share of it.
 struct Waves {
@@ -160,11 +164,15 @@ void paper_time(const TiledLaunch& c, Prediction& p);
 // level and the terms, and gives the time.
 void prepare_untiled(const Layer& layer, PreparedLayer& prepared);
 Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
+bool streams(const PreparedLayer& layer);                          // its time is streaming_time's
+void start_untiled(const PreparedLayer& layer, Traffic& traffic);  // before caches
 // Fills traffic, terms, time and bound.
 void time_untiled(const PreparedLayer& layer, const ModelInputs& gpu, TimedTraffic& p);
 PerTerm untiled_exposed(const TimedTraffic& p);
 Regime regime_of_untiled(const PreparedLayer& layer);
 
+// With the traffic that the GPU's caches leave.
+StreamingCounts streaming_counts(const PreparedLayer& layer, const ModelInputs& gpu, Traffic& traffic);
 Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 Seconds attention_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);
 Seconds experts_time(const PreparedLayer& layer, const ModelInputs& gpu, TimeTerms& terms, Traffic& traffic);

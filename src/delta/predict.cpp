@@ -3,6 +3,7 @@
 #include <gambrel/delta.hpp>
 
 #include "delta/levels.hpp"
+#include "delta/streaming_formula.hpp"
 
 namespace gambrel {
 namespace delta_detail {
@@ -143,8 +144,13 @@ TimedTraffic timed_traffic(const PreparedLayer& layer, const Occupancy& occupanc
 }
 
 Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
-    const TiledLaunch c(layer, occupancy, inputs);
     Traffic traffic;
+    if (layer.mapping.family != KernelFamily::tiled) {
+        if (!streams(layer)) return {};
+        start_untiled(layer, traffic);
+        return {streaming_counts(layer, inputs, traffic), {}};
+    }
+    const TiledLaunch c(layer, occupancy, inputs);
     traffic.shared = layer.shared;
     traffic.l1 = layer.l1;
     traffic.l2 = l2_traffic(c);
@@ -157,17 +163,16 @@ Placement placed(const PreparedLayer& layer, const Occupancy& occupancy, const M
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs,
                        const Placement::Basis& basis) {
     if (const auto* counts = std::get_if<LaunchCounts>(&basis)) return time_of(*counts, inputs);
-    Traffic traffic = std::get<Traffic>(basis);
     TimeTerms terms;
+    if (const auto* counts = std::get_if<StreamingCounts>(&basis)) return time_of_counts(*counts, inputs, terms);
+    Traffic traffic;
+    if (std::holds_alternative<std::monostate>(basis)) return untiled_time(layer, inputs, terms, traffic);
+    traffic = std::get<Traffic>(basis);
     return matrix_time_of(TiledLaunch(layer, occupancy, inputs), traffic, terms);
 }
 
 Seconds predicted_time(const PreparedLayer& layer, const Occupancy& occupancy, const ModelInputs& inputs) {
-    if (layer.mapping.family == KernelFamily::tiled)
-        return predicted_time(layer, occupancy, inputs, placed(layer, occupancy, inputs).basis);
-    TimeTerms terms;
-    Traffic traffic;
-    return untiled_time(layer, inputs, terms, traffic);
+    return predicted_time(layer, occupancy, inputs, placed(layer, occupancy, inputs).basis);
 }
 
 Prediction predict(const Layer& layer, const Mapping& mapping, const Occupancy& occupancy, const ModelInputs& inputs,

@@ -5,6 +5,7 @@
 
 #include "delta/levels.hpp"
 #include "delta/streaming_costs.hpp"
+#include "delta/streaming_formula.hpp"
 
 namespace gambrel::delta_detail {
 namespace {
@@ -21,41 +22,40 @@ double reads_of(const Streaming& s, const PreparedLayer& layer, const StreamingC
 }
 
 // Of all SMs for the rows, where a CTA has one.
-Seconds row_time(const Streaming& s, const PreparedLayer& layer, const ModelInputs& h, const StreamingCosts& c) {
+Cycles row_cycles(const Streaming& s, const PreparedLayer& layer, const ModelInputs& h, const StreamingCosts& c) {
     if (s.rows <= 0) return {};
     const double columns = std::max(s.written, s.read[0]) / s.rows;
-    if (layer.mapping.threads == kIndexed) return Cycles{s.rows * columns * c.index_element / h.sms} / h.clock;
+    if (layer.mapping.threads == kIndexed) return Cycles{s.rows * columns * c.index_element / h.sms};
     const std::int32_t cta = layer.mapping.threads;
     if (cta == kScalarRows || cta == kVectorRows) {
         const double threads = std::clamp(columns, 32.0, 1024.0), iterations = std::ceil(columns / 1024);
         const double resident = std::max(1.0, std::floor(h.limits.max_warps * 32 / threads));
         const double row = iterations * (cta == kScalarRows ? c.scalar_iteration : c.vector_iteration);
-        return Cycles{std::max(s.rows * row / (h.sms * resident), 0.7 * row)} / h.clock;
+        return Cycles{std::max(s.rows * row / (h.sms * resident), 0.7 * row)};
     }
     if (s.kind == StreamingKind::layer_norm && !layer.mapping.a.through_l1)
-        return Cycles{s.rows * (c.norm_row + c.norm_element * columns) / h.sms} / h.clock;
+        return Cycles{s.rows * (c.norm_row + c.norm_element * columns) / h.sms};
     return {};
 }
 
 // A CTA goes along its row in steps, and in each waits for every tensor that it reads, a second time for what it reads
 // twice. CTAs of rows of one length run in waves.
-Seconds waits_in_rows(const Streaming& s, const ModelInputs& h) {
+Cycles waits_in_rows(const Streaming& s, const ModelInputs& h) {
     if (s.row_step <= 0 || s.rows <= 0) return {};
     const double columns = std::max(s.written, s.read[0]) / s.rows;
     const double readings = (s.read[0] + s.read[1] + s.read[2] + s.read[3] + s.read_again) / (s.rows * columns);
     const double waits = s.row_waits + std::ceil(columns / s.row_step) * readings;
-    return std::ceil(s.rows / (s.rows_per_sm * h.sms)) * waits * h.dram_latency / h.clock;
+    return std::ceil(s.rows / (s.rows_per_sm * h.sms)) * waits * h.dram_latency;
 }
 
 // Sums over all rows, 32 columns by a CTA of 1024 threads: it waits for the rows of each step, and for their
 // statistics, which other CTAs have read before.
-Seconds waits_in_columns(const Streaming& s, const ModelInputs& h) {
+Cycles waits_in_columns(const Streaming& s, const ModelInputs& h) {
     if (s.column_step <= 0 || s.rows <= 0) return {};
     constexpr double kColumns = 32, kThreads = 1024;
     const double ctas = std::ceil(std::max(s.written, s.read[0]) / s.rows / kColumns);
     const double resident = std::max(1.0, std::floor(h.limits.max_warps * 32 / kThreads));
-    return std::ceil(ctas / (resident * h.sms)) * std::ceil(s.rows / s.column_step) * (h.dram_latency + h.l2_latency) /
-           h.clock;
+    return std::ceil(ctas / (resident * h.sms)) * std::ceil(s.rows / s.column_step) * (h.dram_latency + h.l2_latency);
 }
 
 // Of what a kernel reads a second time, the share that L2 has lost by then: the rows that all SMs work on, read and
@@ -71,27 +71,21 @@ double lost_share(const Streaming& s, Bytes once, Bytes again, const ModelInputs
 }
 
 // A CTA that has an SM to itself has so many bytes on their way at a time: two loads of 16 bytes a thread.
-Seconds in_turn_time(const Streaming& s, const Traffic& traffic, const ModelInputs& h) {
+Cycles waits_in_turn(const Streaming& s, const Traffic& traffic, const ModelInputs& h) {
     if (s.threads_per_sm <= 0) return {};
     constexpr Bytes kOnTheWay{32};
-    return traffic.dram.total() / (kOnTheWay * s.threads_per_sm * h.sms) * h.dram_latency / h.clock;
+    return traffic.dram.total() / (kOnTheWay * s.threads_per_sm * h.sms) * h.dram_latency;
 }
 
 // Of additions to L2. Each of an SM's is issued by itself, and where it is a fence, too, the next one waits for it.
-Seconds atomics_time(const Streaming& s, const ModelInputs& h, const StreamingCosts& c) {
-    return Cycles{s.atomics * (s.atomics_ordered ? c.ordered_atomic : c.atomic) / h.sms} / h.clock;
+Cycles atomics_cycles(const Streaming& s, const ModelInputs& h, const StreamingCosts& c) {
+    return Cycles{s.atomics * (s.atomics_ordered ? c.ordered_atomic : c.atomic) / h.sms};
 }
 
 // An error function, an exponential or a power is a series of instructions on the FP32 lanes, half as many of which an
 // SM of A100 has as one of its successors.
-Seconds series_time(const Streaming& s, const ModelInputs& h, const StreamingCosts& c) {
-    if (s.kind != StreamingKind::transcendental) return {};
-    const double lanes = std::max(1.0, h.flop_per_cycle[Pipe::fp32].value() / 2);
-    return Cycles{s.written * c.series / (lanes * h.sms)} / h.clock;
-}
-
-Seconds joined(Seconds a, Seconds b, double exponent) {
-    return Seconds{std::pow(std::pow(a.value(), exponent) + std::pow(b.value(), exponent), 1 / exponent)};
+double series_slots(const Streaming& s, const StreamingCosts& c) {
+    return s.kind == StreamingKind::transcendental ? s.written * c.series : 0;
 }
 
 // The bus turns around between reads and writes; a stream that is nearly all of one kind keeps the bandwidth that a
@@ -146,62 +140,73 @@ DepthwiseWarps depthwise_warps(const PreparedLayer& layer, const ModelInputs& h)
     w.starts = std::min(w.count, w.ctas * layer.mapping.threads / kWarp);
     return w;
 }
-Seconds depthwise_issue(const DepthwiseWarps& w, const ModelInputs& h) {
-    return Cycles{(w.count * w.slots + w.starts * w.start) / (h.schedulers * h.sms)} / h.clock;
-}
+double depthwise_slots(const DepthwiseWarps& w) { return w.count * w.slots + w.starts * w.start; }
 // For each of its outputs a thread waits for L2: once, or where L1 keeps nothing once for every row of taps, for the
 // filter's rows too before the first output.
-Seconds depthwise_waits(const DepthwiseWarps& w, const PreparedLayer& layer, const ModelInputs& h) {
+Cycles depthwise_waits(const DepthwiseWarps& w, const PreparedLayer& layer, const ModelInputs& h) {
     if (w.ctas <= 0) return {};
     const double waits = h.architecture->l1_keeps_global_loads ? w.in_turn : layer.tap_rows * (w.in_turn + 1);
     const Cycles issued{(w.start + w.in_turn * w.slots) * h.calibration->issue_interval};
     const double at_once = std::max(1.0, std::floor(h.limits.max_warps * 32 / layer.mapping.threads));
-    return std::max(1.0, w.ctas / (h.sms * at_once)) * (issued + waits * h.l2_latency) / h.clock;
+    return std::max(1.0, w.ctas / (h.sms * at_once)) * (issued + waits * h.l2_latency);
 }
 
-}  // namespace
-
-Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
+// What a GPU's caches leave of the traffic.
+void miss_caches(const PreparedLayer& layer, const ModelInputs& h, Traffic& traffic) {
     const StreamingCosts& c = streaming_costs();
     const auto* s = std::get_if<Streaming>(&layer.op);
     const double reads = s ? reads_of(*s, layer, c) : 1;
-    const FlopRate rate = std::max(FlopRate{1}, h.flop_per_cycle[layer.mapping.pipe] * h.sms * h.clock);
     traffic.l1.a *= reads;
     traffic.l2.a *= reads;
     traffic.dram.a *= reads;
     if (s) traffic.dram.a *= looked_up(*s, layer, h);
     traffic.dram *= missed(layer.dram.total(), layer, h, c);
     if (s) add_second_reading(*s, layer, h, traffic);
-    t[Term::compute] = layer.flop / rate;
-    const bool depthwise = layer.mapping.family == KernelFamily::depthwise;
-    const DepthwiseWarps warps = depthwise ? depthwise_warps(layer, h) : DepthwiseWarps{};
-    t[Term::issue] = s ? std::max({row_time(*s, layer, h, c), atomics_time(*s, h, c), series_time(*s, h, c)})
-                       : depthwise_issue(warps, h);
-    t[Term::l1] = traffic.l1.total() / (h.l1_width * h.sms * h.clock);
-    t[Term::l2] = traffic.l2.total() / h.l2_bandwidth * (s ? c.l2_passes : 1);
-    const Bytes moved = traffic.dram.total() - left_by_profiled(layer, h, traffic);
-    t[Term::dram] = moved / h.dram_bandwidth / (s ? reach_of(traffic, h, c) : 1);
-    if (layer.profiled) {
-        t[Term::launch] = h.calibration->cold_start_short;
-    } else if (layer.timing) {
-        t[Term::launch] = Seconds{c.floor[static_cast<std::size_t>(*layer.timing)]};
-    } else {
-        t[Term::launch] = h.launch;
-        t.prologue = h.dram_latency / h.clock;
+}
+
+void count_start(const PreparedLayer& layer, const ModelInputs& h, StreamingCounts& n) {
+    if (layer.profiled)
+        n.launch = h.calibration->cold_start_short;
+    else if (layer.timing)
+        n.launch = Seconds{streaming_costs().floor[static_cast<std::size_t>(*layer.timing)]};
+    else
+        n.launch = h.launch, n.first = h.dram_latency;
+    n.host = layer.host;
+    n.host_ahead = layer.host_ahead;
+}
+
+}  // namespace
+
+StreamingCounts streaming_counts(const PreparedLayer& layer, const ModelInputs& h, Traffic& traffic) {
+    const StreamingCosts& c = streaming_costs();
+    miss_caches(layer, h, traffic);
+    StreamingCounts n;
+    n.pipe = layer.mapping.pipe;
+    n.multiplied = layer.flop;
+    n.l1 = traffic.l1.total();
+    n.l2 = traffic.l2.total();
+    n.dram = traffic.dram.total() - left_by_profiled(layer, h, traffic);
+    count_start(layer, h, n);
+    n.waited = layer.waits_in_turn * h.dram_latency;
+    if (const auto* s = std::get_if<Streaming>(&layer.op)) {
+        n.rows = std::max(row_cycles(*s, layer, h, c), atomics_cycles(*s, h, c));
+        n.of_lanes = series_slots(*s, c);
+        n.l2_passes = c.l2_passes;
+        n.reach = reach_of(traffic, h, c);
+        n.waited = std::max({n.waited, waits_in_turn(*s, traffic, h), waits_in_rows(*s, h), waits_in_columns(*s, h),
+                             s->lone_waits * h.dram_latency});
+        // Loads that wait for each other also wait for the bandwidth.
+        if (n.waited > Cycles{}) n.blend = c.blend;
+    } else if (layer.mapping.family == KernelFamily::depthwise) {
+        const DepthwiseWarps warps = depthwise_warps(layer, h);
+        n.of_schedulers = depthwise_slots(warps);
+        n.waited = depthwise_waits(warps, layer, h);
     }
-    t[Term::latency] = depthwise ? depthwise_waits(warps, layer, h) : layer.waits_in_turn * h.dram_latency / h.clock;
-    if (s)
-        t[Term::latency] = std::max({t[Term::latency], in_turn_time(*s, traffic, h), waits_in_rows(*s, h),
-                                     waits_in_columns(*s, h), s->lone_waits * h.dram_latency / h.clock});
-    const Term most = longest(t, {Term::compute, Term::issue, Term::latency, Term::l1, Term::l2, Term::dram});
-    // Loads that wait for each other also wait for the bandwidth.
-    const Term bytes = longest(t, {Term::l1, Term::l2, Term::dram});
-    const bool waits = s && t[Term::latency] > Seconds{};
-    const Seconds busy = waits ? std::max(t[most], joined(t[Term::latency], t[bytes], c.blend)) : t[most];
-    const Seconds kernel = busy + t[Term::launch] + t.prologue;
-    const Seconds launched = layer.host - layer.host_ahead / h.dram_bandwidth;
-    if (launched > kernel) t[Term::launch] += launched - kernel;
-    return std::max(kernel, launched);
+    return n;
+}
+
+Seconds streaming_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
+    return time_of_counts(streaming_counts(layer, h, traffic), h, t);
 }
 
 }  // namespace gambrel::delta_detail

@@ -73,10 +73,18 @@ void prepare_untiled(const Layer& layer, PreparedLayer& prepared) {
     if (const auto* r = std::get_if<AllReduce>(&layer.op)) prepared.op = *r;
 }
 
-Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
+void start_untiled(const PreparedLayer& layer, Traffic& traffic) {
     traffic.l1 = layer.l1;
     traffic.l2 = layer.l2;
     traffic.dram = layer.dram;
+}
+
+bool streams(const PreparedLayer& layer) {
+    return std::holds_alternative<std::monostate>(layer.op) || std::holds_alternative<Streaming>(layer.op);
+}
+
+Seconds untiled_time(const PreparedLayer& layer, const ModelInputs& h, TimeTerms& t, Traffic& traffic) {
+    start_untiled(layer, traffic);
     if (std::holds_alternative<Attention>(layer.op)) return attention_time(layer, h, t, traffic);
     if (std::holds_alternative<MixtureOfExperts>(layer.op)) return experts_time(layer, h, t, traffic);
     if (std::holds_alternative<AllReduce>(layer.op)) return all_reduce_time(layer, h, t, traffic);

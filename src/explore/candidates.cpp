@@ -100,7 +100,7 @@ std::unique_ptr<Prepared> CandidatePool::prepare(int sms) {
         auto& choices = made->choices.emplace_back();
         for (const Layer& run : by_library_algorithms(workload_.items[i].layer, start))
             for (const Mapping& m : mappings_of(run, start, roomy)) {
-                const Footprint footprint{m.threads, m.registers, m.shared_memory.value()};
+                const Footprint footprint{m.threads, m.registers, m.shared_memory.value(), m.pipe};
                 const auto at = std::find(seen.begin(), seen.end(), footprint);
                 const auto number = static_cast<std::size_t>(at - seen.begin());
                 if (at == seen.end()) {

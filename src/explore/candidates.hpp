@@ -20,10 +20,11 @@ struct Candidate {
     LeastWork least;  // were it done by one SM; none where nothing is known before it is placed
 };
 
-// By mapping alone: what a CTA takes of an SM.
+// By mapping alone: what a CTA takes of an SM, and what it multiplies with.
 struct Footprint {
     std::int32_t threads = 0, registers = 0;
     double shared_memory = 0;
+    Pipe pipe = Pipe::fp32;
     bool operator==(const Footprint&) const = default;
 };
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
+#include <numeric>
 
 #include "explore/candidates.hpp"
-#include "explore/placements.hpp"
+#include "explore/design_batch.hpp"
 
 namespace gambrel {
 
@@ -25,32 +25,16 @@ struct DesignEvaluator::Impl {
           pool(machine, hardware, workload, tiles) {}
 };
 
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
-// One design as the layers see it.
 struct DesignEvaluator::Scratch::State {
-    SmLimits limits;
-    ModelInputs inputs;
-    UnitTimes units;
-    std::vector<Occupancy> occupancies;  // by footprint
-    std::map<int, Placements> known;     // by number of SMs
-    Placements* placements = nullptr;
-    const Prepared* prepared = nullptr;
-    int sms = -1;
-    std::vector<const Choice*> chosen;  // by layer; null: nothing fits
-    std::vector<double> bounds;         // by choice of the layer at work
+    explicit State(const ModelInputs& hardware) : batch(hardware) {}
+    std::map<int, KnownFits> known;  // by number of SMs
+    DesignBatch batch;
+    std::vector<std::uint32_t> order;
+    std::vector<double> sms;
+    std::vector<const Choice*> chosen;  // by layer, of the first design of a batch; null: nothing fits
 
-    void begin(Impl& impl, const Factors& f);
-    double fastest(std::size_t layer);
-
-private:
-    void begin_sms(CandidatePool& pool);
-    [[nodiscard]] bool fits(const Choice& choice) const { return occupancies[choice.footprint].ctas_per_sm > 0; }
-    double time_of(const Choice& choice);
+    KnownFits& fits(Impl& impl, int sms);
+    void add(Impl& impl, std::span<double> times, std::size_t first);
 };
 
 DesignEvaluator::Scratch::Scratch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -67,80 +51,58 @@ const Machine& DesignEvaluator::machine() const { return impl_->machine; }
 const ModelInputs& DesignEvaluator::hardware() const { return impl_->hardware; }
 
 DesignEvaluator::Scratch DesignEvaluator::scratch() const {
-    auto state = std::make_unique<Scratch::State>();
-    state->limits = impl_->limits;
+    auto state = std::make_unique<Scratch::State>(impl_->hardware);
     state->chosen.resize(impl_->workload.items.size());
     return Scratch(std::move(state));
 }
 
-void DesignEvaluator::Scratch::State::begin_sms(CandidatePool& pool) {
-    sms = static_cast<int>(inputs.sms);
-    prepared = &pool.prepared(sms);
-    occupancies.resize(prepared->footprints.size());
+KnownFits& DesignEvaluator::Scratch::State::fits(Impl& impl, int sms_of_them) {
     constexpr std::size_t kMostKnown = 8;
-    if (known.size() == kMostKnown && !known.contains(sms)) known.clear();
-    placements = &known.try_emplace(sms, *prepared).first->second;
+    if (known.size() == kMostKnown && !known.contains(sms_of_them)) known.clear();
+    return known.try_emplace(sms_of_them, impl.limits, impl.pool.prepared(sms_of_them)).first->second;
 }
 
-void DesignEvaluator::Scratch::State::begin(Impl& impl, const Factors& f) {
-    inputs = scaled(impl.hardware, f);
-    units = UnitTimes(inputs);
-    if (static_cast<int>(inputs.sms) != sms) begin_sms(impl.pool);
-    const Bytes more_shared = impl.limits.shared_memory * (f[Resource::shared] - 1);
-    const bool unified = impl.limits.architecture->l1_holds_shared_memory;
-    limits.registers = impl.limits.registers * f[Resource::registers];
-    limits.shared_memory = impl.limits.shared_memory + more_shared;
-    limits.shared_memory_per_cta = impl.limits.shared_memory_per_cta * f[Resource::shared];
-    limits.l1 = unified ? impl.limits.l1 + more_shared : impl.limits.l1;
-    for (std::size_t i = 0; i < occupancies.size(); ++i) {
-        Occupancy& o = occupancies[i] = occupancy(limits, prepared->footprints[i]);
-        if (unified && more_shared != Bytes{}) {
-            // The steps of the carve-out end at what was built; beyond them L1 has what the CTAs leave.
-            const Bytes used = o.ctas_per_sm * prepared->footprints[i].shared_memory;
-            o.l1 = std::clamp(limits.l1 - used, Bytes{}, std::min(o.l1, impl.limits.l1));
-        }
-        placements->set(i, o, inputs.l2_capacity);
+// Times of the batch, whose first design is that of `first` in order.
+void DesignEvaluator::Scratch::State::add(Impl& impl, std::span<double> times, std::size_t first) {
+    if (batch.size() == 0) return;
+    for (std::size_t layer = 0; layer < impl.workload.items.size(); ++layer) {
+        const std::vector<double>& found = batch.times(layer);
+        const double weight = impl.workload.items[layer].weight;
+        for (std::size_t i = 0; i < found.size(); ++i) times[order[first + i]] += weight * found[i];
+        chosen[layer] = batch.chosen();
     }
-}
-
-double DesignEvaluator::Scratch::State::time_of(const Choice& choice) {
-    const Occupancy& o = occupancies[choice.footprint];
-    const PreparedLayer& layer = choice.candidate->layer;
-    if (layer.mapping.family != KernelFamily::tiled) return predicted_time(layer, o, inputs).value();
-    return predicted_time(layer, o, inputs, placements->basis(choice, o, inputs)).value();
-}
-
-// The choice with the least bound goes first: it is nearly always the fastest, and then no other needs a prediction. Of
-// equals the first in order wins, whatever was evaluated before.
-double DesignEvaluator::Scratch::State::fastest(std::size_t layer) {
-    const std::vector<Choice>& choices = prepared->choices[layer];
-    const Choice* likely = nullptr;
-    if (bounds.size() < choices.size()) bounds.resize(choices.size());
-    double least = kNever;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        if (!fits(choices[i])) continue;
-        bounds[i] = choices.size() > 1 ? units.least(placements->least(choices[i])).value() : 0;
-        if (bounds[i] < least) least = bounds[i], likely = &choices[i];
-    }
-    chosen[layer] = likely;
-    if (likely == nullptr) return kNever;
-    double best = time_of(*likely);
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        const Choice* const other = &choices[i];
-        if (other == likely || !fits(*other) || bounds[i] > best) continue;
-        const double t = time_of(*other);
-        if (t < best || (t == best && other < chosen[layer])) best = t, chosen[layer] = other;
-    }
-    return best;
 }
 
 double DesignEvaluator::time(const Factors& f, Scratch& scratch) const {
+    double time = 0;
+    times({&f, 1}, scratch, {&time, 1});
+    return time;
+}
+
+void DesignEvaluator::times(std::span<const Factors> designs, Scratch& scratch, std::span<double> times) const {
     Scratch::State& s = *scratch.state_;
-    s.begin(*impl_, f);
-    double total = 0;
-    for (std::size_t i = 0; i < impl_->workload.items.size(); ++i)
-        total += impl_->workload.items[i].weight * s.fastest(i);
-    return total;
+    s.sms.clear();
+    for (const Factors& f : designs) s.sms.push_back(scaled_sms(impl_->hardware, f));
+    s.order.resize(designs.size());
+    std::iota(s.order.begin(), s.order.end(), 0U);
+    std::stable_sort(s.order.begin(), s.order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return s.sms[a] < s.sms[b]; });
+    std::fill(times.begin(), times.end(), 0);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < designs.size(); ++i) {
+        const double sms = s.sms[s.order[i]];
+        const Factors& f = designs[s.order[i]];
+        if (i > first && sms == s.sms[s.order[first]] && s.batch.add(f)) continue;
+        if (i > first) s.add(*impl_, times, first);
+        first = i;
+        KnownFits& fits = s.fits(*impl_, static_cast<int>(sms));
+        s.batch.begin(fits);
+        if (s.batch.add(f)) continue;
+        fits.forget();
+        s.batch.begin(fits);
+        s.batch.add(f);
+    }
+    if (!designs.empty()) s.add(*impl_, times, first);
 }
 
 WorkloadTime DesignEvaluator::evaluate(const Factors& f) const {
@@ -154,8 +116,8 @@ WorkloadTime DesignEvaluator::evaluate(const Factors& f) const {
         LayerTime layer;
         layer.time = kNever;
         if (const Choice* choice = s.chosen[i]) {
-            const Occupancy& o = s.occupancies[choice->footprint];
-            const Prediction p = predict(choice->candidate->layer, o, s.inputs);
+            const Occupancy& o = s.batch.occupancy(*choice);
+            const Prediction p = predict(choice->candidate->layer, o, scaled(impl_->hardware, f));
             layer.time = p.time.value();
             layer.bound = p.bound;
             for (std::size_t t = 0; t < kTerms; ++t) layer.exposed[t] = p.exposed[t].value();

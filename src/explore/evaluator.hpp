@@ -2,14 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <gambrel/explore.hpp>
+#include <gambrel/placement.hpp>
 
 namespace gambrel {
 
 // The numbers of a design, without a machine. SMs are whole.
 ModelInputs scaled(ModelInputs hardware, const Factors& factors);
+double scaled_sms(const ModelInputs& hardware, const Factors& factors);
+Bytes scaled_l2(const ModelInputs& hardware, const Factors& factors);
+// Of these numbers what a search varies most.
+DesignRates scaled_rates(const ModelInputs& hardware, const Factors& factors);
 // What mapping asks of a machine, as the design has it: SMs, registers, shared memory. All else is the start's.
 Machine with_room(Machine machine, const Factors& factors);
 
@@ -34,8 +40,10 @@ public:
     DesignEvaluator(DesignEvaluator&&) noexcept;
 
     [[nodiscard]] Scratch scratch() const;
-    // Weighted time, nothing allocated.
+    // Weighted time.
     double time(const Factors& factors, Scratch& scratch) const;
+    // The same of many designs, to the last bit and much faster.
+    void times(std::span<const Factors> designs, Scratch& scratch, std::span<double> times) const;
     [[nodiscard]] WorkloadTime evaluate(const Factors& factors) const;
     [[nodiscard]] const Workload& workload() const;
     [[nodiscard]] const Machine& machine() const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "explore/candidates.hpp"
@@ -21,40 +22,43 @@ public:
         for (const std::size_t sharing : prepared.sharing) footprints_.emplace_back().sharing = sharing;
     }
 
-    // A design begins: what a footprint sees of it.
-    void set(std::size_t footprint, const Occupancy& o, Bytes l2_capacity) {
+    // Number of what a footprint sees of a design, for all designs that it looks alike to. None: all are taken.
+    std::optional<std::uint32_t> slot(std::size_t footprint, const Occupancy& o, Bytes l2_capacity) {
         const Seen now{o.ctas_per_sm, o.l1, l2_capacity};
         PerFootprint& f = footprints_[footprint];
-        auto at = std::find(f.seen.begin(), f.seen.end(), now);
-        if (at == f.seen.end() && f.seen.size() < slots_) {
-            at = f.seen.insert(at, now);
-            f.bounds.resize(f.seen.size() * f.sharing);
-            f.bases.resize(f.seen.size() * f.sharing);
-        } else if (at == f.seen.end()) {
-            // The oldest makes room.
-            at = f.seen.begin() + static_cast<std::ptrdiff_t>(f.oldest++ % slots_);
-            *at = now;
-            const auto forgotten = f.bounds.begin() + (at - f.seen.begin()) * static_cast<std::ptrdiff_t>(f.sharing);
-            std::fill_n(forgotten, f.sharing, Bound{});
-        }
-        f.first = static_cast<std::size_t>(at - f.seen.begin()) * f.sharing;
+        const auto at = std::find(f.seen.begin(), f.seen.end(), now);
+        const auto number = static_cast<std::uint32_t>(at - f.seen.begin());
+        if (at != f.seen.end()) return number;
+        if (f.seen.size() == slots_) return std::nullopt;
+        f.seen.push_back(now);
+        f.bounds.resize(f.seen.size() * f.sharing);
+        f.bases.resize(f.seen.size() * f.sharing);
+        return number;
+    }
+    void forget() {
+        for (PerFootprint& f : footprints_) f = PerFootprint{f.sharing, {}, {}, {}};
     }
 
     // Work that its time cannot be below: that of the choice itself where its placement is not known.
-    [[nodiscard]] const LeastWork& least(const Choice& choice) const {
+    [[nodiscard]] const LeastWork& least(const Choice& choice, std::uint32_t slot) const {
         const PerFootprint& f = footprints_[choice.footprint];
-        const Bound& bound = f.bounds[f.first + choice.number];
+        const Bound& bound = f.bounds[slot * f.sharing + choice.number];
         return bound.known ? bound.least : choice.least;
     }
-    const Placement::Basis& basis(const Choice& choice, const Occupancy& o, const ModelInputs& inputs) {
+    [[nodiscard]] bool known(const Choice& choice, std::uint32_t slot) const {
+        const PerFootprint& f = footprints_[choice.footprint];
+        return f.bounds[slot * f.sharing + choice.number].known;
+    }
+    void place(const Choice& choice, std::uint32_t slot, const Occupancy& o, const ModelInputs& inputs) {
         PerFootprint& f = footprints_[choice.footprint];
-        const std::size_t at = f.first + choice.number;
-        if (!f.bounds[at].known) {
-            const Placement found = placed(choice.candidate->layer, o, inputs);
-            f.bounds[at] = {found.least, true};
-            f.bases[at] = found.basis;
-        }
-        return f.bases[at];
+        const std::size_t at = slot * f.sharing + choice.number;
+        Placement found = placed(choice.candidate->layer, o, inputs);
+        f.bounds[at] = {found.least, true};
+        f.bases[at] = std::move(found.basis);
+    }
+    [[nodiscard]] const Placement::Basis& basis(const Choice& choice, std::uint32_t slot) const {
+        const PerFootprint& f = footprints_[choice.footprint];
+        return f.bases[slot * f.sharing + choice.number];
     }
 
 private:
@@ -68,10 +72,8 @@ private:
         bool known = false;
     };
     struct PerFootprint {
-        std::vector<Seen> seen;   // by slot
-        std::size_t oldest = 0;   // slot
         std::size_t sharing = 0;  // choices
-        std::size_t first = 0;    // choice of the design's slot
+        std::vector<Seen> seen;   // by slot
         // By slot and choice, so that layer after layer goes along them. The bounds, by which most choices are judged,
         // lie apart from the bases, which are four times as large.
         std::vector<Bound> bounds;

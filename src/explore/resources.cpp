@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, kResources> kResourceNames = {
     "l1.bandwidth", "l2.bandwidth", "l2.capacity", "dram.bandwidth"};
 
 double whole_sms(double sms, double factor) { return std::max(1.0, std::round(sms * factor)); }
+// A larger design has the power that its SMs want.
+double scaled_power(const Factors& f) { return f[Resource::sms] * f[Resource::macs] * f[Resource::clock]; }
 
 }  // namespace
 
@@ -70,20 +72,35 @@ std::string amount_text(Resource resource, double amount) {
     }
 }
 
+double scaled_sms(const ModelInputs& h, const Factors& f) { return whole_sms(h.sms, f[Resource::sms]); }
+Bytes scaled_l2(const ModelInputs& h, const Factors& f) { return h.l2_capacity * f[Resource::l2_capacity]; }
+
+DesignRates scaled_rates(const ModelInputs& h, const Factors& f) {
+    DesignRates r;
+    r.clock = h.clock * f[Resource::clock];
+    r.schedulers = h.schedulers * (f[Resource::macs] * f[Resource::schedulers]);
+    r.macs = f[Resource::macs];
+    r.shared_width = h.shared_width * f[Resource::shared_bandwidth];
+    r.l1_width = h.l1_width * f[Resource::l1_bandwidth];
+    r.l2_bandwidth = h.l2_bandwidth * (f[Resource::l2_bandwidth] * f[Resource::clock]);
+    r.dram_bandwidth = h.dram_bandwidth * f[Resource::dram_bandwidth];
+    r.fed = h.fed * scaled_power(f);
+    return r;
+}
+
 ModelInputs scaled(ModelInputs h, const Factors& f) {
-    h.sms = whole_sms(h.sms, f[Resource::sms]);
-    for (FlopPerCycle& rate : h.flop_per_cycle) rate *= f[Resource::macs];
-    h.schedulers *= f[Resource::macs] * f[Resource::schedulers];
-    h.clock *= f[Resource::clock];
-    // A larger design has the power that its SMs want.
-    const double power = f[Resource::sms] * f[Resource::macs] * f[Resource::clock];
-    h.fed *= power;
-    h.matrix_power.fed *= power;
-    h.shared_width *= f[Resource::shared_bandwidth];
-    h.l1_width *= f[Resource::l1_bandwidth];
-    h.l2_bandwidth *= f[Resource::l2_bandwidth] * f[Resource::clock];
-    h.l2_capacity *= f[Resource::l2_capacity];
-    h.dram_bandwidth *= f[Resource::dram_bandwidth];
+    const DesignRates r = scaled_rates(h, f);
+    h.l2_capacity = scaled_l2(h, f);
+    h.sms = scaled_sms(h, f);
+    h.clock = r.clock;
+    h.schedulers = r.schedulers;
+    for (FlopPerCycle& rate : h.flop_per_cycle) rate *= r.macs;
+    h.shared_width = r.shared_width;
+    h.l1_width = r.l1_width;
+    h.l2_bandwidth = r.l2_bandwidth;
+    h.dram_bandwidth = r.dram_bandwidth;
+    h.fed = r.fed;
+    h.matrix_power.fed *= scaled_power(f);
     return h;
 }
 

@@ -76,24 +76,37 @@ struct Exploration::SearchPart {
     bool keep;
     Part part;
 
-    Design look(std::uint64_t index) {
-        const Factors f = e.space_.at(index);
-        const Design d{index, e.costs_(f), e.evaluator_.time(f, scratch)};
-        ++part.result.evaluated;
-        if (!e.within_limits(f, d)) return d;
-        part.result.add(d, e.reaches_target(d));
-        if (keep) part.designs.push_back(d);
-        return d;
+    std::vector<Factors> factors;
+    std::vector<double> times;
+    std::vector<Design> looked_at;
+
+    const std::vector<Design>& look(const std::vector<std::uint64_t>& indices) {
+        factors.clear();
+        for (const std::uint64_t index : indices) factors.push_back(e.space_.at(index));
+        times.resize(indices.size());
+        e.evaluator_.times(factors, scratch, times);
+        looked_at.clear();
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+            const Factors& f = factors[i];
+            const Design& d = looked_at.emplace_back(Design{indices[i], e.costs_(f), times[i]});
+            ++part.result.evaluated;
+            if (!e.within_limits(f, d)) continue;
+            part.result.add(d, e.reaches_target(d));
+            if (keep) part.designs.push_back(d);
+        }
+        return looked_at;
     }
 };
 
 Exploration::Part Exploration::run(std::uint64_t number, DesignEvaluator::Scratch& scratch, bool keep_designs) const {
     if (search_ == Search::guided) return guided(number, scratch, keep_designs);
-    SearchPart search{*this, scratch, keep_designs, {}};
+    SearchPart search{*this, scratch, keep_designs, {}, {}, {}, {}};
     const std::uint64_t first = number * kPart, size = space_.size();
     const std::uint64_t last = std::min(first + kPart, search_ == Search::grid ? size : options_.samples);
     Random random{Random{options_.seed}() + number};
-    for (std::uint64_t i = first; i < last; ++i) search.look(search_ == Search::grid ? i : random.below(size));
+    std::vector<std::uint64_t> indices;
+    for (std::uint64_t i = first; i < last; ++i) indices.push_back(search_ == Search::grid ? i : random.below(size));
+    search.look(indices);
     return std::move(search.part);
 }
 
@@ -125,7 +138,7 @@ struct Exploration::Objective {
 
 Exploration::Part Exploration::guided(std::uint64_t number, DesignEvaluator::Scratch& scratch,
                                       bool keep_designs) const {
-    SearchPart search{*this, scratch, keep_designs, {}};
+    SearchPart search{*this, scratch, keep_designs, {}, {}, {}, {}};
     Random random{Random{options_.seed}() + number};
     const double last = static_cast<double>(std::max<std::uint64_t>(2, options_.restarts) - 1);
     const double price = 2 * std::pow(static_cast<double>(number) / last, 2);
@@ -133,7 +146,7 @@ Exploration::Part Exploration::guided(std::uint64_t number, DesignEvaluator::Scr
     const std::size_t axes = space_.axes.size();
     std::vector<std::uint64_t> strides(axes, 1);
     for (std::size_t i = axes; i-- > 1;) strides[i - 1] = strides[i] * space_.axes[i].values.size();
-    Design here = search.look(random.below(space_.size()));
+    Design here = search.look({random.below(space_.size())}).front();
     double value = objective(here);
     for (std::uint64_t round = 0; round < kRounds; ++round) {
         const double before = value;
@@ -142,11 +155,11 @@ Exploration::Part Exploration::guided(std::uint64_t number, DesignEvaluator::Scr
             const std::size_t i = (k + turn) % axes;
             const std::uint64_t n = space_.axes[i].values.size(), now = here.index / strides[i] % n;
             const std::uint64_t origin = here.index - now * strides[i];
-            for (std::uint64_t v = 0; v < n; ++v) {
-                if (v == now) continue;
-                const Design d = search.look(origin + v * strides[i]);
+            std::vector<std::uint64_t> along;
+            for (std::uint64_t v = 0; v < n; ++v)
+                if (v != now) along.push_back(origin + v * strides[i]);
+            for (const Design& d : search.look(along))
                 if (const double other = objective(d); other < value) value = other, here = d;
-            }
         }
         if (value >= before) break;
     }

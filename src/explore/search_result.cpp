@@ -20,13 +20,16 @@ bool cheaper(const Design& a, const Design& b) {
 long bin_of(const Design& d) { return std::lround(std::floor(std::log(d.cost) / kBin)); }
 
 void keep_in_bin(std::vector<Design>& bins, const Design& d) {
+    // Bins rise with the cost, so only the neighbours in cost can be of the same one. A logarithm is dear.
     const long bin = bin_of(d);
-    const auto at = std::lower_bound(bins.begin(), bins.end(), bin,
-                                     [](const Design& b, long number) { return bin_of(b) < number; });
-    if (at == bins.end() || bin_of(*at) != bin)
+    const auto at =
+        std::lower_bound(bins.begin(), bins.end(), d.cost, [](const Design& b, double cost) { return b.cost < cost; });
+    const auto first = at == bins.begin() ? at : at - 1, last = at == bins.end() ? at : at + 1;
+    const auto same = std::find_if(first, last, [&](const Design& b) { return bin_of(b) == bin; });
+    if (same == last)
         bins.insert(at, d);
-    else if (faster(d, *at))
-        *at = d;
+    else if (faster(d, *same))
+        *same = d;
 }
 
 }  // namespace

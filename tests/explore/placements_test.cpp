@@ -61,6 +61,18 @@ TEST_P(Placements, a_time_does_not_depend_on_the_designs_before) {
     }
 }
 
+TEST_P(Placements, a_time_does_not_depend_on_the_designs_beside_it) {
+    auto used = evaluator_.scratch();
+    std::vector<Factors> designs;
+    // A part of a random search, and one along the last axes as a grid has it; too many for one batch.
+    for (std::uint64_t i = 0; i < 300; ++i) designs.push_back(design(i));
+    for (std::uint64_t i = 0; i < 300; ++i) designs.push_back(space_.at(space_.size() / 2 + i));
+    std::vector<double> times(designs.size());
+    evaluator_.times(designs, used, times);
+    for (std::size_t i = 0; i < designs.size(); i += i < 300 ? 7 : 23)
+        ASSERT_EQ(times[i], time_of(evaluator_, designs[i])) << i;
+}
+
 TEST_P(Placements, what_was_forgotten_is_computed_again) {
     auto used = evaluator_.scratch();
     // More capacities than placements are kept of, twice in the same order, so that each is forgotten in between.
