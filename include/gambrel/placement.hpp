@@ -38,6 +38,7 @@ struct LaunchCounts {
     // Of the call.
     bool gemm = false, asynchronous = false, alone = false;
     double launches = 1, groups = 1;
+    bool queued = false;  // so many kernels of one call that the host launches the next ones while they run
     Seconds cold_start, call, products_in_turn;                  // the last: the least that so many launches take
     Cycles borders, offsets;                                     // offsets: of the kernel that computes them
     Cycles beside_cycles;                                        // of the busiest SM, that nothing overlaps with

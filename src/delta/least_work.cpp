@@ -51,7 +51,7 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
         w.issued *= n.groups;
         for (Bytes* bytes : {&w.shared, &w.l1, &w.l2, &w.dram, &w.dram_alone}) *bytes *= n.groups;
         for (Cycles* cycles : {&w.waited, &w.waited_alone}) *cycles *= n.groups;
-    } else {
+    } else if (!n.queued) {
         w.alone = n.alone ? n.cold_start : h.launch * n.launches;
     }
     w.alone += n.call;

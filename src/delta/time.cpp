@@ -148,7 +148,7 @@ GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h)
 GAMBREL_INLINED Seconds call_time(const LaunchCounts& n, const ModelInputs& h, const TimeTerms& t, Seconds kernel) {
     const Seconds all = larger(kernel, n.products_in_turn) + beside_time(n, h);
     return n.call + taken(n.offsets, h.clock) +
-           (n.groups > 1 ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
+           (n.groups > 1 || n.queued ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
 }
 
 #undef GAMBREL_INLINED
