@@ -130,9 +130,13 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);
     if (tiled) n.beside_slots = fit.fft_slots * transformed_numbers(c);
-    // A CTA that writes the matrix of a 1 x 1 filter goes along up to 256 of its rows, and waits for memory in each.
+    // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each; with several taps
+    // for L2, where L1 does not keep the line that the tap before it was in.
     constexpr double kRows = 256;
-    n.beside_rows = c.mapping.writes_matrix && c.geometry.taps <= 1 ? std::min(c.geometry.k, kRows) : 0;
+    const double rows = c.mapping.writes_matrix ? std::min(c.geometry.k, kRows) : 0;
+    const bool taps = c.geometry.taps > 1;
+    n.beside_rows = taps ? 0 : rows;
+    n.beside_rows_in_l2 = taps && !c.gpu.architecture->l1_keeps_global_loads ? rows : 0;
 }
 
 }  // namespace gambrel::delta_detail

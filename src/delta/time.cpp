@@ -140,7 +140,7 @@ GAMBREL_INLINED Seconds slots_time(const LaunchCounts& n, const ModelInputs& h) 
 GAMBREL_INLINED Seconds beside_time(const LaunchCounts& n, const ModelInputs& h) {
     const Seconds moved =
         larger(taken(n.beside_dram, n.beside_reach * data_bandwidth(h)), taken(n.beside_l2, h.l2_bandwidth));
-    const Cycles alone = n.beside_rows * h.dram_latency + n.beside_cycles;
+    const Cycles alone = n.beside_rows * h.dram_latency + n.beside_rows_in_l2 * h.l2_latency + n.beside_cycles;
     return larger(moved, slots_time(n, h)) + taken(alone, h.clock);
 }
 

@@ -102,6 +102,14 @@ TEST(TwoGpus, wait_for_the_launches_of_tiles_in_turn) {
     EXPECT_NEAR(kTuring.time(v, "FFT_TILING") / 32, 342, 0.06 * 342);
 }
 
+// A matrix of 5 x 5 taps of 48 channels and 36 pixels is 173 kB, and takes 110 us of the 278 on M60. V100 keeps in L1
+// what the tap before fetched.
+TEST(TwoGpus, wait_for_each_row_of_the_matrix_where_l1_keeps_nothing) {
+    const Convolution v = square(1, 48, 6, 128, 5, 2);
+    EXPECT_NEAR(kMaxwell.time(v, "GEMM"), 278, 0.15 * 278);
+    EXPECT_NEAR(kOldKepler.time(square(1, 8, 14, 16, 5), "GEMM"), 134, 0.25 * 134);
+}
+
 // Spectra of 2,048 x 512 filters of 16 x 16 points, one image: 43,937 us on K80, 58,244 on GRID K520, 36,254 on M60.
 // Moved once, as their length needs, at half of the bandwidth: 35,900 and 52,700.
 TEST(TwoGpus, turn_over_the_spectra_of_whole_images_on_kepler_too) {

@@ -57,11 +57,12 @@ TEST_F(TransformAccuracy, of_the_time_of_whole_images_by_fourier) {
         {{"v100-sxm2-16gb", 14.9}, {"titan-v", 18.3}, {"t4", 12.7}, {"m60", 14.8}, {"k80", 16.1}, {"grid-k520", 10.6}});
 }
 
-// With a wait for every channel whatever the filter, and no scattered stores on K80: 17, 18, 18, 21, 29 and 17 %.
+// With a wait of DRAM for every channel whatever the filter, and no scattered stores on K80: 17, 18, 18, 21, 29 and 17
+// %. With no wait for rows of several taps M60 and GRID K520 are 13.6 and 10.5 %.
 TEST_F(TransformAccuracy, of_the_time_of_calls_by_gemm) {
     expect_errors(
         "GEMM", 100e-6,
-        {{"v100-sxm2-16gb", 12.9}, {"titan-v", 15.2}, {"t4", 13.9}, {"m60", 14.1}, {"k80", 18.3}, {"grid-k520", 12.9}});
+        {{"v100-sxm2-16gb", 12.9}, {"titan-v", 15.2}, {"t4", 13.9}, {"m60", 12.6}, {"k80", 13.5}, {"grid-k520", 9.5}});
 }
 
 }  // namespace
