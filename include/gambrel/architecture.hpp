@@ -189,6 +189,20 @@ struct EngineKernels {
     Cycles border_step;
 };
 
+// What cuDNN 7's kernels for Fourier transforms do on an architecture.
+struct FourierKernels {
+    bool transposes = false;  // every spectrum of FFT, between its transform and the products
+    // Where eight images or more share the filters of FFT, each of them reads the filters' spectra again.
+    bool rereads_filters = false;
+    // A single image by FFT is multiplied as a vector; false: as a tile of images that is filled up.
+    bool single_image_is_vector = false;
+    // Of FFT with fewer than 32 images: the tile of a kernel that takes four real multiplications for a complex one.
+    // m = 0: that of more images, which takes three.
+    Tile few_images;
+    std::int32_t wide_from_images = 33;  // from which the tile of FFT's products has 64
+    Tile tiled;                          // of the products of FFT_TILING. m = 0: by the rule
+};
+
 // What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
 // that libraries ship. Data (data/architectures), not branches in code; every section of a file cites its source.
 struct Architecture {
@@ -230,6 +244,7 @@ struct Architecture {
     // Of a CTA of 64 x 64 products of tiles of FFT_TILING, beside its multiplications and with nothing else on its SM;
     // and of each output of a tile of explicit engines, whose stores scatter. Both fitted. 0: not seen.
     Cycles fourier_cta, scattered_store;
+    FourierKernels fourier;
     // Of each product between Winograd's separate transforms, where the library has no batched kernel and launches them
     // one after another; fitted. 0: they are one launch.
     Seconds product_launch;

@@ -158,6 +158,7 @@ struct Mapping {
     bool writes_matrix = false;                 // and the kernel that did so is part of what is looked at
     std::int32_t border_sides = 0;  // sides of the images whose outputs, where padding is met, are computed apart
     bool transposes = false;        // kernels before and after it write input and output in another layout
+    bool four_products = false;     // a product of complex numbers takes four real ones, not three
     bool splits_first = false;      // CTAs of one output tile are neighbours in launch order, else those of one split
     CtaOrder order = CtaOrder::rows_first;
     std::int32_t band = 1;

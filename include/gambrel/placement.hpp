@@ -41,11 +41,13 @@ struct LaunchCounts {
     // Of the call.
     bool gemm = false, asynchronous = false, alone = false;
     double launches = 1, groups = 1;
-    Seconds cold_start, call, products_in_turn;                  // the last: the least that so many launches take
-    Cycles borders, offsets;                                     // offsets: of the kernel that computes them
-    Cycles beside_cycles;                                        // of the busiest SM, that nothing overlaps with
-    Bytes beside_dram, beside_l2;                                // moved by the kernels beside the main one
-    double beside_reach = 1, beside_rows = 0, beside_slots = 0;  // slots: of multipliers
+    bool queued = false;  // so many kernels of one call that the host launches the next ones while they run
+    Seconds cold_start, call, products_in_turn;     // the last: the least that so many launches take
+    Cycles borders, offsets;                        // offsets: of the kernel that computes them
+    Cycles beside_cycles;                           // of the busiest SM, that nothing overlaps with
+    Bytes beside_dram, beside_l2;                   // moved by the kernels beside the main one
+    double beside_reach = 1, beside_slots = 0;      // slots: of multipliers
+    double beside_rows = 0, beside_rows_in_l2 = 0;  // that a thread waits for, one after the other
 };
 
 // The same of a layer that streams, or of a depthwise convolution.

@@ -16,16 +16,20 @@ bool finds_operands_in_l2(const TiledLaunch& c) {
 
 double numbers_of_spectrum(const TiledLaunch& c) { return c.geometry.batch / 3; }  // a complex product is three real
 
-// cuDNN 7 turns each spectrum over once on its way: it is written and read once more than its length needs. Filters of
-// more than 32 points a side are only written and read once where eight images or more share them. The bytes beyond
-// those of as many passes as the length needs.
-Bytes turned_over(const TiledLaunch& c) {
+// The bytes of cuDNN 7's spectra beyond those of as many passes as the length needs. Products that do not multiply
+// while they load and store take the time of one more pass, and a transposition is one more of each. Filters of more
+// than 32 points a side are only written and read once where eight images or more share them.
+Bytes moved_otherwise(const TiledLaunch& c) {
     const auto& [images, filters, products] = c.geometry.transforms.handed_on;
-    constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kOnceMore = 2;
+    constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kMost = 32;
+    const FourierKernels& kernels = c.gpu.architecture->fourier;
+    const bool overlaps = c.mapping.four_products && c.mapping.cta.m >= 64;
+    const double once_more = kernels.transposes ? 2 : overlaps ? 0 : 1;
     const double numbers = numbers_of_spectrum(c);
     const double counted = numbers <= kShort ? 1 : numbers <= kMiddle ? 3 : 5;
-    const double of_filters = numbers > kShort && c.geometry.m >= kShared ? 1 - counted : kOnceMore;
-    return kOnceMore * (images + products) + of_filters * filters;
+    const bool shared = numbers > kShort && c.geometry.m >= kShared && c.geometry.m <= kMost;
+    const double of_filters = !shared ? once_more : (kernels.rereads_filters ? c.geometry.m : 1) - counted;
+    return once_more * (images + products) + of_filters * filters;
 }
 
 // Bytes of the sectors that the rows of a spectrum touch, relative to its own. A row of s / 2 + 1 complex numbers
@@ -49,10 +53,12 @@ Cycles cycles_alone(const TiledLaunch& c) {
     const auto of_busiest = [&](double ctas) { return std::ceil(ctas / c.gpu.sms); };
     if (c.mapping.transform == Transform::fft_tiled) {
         constexpr double kSide = 64, kReal = 3;  // products of one complex number
-        constexpr double kLaunches = 7;          // of a turn
-        const double turns = std::max(1.0, c.mapping.launches / kLaunches);
-        const double tiles = std::ceil(c.geometry.m / turns / kSide) * std::ceil(c.geometry.n / kSide);
-        return turns * of_busiest(tiles * c.geometry.batch / kReal) * gpu.fourier_cta;
+        const double turns = std::max(1.0, c.geometry.transforms.turns);
+        const double tiles = std::ceil(c.geometry.m / kSide) * std::ceil(c.geometry.n / kSide);
+        // A CTA goes through so many channels at the least.
+        constexpr double kChannels = 32;
+        const double missing = 1 - std::min(1.0, c.geometry.k / kChannels);
+        return turns * of_busiest(tiles * c.geometry.batch / turns / kReal) * missing * gpu.fourier_cta;
     }
     if (!c.mapping.explicit_matrix) return {};
     const double outputs = static_cast<double>(c.mapping.cta.m) * c.mapping.cta.n;
@@ -117,16 +123,20 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const bool whole = c.mapping.transform == Transform::fft, tiled = c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
-    const bool turns_over = whole && !c.gpu.architecture->matrix_gemm;  // cuDNN 7, seen from Kepler to Turing
+    const bool cudnn7 = whole && !c.gpu.architecture->matrix_gemm;  // seen from Kepler to Turing
     n.beside_dram = more.dram.total();
-    if (turns_over) n.beside_dram = sectors_of_rows(c) * (n.beside_dram + turned_over(c));
+    if (cudnn7) n.beside_dram = sectors_of_rows(c) * (n.beside_dram + moved_otherwise(c));
     n.beside_l2 = more.l2.total();
-    n.beside_reach = rearranges ? fit.transpose_reach : whole && !turns_over ? fit.fft_reach : 1;
+    n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);
     if (tiled) n.beside_slots = fit.fft_slots * transformed_numbers(c);
-    // A CTA that writes the matrix of a 1 x 1 filter goes along up to 256 of its rows, and waits for memory in each.
+    // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each; with several taps
+    // for L2, where L1 does not keep the line that the tap before it was in.
     constexpr double kRows = 256;
-    n.beside_rows = c.mapping.writes_matrix && c.geometry.taps <= 1 ? std::min(c.geometry.k, kRows) : 0;
+    const double rows = c.mapping.writes_matrix ? std::min(c.geometry.k, kRows) : 0;
+    const bool taps = c.geometry.taps > 1;
+    n.beside_rows = taps ? 0 : rows;
+    n.beside_rows_in_l2 = taps && !c.gpu.architecture->l1_keeps_global_loads ? rows : 0;
 }
 
 }  // namespace gambrel::delta_detail

@@ -85,7 +85,8 @@ void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const double around = fit.instructions_outside_loop + fit.instructions_per_output * outputs;
     if (!c.layer.gemm && !is_direct(m)) n.around_loop = around * fit.issue_interval;
     const Cycles unfilled = c.gpu.architecture->issue_interval;
-    if (unfilled > Cycles{} && m.transform != Transform::fft) n.unfilled = instructions * unfilled;
+    const bool named = m.transform == Transform::fft_tiled && c.gpu.architecture->fourier.tiled.m > 0;
+    if (unfilled > Cycles{} && m.transform != Transform::fft && !named) n.unfilled = instructions * unfilled;
 }
 
 void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) {
@@ -114,6 +115,7 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     auto steps = static_cast<double>(c.grid.k_steps);
     if (m.padded_k > 0) steps = std::max(steps, static_cast<double>(m.padded_k) / m.split_k / m.cta.k);
+    if (m.four_products) steps *= 4.0 / 3;
     n.pipe = m.pipe;
     n.tensor = is_tensor(m.pipe);
     count_multiplications(c, steps, n);
@@ -237,6 +239,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
+    n.queued = c.geometry.transforms.turns > 1 && !n.alone;
     count_cold_start(c, n);
     n.call = fixed_overhead(c);
     n.offsets = offsets_kernel(c);

@@ -31,13 +31,13 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
         w.waited_alone = n.rounds * (2 * h.dram_latency + h.l2_latency) / n.per_sm;
     }
     w.dram_alone += n.beside_dram / n.beside_reach * of_data;
-    w.waited_alone += n.beside_rows * h.dram_latency + n.beside_cycles;
+    w.waited_alone += n.beside_rows * h.dram_latency + n.beside_rows_in_l2 * h.l2_latency + n.beside_cycles;
     if (n.groups > 1) {
         w.multiplied *= n.groups;
         w.issued *= n.groups;
         for (Bytes* bytes : {&w.shared, &w.l1, &w.l2, &w.dram, &w.dram_alone}) *bytes *= n.groups;
         for (Cycles* cycles : {&w.waited, &w.waited_alone}) *cycles *= n.groups;
-    } else {
+    } else if (!n.queued) {
         w.alone = n.alone ? n.cold_start : h.launch * n.launches;
     }
     w.alone += n.call;

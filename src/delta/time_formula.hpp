@@ -171,7 +171,7 @@ template <class Inputs>
 GAMBREL_INLINED SecondsOf<Inputs> beside_time(const LaunchCounts& n, const Inputs& h) {
     const auto moved =
         larger(taken(n.beside_dram, n.beside_reach * data_bandwidth(h)), taken(n.beside_l2, h.l2_bandwidth));
-    const Cycles alone = n.beside_rows * h.dram_latency + n.beside_cycles;
+    const Cycles alone = n.beside_rows * h.dram_latency + n.beside_rows_in_l2 * h.l2_latency + n.beside_cycles;
     return larger(moved, slots_time(n, h)) + taken(alone, h.clock);
 }
 
@@ -181,7 +181,7 @@ GAMBREL_INLINED SecondsOf<Inputs> call_time(const LaunchCounts& n, const Inputs&
                                             SecondsOf<Inputs> kernel) {
     const auto all = larger(kernel, n.products_in_turn) + beside_time(n, h);
     return n.call + taken(n.offsets, h.clock) +
-           (n.groups > 1 ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
+           (n.groups > 1 || n.queued ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
 }
 
 template <class Inputs>

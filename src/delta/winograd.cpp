@@ -49,13 +49,13 @@ void fft_operands(const Layer& layer, const Mapping& m, const Grid& grid, Geomet
     const OperandBytes once = compulsory_bytes(layer);
     const Bytes input = layer.pass == Pass::fwd ? once.input : once.output;
     const double of_one = 2 * g.element.value() * static_cast<double>(s.numbers);
-    const Bytes images{of_one * g.m * g.k}, filters{of_one * g.n * g.k}, products{of_one * g.m * g.n};
+    // Tiles of images that are taken in turn are products of their own, each of which asks for all filters.
+    const auto turns = static_cast<double>(std::max<std::int64_t>(1, s.turns));
+    const Bytes images{of_one * turns * g.m * g.k}, filters{of_one * g.n * g.k}, products{of_one * turns * g.m * g.n};
     g.a.elements = images / g.element * static_cast<double>(grid.columns);
     g.a.unique = images;
-    // Tiles of images that are taken in turn are products of their own, each of which asks for all filters.
-    g.transforms.turns = static_cast<double>(std::max<std::int64_t>(1, s.turns));
-    const double in_turn = g.transforms.turns * std::ceil(g.m / g.transforms.turns / m.cta.m);
-    g.b.elements = filters / g.element * std::max(static_cast<double>(grid.rows), in_turn);
+    g.transforms.turns = turns;
+    g.b.elements = filters / g.element * turns * static_cast<double>(grid.rows);
     g.b.unique = filters;
     g.output = products / g.element;
     g.written = once.written;

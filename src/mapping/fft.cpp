@@ -87,24 +87,55 @@ Transform fft_of(const Layer& layer) {
     return layer.hints.fma > kPadded * flop(layer).value() / 2 ? kind : Transform::none;
 }
 
-// A complex multiplication takes three real ones.
+// A complex multiplication takes three real ones. Tiles of images that are taken in turn are products of their own.
 GemmView fft_view(const Convolution& v, Pass pass, Transform transform) {
     const Spectra s = spectra_of(v, transform);
     GemmView view;
-    view.m = v.n * s.tiles;
+    view.m = v.n * s.tiles / std::max<std::int64_t>(1, s.turns);
     view.n = pass == Pass::fwd ? v.k : v.c;
     view.k = pass == Pass::fwd ? v.c : v.k;
-    view.batch = 3 * s.numbers;
+    view.batch = 3 * s.numbers * std::max<std::int64_t>(1, s.turns);
     return view;
 }
 
+namespace {
+
 // Multiply-adds of both few images and few filters are not those of padded tiles.
-Tile fft_tile(const GemmView& view) {
+Tile rule_tile(const GemmView& view) {
     if (std::max(view.m, view.n) > 32) return {view.m <= 32 ? 32 : 64, view.n <= 32 ? 32 : 64, 8};
     const auto side = [](std::int64_t size) {
         return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 4))));
     };
     return {side(view.m), side(view.n), 8};
+}
+
+}  // namespace
+
+Tile fft_tile(const Layer& layer, Transform transform, const GemmView& view, const FourierKernels& kernels) {
+    constexpr std::int64_t kFewFilters = 32;
+    constexpr std::int32_t kLeast = 4, kWide = 64, kStep = 8;
+    const std::int64_t images = std::get<Convolution>(layer.op).n;
+    Tile tile = rule_tile(view);
+    if (transform == Transform::fft_tiled && kernels.tiled.m > 0) return kernels.tiled;
+    if (transform == Transform::fft_tiled) {
+        // Where tiles of more images are wide, those of fewer have as many rows as these are.
+        constexpr std::int32_t kNarrow = 16;
+        const bool narrow = kernels.wide_from_images == kNarrow + 1 && view.m <= kNarrow;
+        return narrow ? Tile{std::min(tile.m, kNarrow), tile.n, kStep} : tile;
+    }
+    if (kernels.single_image_is_vector && images == 1) return {kLeast, kWide, kStep};
+    if (multiplies_few_images(layer, transform, kernels) && view.n >= kFewFilters) return kernels.few_images;
+    if (images >= kernels.wide_from_images) tile.m = kWide;
+    return tile;
+}
+
+bool multiplies_few_images(const Layer& layer, Transform transform, const FourierKernels& kernels) {
+    constexpr std::int64_t kFew = 32, kShared = 8;
+    if (transform != Transform::fft || kernels.few_images.m == 0) return false;
+    const auto& v = std::get<Convolution>(layer.op);
+    if (kernels.single_image_is_vector && v.n == 1) return false;
+    const bool is_long = spectra_of(v, transform).passes > 1;
+    return v.n < (is_long ? kShared : kFew);
 }
 
 // All of cuDNN's algorithms but the one that needs nothing around its kernel, and that one too with filters of 1x1.
@@ -124,14 +155,16 @@ std::int32_t further_launches_of_group(const Layer& layer) {
 }
 
 std::int32_t launches_of(const Layer& layer, Transform transform) {
-    // Two transforms of input and filters, the products, the transform back, and what reorders spectra in between.
-    constexpr std::int32_t kOfFft = 7;
+    // Two transforms of input and filters, the products, the transform back, and what reorders spectra in between. Of
+    // tiles that are taken in turn, each has four of these, and the filters once for all have four.
+    constexpr std::int64_t kOfFft = 7, kOfTurn = 4, kOfFilters = 4;
     const auto asked = [&](const char* part) { return layer.hints.algorithm.find(part) != std::string::npos; };
     if (asked("FFT")) {
         if (transform == Transform::none) return 1;
-        const bool tiled = transform == Transform::fft_tiled;
-        const std::int64_t turns = tiled ? spectra_of(std::get<Convolution>(layer.op), transform).turns : 1;
-        return static_cast<std::int32_t>(std::min<std::int64_t>(kOfFft * turns, 1 << 20));
+        if (transform != Transform::fft_tiled) return kOfFft;
+        const std::int64_t turns =
+            std::max<std::int64_t>(1, spectra_of(std::get<Convolution>(layer.op), transform).turns);
+        return static_cast<std::int32_t>(std::min<std::int64_t>(kOfTurn * turns + kOfFilters, 1 << 20));
     }
     if (asked("NONFUSED")) return 4;
     return 2;

@@ -173,7 +173,9 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     }
     m.transform = transform_of(layer);
     if (m.transform != Transform::none) {
-        name.tile = transformed_tile(m.transform, *kernel_view(layer, m.transform));
+        const Architecture& architecture = architecture_of(machine);
+        name.tile = transformed_tile(layer, m.transform, *kernel_view(layer, m.transform), architecture);
+        m.four_products = multiplies_few_images(layer, m.transform, architecture.fourier);
         // Products between Winograd's transforms are GEMMs like any other.
         const bool products = m.transform == Transform::winograd_separate && is_tensor(m.pipe);
         if (products) name.tile.k = 0;

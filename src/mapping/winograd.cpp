@@ -59,8 +59,9 @@ GemmView transformed_view(const Convolution& v, Pass pass, Transform transform) 
     return view;
 }
 
-Tile transformed_tile(Transform transform, const GemmView& view) {
-    if (transform == Transform::fft || transform == Transform::fft_tiled) return fft_tile(view);
+Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture) {
+    if (transform == Transform::fft || transform == Transform::fft_tiled)
+        return fft_tile(layer, transform, view, architecture.fourier);
     if (transform == Transform::winograd_fused) return {32 * 16, 32, 8};
     // A group of one filter, or a few, fills a small tile.
     return view.n < 8 ? Tile{32, 32, 8} : Tile{128, 128, 8};

@@ -35,6 +35,81 @@ TEST(TwoGpus, differ_by_the_sums_that_found_no_register) {
     EXPECT_EQ(mapping_for(layer, machine("grid-k520")).spilled, 0);
 }
 
+Mapping mapping_on(const ClockedGpu& gpu, const Convolution& v, const char* algorithm) {
+    Layer layer = layer_of(v);
+    layer.hints.algorithm = algorithm;
+    return mapping_for(layer, machine(gpu.id));
+}
+
+// 128 x 28 x 28 and 128 filters: 521 us for one image on V100 and 552 for 16. 144 channels and 32 filters, 0.28 of the
+// filters, take 278 us: half of a tile. On T4 32 filters fill one.
+TEST(TwoGpus, multiply_the_spectra_of_few_images_by_other_tiles) {
+    for (const std::int64_t images : {2, 16}) {
+        const Convolution v = square(images, 128, 28, 128, 3, 1);
+        EXPECT_EQ(mapping_on(kVolta, v, "FFT").cta, (Tile{64, 64, 8})) << images;
+        EXPECT_EQ(mapping_on(kTuring, v, "FFT").cta, (Tile{32, 32, 8})) << images;
+        EXPECT_TRUE(mapping_on(kVolta, v, "FFT").four_products) << images;
+    }
+    EXPECT_NEAR(kVolta.time(square(2, 128, 28, 128, 3, 1), "FFT"), 521, 0.12 * 521);
+    EXPECT_NEAR(kVolta.time(square(16, 128, 28, 128, 3, 1), "FFT"), 552, 0.12 * 552);
+    EXPECT_NEAR(kVolta.time(square(2, 144, 28, 32, 1), "FFT"), 278, 0.12 * 278);
+    EXPECT_NEAR(kTuring.time(square(2, 128, 28, 128, 3, 1), "FFT"), 1572, 0.12 * 1572);
+    EXPECT_FALSE(mapping_on(kVolta, square(32, 128, 28, 128, 3, 1), "FFT").four_products);
+    // Eight images share filters of more than 32 points a side.
+    EXPECT_TRUE(mapping_on(kVolta, square(4, 64, 56, 64, 1), "FFT").four_products);
+    EXPECT_FALSE(mapping_on(kVolta, square(8, 64, 56, 64, 1), "FFT").four_products);
+}
+
+// 256 x 14 x 14 and 256 filters: 1,232 us for one image on T4, 1,858 for two; V100 632 for either.
+TEST(TwoGpus, differ_by_single_images_that_are_vectors) {
+    const auto times = [](const ClockedGpu& gpu, std::int64_t images) {
+        return gpu.time(square(images, 256, 14, 256, 3, 1), "FFT");
+    };
+    EXPECT_NEAR(times(kTuring, 1), 1232, 0.15 * 1232);
+    EXPECT_NEAR(times(kTuring, 2), 1858, 0.15 * 1858);
+    EXPECT_NEAR(times(kVolta, 1) / times(kVolta, 2), 1, 0.02);
+}
+
+// Of the same layer 16 images take 3,137 us on K80 and 4,359 on GRID K520, 32 take 4,431 and 6,512.
+TEST(TwoGpus, take_wide_tiles_of_spectra_from_17_images_on_kepler) {
+    for (const auto& [gpu, few, many] : {std::tuple(kKepler, 3137., 4431.), std::tuple(kOldKepler, 4359., 6512.)}) {
+        EXPECT_NEAR(gpu.time(square(16, 256, 14, 256, 3, 1), "FFT"), few, 0.15 * few);
+        EXPECT_NEAR(gpu.time(square(32, 256, 14, 256, 3, 1), "FFT"), many, 0.15 * many);
+    }
+}
+
+// 64 x 56 x 56 and 64 filters: 6,911, 12,468 and 24,841 us for 8, 16 and 32 images on GRID K520; on K80 2,418 to 6,358.
+TEST(TwoGpus, differ_by_filters_that_each_image_reads_again) {
+    for (const auto& [images, measured] : {std::pair<std::int64_t, double>{8, 6911}, {16, 12468}, {32, 24841}})
+        EXPECT_NEAR(kOldKepler.time(square(images, 64, 56, 64, 1), "FFT"), measured, 0.25 * measured) << images;
+    EXPECT_LT(kKepler.time(square(32, 64, 56, 64, 1), "FFT"), 7e3);
+}
+
+// 128 x 28 x 28 and 128 filters: 3,430 us for one image on K80, 4,528 for 64, 8,108 for 128. 64 x 400 x 400 and
+// 64 filters are 196 tiles, and eight images of each fill a CTA's tile alone: 160.7 ms.
+TEST(TwoGpus, multiply_tiles_by_fourier_in_whole_cta_tiles_on_kepler) {
+    for (const auto& [images, measured] : {std::pair<std::int64_t, double>{1, 3430}, {64, 4528}, {128, 8108}})
+        EXPECT_NEAR(kKepler.time(square(images, 128, 28, 128, 3, 1), "FFT_TILING"), measured, 0.15 * measured)
+            << images;
+    EXPECT_NEAR(kKepler.time(square(8, 64, 400, 64, 3, 1), "FFT_TILING"), 160.7e3, 0.15 * 160.7e3);
+}
+
+// A group of one channel and one filter of 112 x 112 is 16 tiles in turn: 342 us beside T4, whose host takes 5.1 for
+// each of its launches.
+TEST(TwoGpus, wait_for_the_launches_of_tiles_in_turn) {
+    Convolution v = square(1, 32, 112, 32, 3, 1);
+    v.groups = 32;
+    EXPECT_NEAR(kTuring.time(v, "FFT_TILING") / 32, 342, 0.06 * 342);
+}
+
+// A matrix of 5 x 5 taps of 48 channels and 36 pixels is 173 kB, and takes 110 us of the 278 on M60. V100 keeps in L1
+// what the tap before fetched.
+TEST(TwoGpus, wait_for_each_row_of_the_matrix_where_l1_keeps_nothing) {
+    const Convolution v = square(1, 48, 6, 128, 5, 2);
+    EXPECT_NEAR(kMaxwell.time(v, "GEMM"), 278, 0.15 * 278);
+    EXPECT_NEAR(kOldKepler.time(square(1, 8, 14, 16, 5), "GEMM"), 134, 0.25 * 134);
+}
+
 // Spectra of 2,048 x 512 filters of 16 x 16 points, one image: 43,937 us on K80, 58,244 on GRID K520, 36,254 on M60.
 // Moved once, as their length needs, at half of the bandwidth: 35,900 and 52,700.
 TEST(TwoGpus, turn_over_the_spectra_of_whole_images_on_kepler_too) {
@@ -52,12 +127,21 @@ TEST(TwoGpus, transform_tiles_by_fourier_as_their_multipliers_are_fast) {
     EXPECT_NEAR(kTuring.time(v, "FFT_TILING") / volta, 5116. / 1065, 0.12 * 5116 / 1065);
 }
 
-// One channel and one filter, 16 tiles: 4,475 us on K80, 3,717 on M60, 867 on GRID K520.
+// One channel and one filter of 7 x 7, which is one tile, in groups: 348 us on K80, 286 on M60, 82 on GRID K520. 16
+// tiles of 112 x 112 take 4,475, 3,717 and 867 us, and 533 on V100, whose launches take 347.
 TEST(TwoGpus, differ_by_what_a_cta_of_fourier_products_takes) {
-    const Convolution v = square(1, 1, 112, 1, 3, 1);
-    EXPECT_NEAR(kKepler.time(v, "FFT_TILING"), 4475, 0.15 * 4475);
-    EXPECT_NEAR(kMaxwell.time(v, "FFT_TILING"), 3717, 0.15 * 3717);
-    EXPECT_LT(kOldKepler.time(v, "FFT_TILING"), 900);
+    const auto of_group = [](const ClockedGpu& gpu, std::int64_t side) {
+        Convolution v = square(1, 64, side, 64, 3, 1);
+        v.groups = 64;
+        return gpu.time(v, "FFT_TILING") / 64;
+    };
+    EXPECT_NEAR(of_group(kKepler, 7), 348, 0.1 * 348);
+    EXPECT_NEAR(of_group(kMaxwell, 7), 286, 0.1 * 286);
+    EXPECT_NEAR(of_group(kOldKepler, 7), 82, 0.2 * 82);
+    EXPECT_NEAR(of_group(kKepler, 112), 4475, 0.25 * 4475);
+    EXPECT_NEAR(of_group(kMaxwell, 112), 3717, 0.2 * 3717);
+    EXPECT_GT(of_group(kVolta, 112), 360);
+    EXPECT_LT(of_group(kVolta, 112), 600);
 }
 
 // 4,952 us on K80, 3,221 on GRID K520, which has two thirds of its multipliers. By IMPLICIT_GEMM it takes 300 us less.
