@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace gambrel::sim_detail {
 
@@ -97,6 +98,14 @@ public:
     // The same, so many lines further on. Hits have no address.
     constexpr void move(std::uint64_t lines) {
         if (action() != Action::hits) bits_ += lines << 8U;
+    }
+    // The same of accesses that all have an address.
+    static constexpr void move(std::span<Access> accesses, std::uint64_t lines) {
+        for (Access& access : accesses) access.bits_ += lines << 8U;
+    }
+    // Equal but for the sectors.
+    [[nodiscard]] constexpr bool is_like(Access other) const {
+        return ((bits_ ^ other.bits_) & ~std::uint64_t{kAllSectors}) == 0;
     }
     constexpr void add_sectors(unsigned sectors) { bits_ |= sectors; }
     bool operator==(const Access&) const = default;

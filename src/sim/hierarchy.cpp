@@ -140,27 +140,34 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
         return at;
     }
     std::uint64_t asked = 0, missed = 0, filled = 0;
-    // missing(line, hash, sectors): those that L1 does not hold.
-    const auto each = [&](auto missing) {
-        for (; at != end && at->kind() == kind; ++at) {
-            const std::uint64_t line = at->line(), hash = mixed(line);
+    // missing(line, hash, sectors): those that L1 does not hold; again(hash, sectors): of the line of the read before.
+    const auto each = [&](auto missing, auto again) {
+        Access before(0, 0, Action::hits);  // is like none
+        for (std::uint64_t hash = 0; at != end && at->kind() == kind; before = *at++) {
             asked += at->count();
-            const unsigned absent = missing(line, hash, at->sectors());
+            unsigned absent = 0;
+            if (at->is_like(before)) {
+                absent = again(hash, at->sectors());
+            } else {
+                hash = mixed(at->line());
+                absent = missing(at->line(), hash, at->sectors());
+            }
             if (absent == 0) continue;
             missed += sector_count(absent);
             add_miss(sm, at->with_sectors(absent), hash);
         }
     };
+    const auto all = [](std::uint64_t, unsigned sectors) { return sectors; };
     if (action == Action::read && sm.has_l1)
-        each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-            return sm.l1.read(line, hash, sectors, filled);
-        });
+        each([&](std::uint64_t line, std::uint64_t hash,
+                 unsigned sectors) { return sm.l1.read(line, hash, sectors, filled); },
+             [&](std::uint64_t hash, unsigned sectors) { return sm.l1.read_again(hash, sectors); });
     else if (action == Action::read_step)
-        each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-            return sm.merged.add(line, hash, sectors);
-        });
+        each([&](std::uint64_t line, std::uint64_t hash,
+                 unsigned sectors) { return sm.merged.add(line, hash, sectors); },
+             [&](std::uint64_t hash, unsigned sectors) { return sm.merged.add(at->line(), hash, sectors); });
     else  // Merged reads are all new.
-        each([](std::uint64_t, std::uint64_t, unsigned sectors) { return sectors; });
+        each([](std::uint64_t, std::uint64_t, unsigned sectors) { return sectors; }, all);
     count.l1_read += asked;
     count.l1_hit += asked - missed;
     count.l1_filled += filled;

@@ -42,6 +42,13 @@ public:
         bring_in(at, static_cast<std::int32_t>(line), high | sectors, filled);
         return sectors;
     }
+    // The same of the line that was read last.
+    [[gnu::always_inline]] unsigned read_again(std::uint64_t hash, unsigned sectors) {
+        Set& set = sets_[set_of(hash)];
+        const unsigned way = set.order & 0xFU, old = set.states[way];
+        set.states[way] = static_cast<std::uint16_t>(old | sectors);
+        return sectors & ~old;
+    }
     // Touches all lines of a group in their order. Returns how many of the sectors were there, of all lines together.
     // If that is neither none nor all, missing() says what each line lacked.
     std::uint64_t touch_group(std::size_t group, unsigned sectors, std::uint64_t& filled);

@@ -191,6 +191,18 @@ void L2Slice::access(std::span<const Access> accesses) {
     }
 }
 
+// One that is not there with these sectors.
+void L2Slice::access_part(std::size_t part, const GroupRead& read) {
+    const std::uint32_t lines = parts_[part].count;
+    if (!only_counts(part, read.partition()) || !partitions_[read.partition()].miss_group(part, read.sectors, lines)) {
+        touch_part(part, read, counts_[read.counted()]);
+        return;
+    }
+    Reads& reads = reads_[read.account];
+    reads.asked += std::uint64_t{lines} * read.count;
+    reads.missed += std::uint64_t{lines} * read.count;
+}
+
 void L2Slice::touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts) {
     const std::span<const SectorCache::GroupLine> lines(group_lines_.data() + parts_[part].first, parts_[part].count);
     const HashedLine* const hashed = lines_.data() + parts_[part].first;

@@ -45,11 +45,10 @@ public:
         SectorCache& cache = partitions_[read.partition()];
         for (std::size_t part = read.group * halves_, end = part + halves_; part < end; ++part) {
             const std::uint32_t lines = parts_[part].count;
-            if (lines == 0) continue;
             if (cache.hit_group(part, read.sectors, lines))
                 reads_[read.account].asked += std::uint64_t{lines} * read.count;
-            else
-                touch_part(part, read, counts_[read.counted()]);
+            else if (lines > 0)
+                access_part(part, read);
         }
     }
     void flush(bool counted, bool in_order);
@@ -65,6 +64,11 @@ private:
     struct Part {
         std::uint32_t first = 0, count = 0;  // of lines_
     };
+    void access_part(std::size_t part, const GroupRead& read);
+    // What this partition lacks of a part of a group comes from DRAM, and no more is done about it.
+    [[nodiscard]] bool only_counts(std::size_t part, unsigned partition) const {
+        return checks_.none() && (halves_ == 1 || part % halves_ == partition);
+    }
     void touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts);
     // The partitions have as many sets each, so that a line has the same place in both.
     using Place = SectorCache::Place;

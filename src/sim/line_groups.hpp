@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
+
+#include "sim/access.hpp"
 
 namespace gambrel::sim_detail {
 
@@ -33,18 +34,25 @@ public:
     // The group that has exactly these lines in this order; it is made if none of them is in a group yet.
     std::optional<std::size_t> find_or_add(std::span<const std::uint64_t> wanted);
     void keep_first(std::size_t groups);  // forgets those that were added later
-    [[nodiscard]] bool has(std::uint64_t line) const { return group_of_.contains(line); }
+    [[nodiscard]] bool has(std::uint64_t line) const { return table_[place_of(line, mixed(line))] != 0; }
     // alone: some line of a group is also asked for by itself, so that L1 must look lines up one by one.
     void end_adding(bool alone) {
         alone_ = alone;
-        group_of_.clear();  // it takes more memory than the groups
+        table_.assign(1, 0);
     }
     [[nodiscard]] bool alone() const { return alone_; }
 
 private:
+    [[nodiscard]] std::size_t place_of(std::uint64_t line, std::uint64_t hash) const;
+    bool add(HashedLine line);
+    void shorten(std::size_t lines);
+    void grow();
+
     std::vector<HashedLine> lines_;
     std::vector<std::size_t> ends_;
-    std::unordered_map<std::uint64_t, std::size_t> group_of_;
+    // Where lines stand in lines_, and one; 0: free. Found by hash, and behind that place until one is free. Lines are
+    // taken out only in the reverse order of that in which they came, so that no line is behind a gap.
+    std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(1);
     bool alone_ = false;
 };
 

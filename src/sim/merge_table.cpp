@@ -19,30 +19,28 @@ std::size_t MergeTable::place_of(std::uint64_t line, std::uint64_t hash) const {
     return at;
 }
 
-unsigned MergeTable::asked(std::uint64_t line, std::uint64_t hash) const {
-    const Entry& entry = entries_[place_of(line, hash)];
-    return entry.round == round_ ? entry.sectors : 0;
+MergeTable::Entry& MergeTable::entry_of(std::uint64_t line, std::uint64_t hash) {
+    if (2 * std::size_t{used_} >= entries_.size()) grow();
+    Entry& entry = entries_[place_of(line, hash)];
+    if (entry.round != round_) {
+        entry = {line, round_, 0, used_ & kMostLines};
+        ++used_;
+    }
+    return entry;
 }
 
 unsigned MergeTable::add(std::uint64_t line, std::uint64_t hash, unsigned sectors) {
-    if (2 * used_ >= entries_.size()) grow();
-    Entry& entry = entries_[place_of(line, hash)];
-    if (entry.round != round_) {
-        entry = {line, round_, 0};
-        ++used_;
-    }
-    const unsigned missing = sectors & ~entry.sectors;
-    entry.sectors |= sectors;
+    Entry& entry = entry_of(line, hash);
+    const unsigned missing = sectors & ~unsigned{entry.sectors};
+    entry.sectors |= sectors & kAllSectors;
     return missing;
 }
 
 void MergeTable::grow() {
     std::vector<Entry> old(entries_.size() * 2);
     old.swap(entries_);
-    const std::uint32_t round = round_;
-    used_ = 0;
     for (const Entry& entry : old)
-        if (entry.round == round) add(entry.line, mixed(entry.line), entry.sectors);
+        if (entry.round == round_) entries_[place_of(entry.line, mixed(entry.line))] = entry;
 }
 
 }  // namespace gambrel::sim_detail

@@ -32,12 +32,13 @@ public:
         places_.resize(2 * (size_ + more));
     }
     void add(Access access, unsigned slice) { add_if(true, access, slice); }
-    // Without a branch: the host could not predict it.
+    // Without a branch, which the host could not predict: compilers make one of ?: here.
     void add_if(bool wanted, Access access, unsigned slice) {
         accesses_[size_] = access;
         places_[size_] = next_[slice];
-        next_[slice] += wanted ? kSlices : 0;
-        size_ += wanted ? 1 : 0;
+        const std::uint32_t added{wanted};
+        next_[slice] += kSlices * added;
+        size_ += added;
     }
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] const Access* accesses() const { return accesses_.data(); }

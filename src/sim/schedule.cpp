@@ -1,6 +1,7 @@
 #include "sim/schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -74,10 +75,16 @@ Schedule::Turn Schedule::turn_of(std::uint32_t sm) const {
 void Schedule::put(Turn turn) {
     std::size_t at = leaves_ + turn.sm;
     turns_[at] = turn;
-    for (at /= 2; at > 0; at /= 2) {
+    // Of each pair the earlier one, without a branch, which the host could not predict, and in registers, because to
+    // load what was just stored takes longer than to choose. Times are not negative, so they compare as their bits do.
+    using Words = std::array<std::uint64_t, 2>;
+    auto earlier = std::bit_cast<Words>(turn);
+    for (; at > 1; at /= 2) {
+        const auto other = std::bit_cast<Words>(turns_[at ^ 1U]);
         // Of equal times the SM with the lower number is first.
-        const Turn &first = turns_[2 * at], &second = turns_[2 * at + 1];
-        turns_[at] = second.time < first.time ? second : first;
+        const std::uint64_t changes = other[0] < earlier[0] + at % 2 ? ~std::uint64_t{0} : 0;
+        for (std::size_t i = 0; i < earlier.size(); ++i) earlier[i] ^= (earlier[i] ^ other[i]) & changes;
+        turns_[at / 2] = std::bit_cast<Turn>(earlier);
     }
 }
 

@@ -61,16 +61,19 @@ Movable StepMerger::merge_kept(std::vector<Access>& accesses, std::size_t first,
             hits += access.hits();
             continue;
         }
-        const std::uint64_t line = access.line(), hash = mixed(line);
-        if (table_.asked(line, hash) == 0) merged_.push_back(access);
-        hits += access.count() - sector_count(table_.add(line, hash, access.sectors()));
         ++requests;
+        const std::size_t number = table_.number_of(access.line(), mixed(access.line()));
+        if (number == merged_.size()) {
+            merged_.push_back(access);
+            continue;
+        }
+        hits += sector_count(access.sectors() & merged_[number].sectors());
+        merged_[number].add_sectors(access.sectors());
     }
     if (merged_.size() == requests) return Movable::anywhere;
     // No more lines than ways fit wherever they lie; more must be looked at.
     const bool fit_anywhere = merged_.size() <= l1.ways;
     if (!fit_anywhere && !fit(merged_, l1)) return Movable::nowhere;
-    for (Access& access : merged_) access.add_sectors(table_.asked(access.line(), mixed(access.line())));
     replace(accesses, first, hits);
     return fit_anywhere ? Movable::anywhere : Movable::where_fit;
 }

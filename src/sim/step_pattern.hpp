@@ -3,6 +3,8 @@
 // every step would give.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,6 +23,28 @@ Period period_of(const Index& index, const ElementSize& element, std::int64_t k)
 
 // Where the requests of a step may be moved to.
 enum class Movable : std::uint8_t { nowhere, where_fit, anywhere };
+
+// Requests from `first` on to the end of a list. Those that stand as hits have no address and are put last, where they
+// count as much.
+class MovableRequests {
+public:
+    MovableRequests() = default;
+    MovableRequests(std::vector<Access>& list, std::size_t first) : first_(first), count_(list.size() - first) {
+        const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto hits =
+            std::stable_partition(begin, list.end(), [](Access access) { return access.action() != Action::hits; });
+        moving_ = static_cast<std::size_t>(hits - begin);
+    }
+    // Of the same list, so many lines further on.
+    void append(const std::vector<Access>& list, std::uint64_t lines, std::vector<Access>& out) const {
+        const std::size_t end = out.size();
+        out.insert(out.end(), list.data() + first_, list.data() + first_ + count_);
+        if (lines != 0) Access::move({out.data() + end, moving_}, lines);
+    }
+
+private:
+    std::size_t first_ = 0, count_ = 0, moving_ = 0;
+};
 
 class StepPattern {
 public:
@@ -41,7 +65,7 @@ public:
         const std::size_t first = out.size();
         if (made.step >= 0) {
             const std::int64_t periods = (step - made.step) / period.steps;
-            move({accesses_.data() + made.first, made.count}, static_cast<std::uint64_t>(periods) * period.lines, out);
+            made.requests.append(accesses_, static_cast<std::uint64_t>(periods) * period.lines, out);
             if (made.where == Movable::anywhere || fits({out.data() + first, out.size() - first})) return;
             out.resize(first);
             make(out);
@@ -49,21 +73,17 @@ public:
         }
         const Movable where = make(out);
         if (where == Movable::nowhere) return;
-        made = {step, accesses_.size(), out.size() - first, where};
+        const std::size_t begin = accesses_.size();
         accesses_.insert(accesses_.end(), out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
+        made = {step, MovableRequests(accesses_, begin), where};
     }
 
 private:
     struct Made {
         std::int64_t step = -1;
-        std::size_t first = 0, count = 0;
+        MovableRequests requests;
         Movable where = Movable::nowhere;
     };
-    static void move(std::span<const Access> accesses, std::uint64_t lines, std::vector<Access>& out) {
-        const std::size_t first = out.size();
-        out.insert(out.end(), accesses.begin(), accesses.end());
-        for (std::size_t i = first; i < out.size(); ++i) out[i].move(lines);
-    }
 
     std::vector<Made> made_;
     std::vector<Access> accesses_;

@@ -49,7 +49,7 @@ public:
         for (std::int64_t i = 0; i < all; ++i) {
             const std::size_t first = accesses_.size();
             const Movable where = make(i / steps / tiles, i / steps % tiles, i % steps, accesses_);
-            entries_.push_back({first, accesses_.size() - first, where});
+            entries_.push_back({MovableRequests(accesses_, first), where});
             const bool hopeless = i == 0 && accesses_.size() > 2 * Panel::kMost / static_cast<std::size_t>(all);
             if (accesses_.size() <= Panel::kMost && !hopeless) continue;
             *this = {};
@@ -66,17 +66,16 @@ public:
         if (entry.where == Movable::nowhere) return false;
         const std::uint64_t lines = shape_.batch.lines(batch) + shape_.tiles.lines(tile) + shape_.steps.lines(step);
         const std::size_t first = out.size();
-        out.insert(out.end(), accesses_.data() + entry.first, accesses_.data() + entry.first + entry.count);
-        if (lines == 0) return true;
-        for (std::size_t i = first; i < out.size(); ++i) out[i].move(lines);
-        if (entry.where == Movable::anywhere || fits(std::span<const Access>(out).subspan(first))) return true;
+        entry.requests.append(accesses_, lines, out);
+        if (lines == 0 || entry.where == Movable::anywhere || fits(std::span<const Access>(out).subspan(first)))
+            return true;
         out.resize(first);
         return false;
     }
 
 private:
     struct Entry {
-        std::size_t first = 0, count = 0;
+        MovableRequests requests;
         Movable where = Movable::nowhere;
     };
     Shape shape_;

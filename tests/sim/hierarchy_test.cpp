@@ -49,6 +49,39 @@ TEST(Hierarchy, line_of_a_group_that_is_read_by_itself_is_the_same_line) {
     EXPECT_EQ(counts.dram_read, 32U);
 }
 
+// Sectors that no line of a group has yet, where that costs no more than DRAM, and where it moves check bits or copies.
+TEST(Hierarchy, sectors_that_a_whole_group_misses_in_l2_count_as_those_of_its_lines) {
+    // Each has check bits in another line, which are more than a memory controller keeps.
+    std::vector<std::uint64_t> lines(256);
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = 16 * i;
+    LineGroups groups;
+    ASSERT_TRUE(groups.find_or_add(lines).has_value());
+    groups.end_adding(false);
+    for (const CacheShape& shape : {CacheShape{.sms = 2, .l1_lines = 0, .l2_lines = 4096},
+                                    CacheShape{.sms = 2, .l1_lines = 0, .l2_lines = 4096, .ecc_lines = 16},
+                                    CacheShape{.sms = 2, .l1_lines = 0, .l2_lines = 4096, .partitions = 2}}) {
+        std::vector<Access> together, alone;
+        std::vector<std::uint32_t> sms, sms_alone;
+        for (const auto& [sectors, sm] : {std::pair{1U, 0U}, {2U, 1U}, {12U, 0U}, {3U, 1U}, {2U, 0U}}) {
+            together.push_back(Access::group(Tensor::input, 0, sectors, Action::read_group));
+            sms.push_back(sm);
+            for (const std::uint64_t line : lines) alone.emplace_back(line, sectors, Action::read);
+            sms_alone.resize(alone.size(), sm);
+        }
+        const TensorCounts counts = all_after(together, sms, shape, false, groups);
+        const TensorCounts expected = all_after(alone, sms_alone, shape);
+        for (const Tensor tensor : {Tensor::input, Tensor::check_bits}) {
+            const Counts &got = counts[static_cast<std::size_t>(tensor)],
+                         &wanted = expected[static_cast<std::size_t>(tensor)];
+            EXPECT_EQ(got.l2_read, wanted.l2_read);
+            EXPECT_EQ(got.l2_hit, wanted.l2_hit);
+            EXPECT_EQ(got.fabric, wanted.fabric);
+            EXPECT_EQ(got.dram_read, wanted.dram_read);
+        }
+        EXPECT_EQ(counts[0].dram_read, 4 * lines.size());
+    }
+}
+
 // Requests that are the same as those just before them, of two SMs on each side.
 TEST(Hierarchy, repeated_reads_of_l2_count_as_reads_one_by_one) {
     std::uint64_t near = 0, far = 0;
@@ -161,6 +194,18 @@ TEST(Schedule, ctas_of_one_sm_share_its_throughput) {
     }
     EXPECT_GE(steps, 4);
     EXPECT_LE(steps, 6);
+}
+
+TEST(Schedule, of_equal_times_the_sm_with_the_lower_number_is_first) {
+    for (const std::uint32_t sms : {1U, 2U, 5U, 8U}) {
+        const Script script(std::vector<Access>(sms), 3);
+        Schedule schedule(script, {.sms = sms, .ctas_per_sm = 1}, {.spread = 0}, 1, 0, sms);
+        std::vector<Event> events;
+        schedule.next(1000, events);
+        ASSERT_EQ(events.size(), 4 * sms);
+        for (std::uint32_t i = 0; i < events.size(); ++i)
+            EXPECT_EQ(events[i].sm, i % sms) << sms << " SMs, event " << i;
+    }
 }
 
 TEST(Schedule, next_cta_goes_where_one_ends) {

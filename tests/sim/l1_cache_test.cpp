@@ -85,6 +85,10 @@ void expect_equal(const Shape& shape) {
             const std::uint64_t line = tensor + 500'000 + random() % (random() % 2 == 0 ? shape.alone : 10);
             ASSERT_EQ(cache.read(line, mixed(line), sectors, filled), naive.missing(line, sectors, naive_filled))
                 << "access " << i;
+            if (random() % 3 != 0) continue;
+            const auto others = static_cast<unsigned>(random() % 15 + 1);
+            ASSERT_EQ(cache.read_again(mixed(line), others), naive.missing(line, others, naive_filled))
+                << "access " << i;
             continue;
         }
         const std::size_t group =
