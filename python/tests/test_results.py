@@ -264,7 +264,8 @@ def test_long_work_reports_progress_and_lets_other_threads_run():
     seen, ticks, done = [], [], threading.Event()
     other = threading.Thread(target=lambda: [ticks.append(time.sleep(0.005)) for _ in iter(done.is_set, True)])
     other.start()
-    layer = gambrel.Layer.gemm("a", 4096, 4096, 512)
+    # Progress is reported ten times a second, and the simulator needs a second for this product.
+    layer = gambrel.Layer.gemm("a", 8192, 8192, 512)
     gambrel.simulate([layer], gpu="v100", progress=lambda f, doing: seen.append((f, doing)))
     done.set()
     other.join()
