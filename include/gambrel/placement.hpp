@@ -33,6 +33,7 @@ struct LaunchCounts {
     bool stores_apart = false;                          // nothing is multiplied while outputs are stored
     Cycles barriers;
     Bytes shared;
+    Bytes staged;  // that pass through shared memory while nothing is multiplied
     // Of all CTAs.
     double ctas = 0, per_sm = 1, full_waves = 0, gathered = 0, rounds = 0, k_steps = 1;
     Flops fed;                         // what it multiplies, and what it moves in FLOP of the same energy
@@ -77,6 +78,7 @@ struct LeastWork {
     Bytes l1, l2, dram;
     // Hidden by nothing.
     Bytes dram_alone;
+    Bytes dram_exposed;  // the same, but at most as long as the work of an SM or what all of them move
     Cycles waited_alone;
     Seconds alone;
 };

@@ -38,6 +38,7 @@ GAMBREL_INLINED auto cta_work(const LaunchCounts& n, const Inputs& h) {
     if (n.tensor) {
         w.compute = w.compute / n.reach;
         w.latency = w.compute + n.barriers;
+        if (n.per_sm == 1) w.apart = n.barriers + n.staged / h.shared_width;
         return w;
     }
     w.compute += taken(n.scalar_loads, rate);
@@ -145,6 +146,18 @@ GAMBREL_INLINED SecondsOf<Inputs> stores_beside(const LaunchCounts& n, const Inp
     return larger(Seconds{}, stored - larger(Seconds{}, memory - busy));
 }
 
+// First tiles and outputs are a part of what the memory moves: a kernel that overlaps nothing takes the time of its
+// multiplications and then that of all its bytes.
+template <class Inputs>
+GAMBREL_INLINED void limit_exposed(const LaunchCounts& n, const Inputs& h, SecondsOf<Inputs> shorter,
+                                   TermsOf<Inputs>& t) {
+    const auto around = t.prologue + t.epilogue;
+    const auto most = shorter + n.rounds * (2 * h.dram_latency + h.l2_latency) / h.clock / n.per_sm;
+    const auto share = select(around > most, most / around, NumberOf<Inputs>{1});
+    t.prologue *= share;
+    t.epilogue *= share;
+}
+
 // The main kernel by itself.
 template <class Inputs>
 GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Inputs& h, TermsOf<Inputs>& t) {
@@ -152,6 +165,7 @@ GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Input
     t[Term::latency] += sums_in_order(n, h, t[Term::latency]);
     const auto busy = t[Term::latency], memory = larger(larger(t[Term::l1], t[Term::l2]), t[Term::dram]);
     if (n.stores_apart) t.epilogue += stores_beside(n, h, busy, memory);
+    if (!n.asynchronous) limit_exposed(n, h, smaller(busy, memory), t);
     const auto around = t.prologue + t.epilogue;
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
     // outputs of one CTA pass under the memory's time for the others; else the memory rests meanwhile.
