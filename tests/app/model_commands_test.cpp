@@ -72,6 +72,14 @@ TEST_F(ModelCommands, a_clock_beyond_the_board_is_noted) {
     EXPECT_THAT(run("predict alexnet --gpu v100 --clock 1600 --top 1 --no-chart").err, Not(HasSubstr("--clock")));
 }
 
+TEST_F(ModelCommands, fp64_products_say_that_libraries_may_use_tensor_cores) {
+    table("op,precision,M,N,K,gpu\ngemm,fp64,512,512,512,a100-sxm4-80gb\ngemm,fp64,512,512,512,v100-sxm2-16gb\n");
+    const auto lines = lines_of(run("predict --layers t.csv --csv -").out);
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_THAT(lines[1], HasSubstr("FP64 Tensor Cores of a100-sxm4-80gb, up to twice as fast"));
+    EXPECT_THAT(lines[2], Not(HasSubstr("Tensor Cores")));
+}
+
 TEST_F(ModelCommands, a_table_without_rows_is_named_once) {
     table("N,C,H,W,K,R,S\n");
     EXPECT_EQ(run("predict --layers t.csv --gpu t4 --csv -").err, "error: t.csv: holds no layer\n");
