@@ -213,8 +213,8 @@ struct PreparedLayer {
     Geometry geometry;
     double groups = 1;
     OperandTraffic shared, l1;
-    OperandTraffic l2, dram;   // of layers without tiles, whose traffic no cache changes
-    double waits_in_turn = 0;  // of such layers: how often a CTA waits for memory, one time after the other
+    OperandTraffic l2, dram;         // of layers without tiles, whose traffic no cache changes
+    double waits_in_turn = 0;        // of such layers: how often a CTA waits for memory, one time after the other
     double plane = 0, tap_rows = 0;  // of depthwise layers: outputs of an image and channel, rows of a filter
     bool gemm = false;
     // Of layers without tiles, whose work depends on the GPU: what mapping and shape do not say yet.
