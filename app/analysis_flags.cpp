@@ -103,7 +103,7 @@ int run_analysis(const std::vector<std::string>& files, const AnalysisFlags& fla
     if (!result) return bad_input(result.error());
     PageView beside;
     if (has_page) beside.model = layers.page_model(*result);
-    if (!output.quiet) print_notes(machine_notes(flags.machine));
+    if (!output.quiet) print_notes(machine_notes(flags.machine, flags.clock));
     if (!output.quiet) print_notes(result->notes);
     return emit(*result, output, flags.explain, beside);
 }

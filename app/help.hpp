@@ -7,7 +7,8 @@
 
 namespace CLI {
 class App;
-}
+class ParseError;
+}  // namespace CLI
 
 namespace gambrel::app {
 
@@ -19,7 +20,9 @@ struct HelpFlags {
 // The status to exit with if the arguments ask for help or the list of options, after printing it.
 std::optional<int> asked_for_help(int argc, char** argv, const CLI::App& root);
 std::string overview(const CLI::App& root);
-// "; did you mean --flop-rule?" for the first argument that looks like an option and is none.
-std::string option_hint(const CLI::App& command, int argc, char** argv);
+// What is wrong with the arguments: which of them, what was expected there, and the nearest name. `command` is null
+// where none was recognised.
+std::string usage_fault(const CLI::App& root, const CLI::App* command, int argc, char** argv,
+                        const CLI::ParseError& error);
 
 }  // namespace gambrel::app

@@ -45,15 +45,9 @@ constexpr Entry kCommands[] = {
 };
 
 int usage_error(const CLI::App& root, int argc, char** argv, const CLI::ParseError& e) {
-    std::string hint;
-    std::vector<std::string> names;
-    for (const auto& entry : kCommands) names.emplace_back(entry.name);
-    if (argc > 1 && root.get_subcommands().empty() && argv[1][0] != '-') hint = did_you_mean(argv[1], names);
-    if (!root.get_subcommands().empty()) hint = option_hint(*root.get_subcommands().front(), argc, argv);
-    bad_input({{"", e.what() + hint}});
-    const bool in_command = !root.get_subcommands().empty();
-    say(fmt::format("`gambrel {}--help` says more.",
-                    in_command ? root.get_subcommands().front()->get_name() + " " : ""));
+    const CLI::App* command = root.get_subcommands().empty() ? nullptr : root.get_subcommands().front();
+    bad_input({{"", usage_fault(root, command, argc, argv, e)}});
+    say(fmt::format("`gambrel {}--help` says more.", command ? command->get_name() + " " : ""));
     return kBadInput;
 }
 

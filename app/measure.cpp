@@ -42,27 +42,40 @@ Result<std::string> rendered(const std::string& path, const Machine& machine, co
     return kind == ".svg" ? Result<std::string>(svg) : kind == ".png" ? svg_to_png(svg) : svg_to_pdf(svg);
 }
 
+OutputFlags output_flags(bool quiet) {
+    OutputFlags flags;
+    flags.has_force = false;
+    flags.quiet = quiet;
+    return flags;
+}
+
+bool written(const std::string& path, const Result<std::string>& bytes, bool quiet) {
+    return write_output(path, bytes, output_flags(quiet));
+}
+
 Errors faults(const MeasureFlags& flags) {
     Errors wrong;
     const auto check = [&](const std::string& path, std::initializer_list<const char*> kinds, const char* expected) {
         const std::string kind = fs::path(path).extension().string();
         for (const char* k : kinds)
-            if (kind == k) return;
+            if (kind == k) {
+                const Errors found = target_faults(path, output_flags(flags.quiet));
+                wrong.insert(wrong.end(), found.begin(), found.end());
+                return;
+            }
         wrong.push_back({path, fmt::format("\"{}\" is not an extension for this; expected {}", kind, expected)});
     };
     for (const auto& f : flags.files)
         check(f, {".html", ".json", ".svg", ".png", ".pdf"}, ".html .json .svg .png or .pdf");
+    OutputFlags table = output_flags(flags.quiet);
+    table.csv = flags.csv;
+    const Errors unwritable = gambrel::app::faults(table);
+    wrong.insert(wrong.end(), unwritable.begin(), unwritable.end());
     if (!flags.sweep_chart.empty()) check(flags.sweep_chart, {".svg", ".png", ".pdf"}, ".svg .png or .pdf");
     if (!flags.ert.empty()) check(flags.ert, {".json"}, ".json");
     if (flags.self_test)
         for (const auto& f : flags.files) check(f, {".json"}, ".json, the one file that --self-test writes");
     return wrong;
-}
-
-bool written(const std::string& path, const Result<std::string>& bytes, bool quiet) {
-    OutputFlags flags;
-    flags.quiet = quiet;
-    return write_output(path, bytes, flags);
 }
 
 bool write_machine(const Machine& machine, const std::string& title, const MeasureFlags& flags,

@@ -140,24 +140,40 @@ Result<std::optional<Tile>> tile_of(const std::string& text) {
     std::int32_t* const sides[] = {&tile.m, &tile.n, &tile.k};
     const char* at = text.data();
     const char* const end = text.data() + text.size();
-    for (std::size_t i = 0; i < 3 && at < end; ++i) {
-        const auto [next, fault] = std::from_chars(at, end, *sides[i]);
+    std::size_t given = 0;
+    while (given < 3) {
+        const auto [next, fault] = std::from_chars(at, end, *sides[given]);
         if (fault != std::errc{}) break;
-        at = next < end && *next == 'x' ? next + 1 : next;
-        if (at == next && next < end) break;
+        ++given;
+        at = next;
+        if (given == 3 || at == end || *at != 'x') break;
+        ++at;
     }
-    if (at != end || tile.m < 8 || tile.n < 8 || tile.m > 512 || tile.n > 512 || tile.k < 0 || tile.k > 256)
-        return failure("--tile",
-                       fmt::format("\"{}\": expected MxN or MxNxK, such as 128x64x8, sides of 8 to 512", text));
+    const auto within = [](std::int32_t side, std::int32_t least, std::int32_t most) {
+        return least <= side && side <= most;
+    };
+    const bool whole = at == end && end[-1] != 'x' && given >= 2;
+    if (!whole || !within(tile.m, 8, 512) || !within(tile.n, 8, 512) || (given == 3 && !within(tile.k, 1, 256)))
+        return failure("--tile", fmt::format("\"{}\": expected MxN or MxNxK, such as 128x64x8, with M and N of 8 to "
+                                             "512 and K of 1 to 256",
+                                             text));
     return std::optional<Tile>{tile};
 }
 
-Errors machine_notes(const std::string& name) {
+Errors machine_notes(const std::string& name, const std::string& clock) {
     if (name.empty()) return {};
     Errors notes;
     if (const auto note = machine_choice_note(name)) notes.push_back(*note);
-    if (const auto machine = machine_from(name); machine && !machine->partial.empty())
-        notes.push_back({name, "is a partial measurement: " + machine->partial});
+    const auto machine = machine_from(name);
+    if (!machine) return notes;
+    if (!machine->partial.empty()) notes.push_back({name, "is a partial measurement: " + machine->partial});
+    // Boards run some per cent above the boost clock of their datasheet; twice as fast is a slip.
+    constexpr double kBeyond = 1.25;
+    const auto asked = clock_of(clock);
+    const auto& boost = machine->clocks.boost;
+    if (asked && *asked && boost && **asked > kBeyond * boost->value)
+        notes.push_back({"--clock", fmt::format("{} is above the boost clock of {}, {}", to_text(**asked), machine->id,
+                                                to_text(boost->value))});
     return notes;
 }
 

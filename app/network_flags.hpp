@@ -37,9 +37,9 @@ Result<EstimatorOptions> estimator_of(const MachineFlags& flags);
 // The parts of "a100,h100,b200"; one where there is no comma.
 std::vector<std::string> machine_names(const std::string& machines);
 
-// Which board was taken for a name that several share, and that a machine file is of a partial measurement; empty if
-// there is nothing to say.
-Errors machine_notes(const std::string& name);
+// Which board was taken for a name that several share, that a machine file is of a partial measurement, and that the
+// text of --clock is beyond what the board can run at; empty if there is nothing to say.
+Errors machine_notes(const std::string& name, const std::string& clock = {});
 
 // MHz, or a number with a unit. Empty text gives no clock.
 Result<std::optional<Frequency>> clock_of(const std::string& text);

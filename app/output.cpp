@@ -40,6 +40,7 @@ base_detail::OutputGuard guard_of(const OutputFlags& flags) {
     base_detail::OutputGuard guard;
     for (const std::string& input : flags.inputs) guard.protect(input);
     if (flags.force) guard.force();
+    if (!flags.has_force) guard.forced_by("");
     return guard;
 }
 
@@ -134,23 +135,27 @@ bool OutputFlags::shows_text() const {
     return csv != "-" && json != "-" && !(quiet && written);
 }
 
+Errors target_faults(const std::string& path, const OutputFlags& flags) {
+    const base_detail::OutputGuard guard = guard_of(flags);
+    // Whose a table is only its first line tells, which is not known yet.
+    const auto checked = extension(path) == ".csv" ? guard.check_target(path) : guard.check(path, "");
+    return checked ? Errors{} : checked.error();
+}
+
 Errors faults(const OutputFlags& flags, std::string_view extensions) {
     Errors wrong;
+    const auto add = [&](const Errors& more) { wrong.insert(wrong.end(), more.begin(), more.end()); };
     const base_detail::OutputGuard guard = guard_of(flags);
-    const auto target = [&](const std::string& path) {
-        if (path.empty() || path == "-") return;
-        if (const auto checked = guard.check_target(path); !checked)
-            wrong.insert(wrong.end(), checked.error().begin(), checked.error().end());
-    };
-    target(flags.csv);
-    target(flags.json);
+    for (const std::string& path : {flags.csv, flags.json})
+        if (!path.empty() && path != "-")
+            if (const auto checked = guard.check_target(path); !checked) add(checked.error());
     for (const std::string& path : flags.files) {
         const std::string kind = extension(path);
         if (kind.empty() || (" " + std::string(extensions) + " ").find(" " + kind + " ") == std::string::npos)
             wrong.push_back(
                 {path, fmt::format("\"{}\" is not a known extension; expected one of {}", kind, extensions)});
         else
-            target(path);
+            add(target_faults(path, flags));
     }
     return wrong;
 }

@@ -37,6 +37,7 @@ struct OutputFlags {
     std::string theme = "light";
     std::size_t top = 30;
     bool no_chart = false, quiet = false, force = false;
+    bool has_force = true;            // whether the command has --force, which its messages then offer
     std::vector<std::string> inputs;  // what the command reads, so that no output replaces it
 
     void add_files_to(Parser& command);  // --csv, --json, -o, --theme, --force, --quiet
@@ -56,6 +57,8 @@ struct Renderings {
 inline constexpr std::string_view kPictures = ".html .svg .png .pdf .csv .json";
 // What can be known to be wrong before there is anything to write: extensions, and targets that must not be replaced.
 Errors faults(const OutputFlags& flags, std::string_view extensions = kPictures);
+// Of one file. A table that exists is judged when it is written.
+Errors target_faults(const std::string& path, const OutputFlags& flags);
 // Writes everything that was asked for; the text goes to stdout unless CSV or JSON does. Exit status.
 int emit(const Renderings& renderings, const OutputFlags& flags);
 // A file that a flag of its own asks for. False, after saying why, if it could not be written.

@@ -76,7 +76,7 @@ int run_side_by_side(const PredictFlags& flags, const std::vector<std::string>& 
         one.machine.machine = name;
         auto of_machine = options_of(one);
         if (!of_machine) return bad_input(of_machine.error());
-        if (!output.quiet) print_notes(machine_notes(name));
+        if (!output.quiet) print_notes(machine_notes(name, flags.machine.clock));
         options.push_back(std::move(*of_machine));
     }
     const auto each = estimate_each(*layers, options);
@@ -101,7 +101,7 @@ int run_predict(const PredictFlags& flags) {
         return stream_table(flags.network, *options, output, flags.machine.machine);
     auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
-    if (!output.quiet) print_notes(machine_notes(flags.machine.machine));
+    if (!output.quiet) print_notes(machine_notes(flags.machine.machine, flags.machine.clock));
     const auto estimates = estimated(std::move(*layers), *options, output.quiet);
     if (!estimates) return bad_input(estimates.error());
     if (!flags.explain.empty()) return explain(flags.explain, *estimates, output);

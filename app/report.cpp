@@ -92,6 +92,9 @@ Result<bool> add(const Part& part, const ReportFlags& flags, Shown& shown) {
 
 Errors faults_of(const ReportFlags& flags) {
     Errors wrong = faults(flags.analysis);
+    for (const std::string& file : flags.files)
+        if (part_of(file).path.empty())
+            wrong.push_back({fmt::format("\"{}\"", file), "names no file; expected FILE or NAME=FILE"});
     if (flags.analysis.output.files.empty()) wrong.push_back({"-o", "where to? such as -o one.html"});
     for (const std::string& file : flags.analysis.output.files)
         if (!file.ends_with(".html")) wrong.push_back({file, "expected a name that ends in .html"});

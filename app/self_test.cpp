@@ -22,6 +22,7 @@ int run_self_test(const std::string& device, const std::vector<std::string>& fil
     if (!result) return bad_input(result.error());
     if (!quiet && !print_result(self_test_text(*result, terminal_style()))) return kBadInput;
     OutputFlags flags;
+    flags.has_force = false;
     flags.quiet = quiet;
     for (const std::string& path : files)
         if (!write_output(path, self_test_json(*result), flags)) return kBadInput;

@@ -45,7 +45,7 @@ int run_simulate(const SimulateFlags& flags) {
     if (const Errors wrong = faults(output); !wrong.empty()) return bad_input(wrong);
     auto layers = layers_of(flags.network);
     if (!layers) return bad_input(layers.error());
-    if (!output.quiet) print_notes(machine_notes(flags.machine.machine));
+    if (!output.quiet) print_notes(machine_notes(flags.machine.machine, flags.machine.clock));
     const auto estimates = estimated(std::move(*layers), *options, output.quiet);
     if (!estimates) return bad_input(estimates.error());
     return emit(*estimates, output);

@@ -101,6 +101,13 @@ int run_validate(ValidateFlags flags) {
         for (Error& e : v.error()) e.where = flags.file;
         return bad_input(v.error());
     }
+    if (v->rows.empty()) {
+        std::string why = fmt::format("no row is left to judge: {} left out by --where or --min-time", v->skipped);
+        if (!v->unread.empty())
+            why += fmt::format(", {} without a prediction; {}: {}", v->unread.size(), v->unread.front().where,
+                               v->unread.front().what);
+        return bad_input({{flags.file, why}});
+    }
     return emit(*v, flags);
 }
 

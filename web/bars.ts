@@ -5,9 +5,9 @@ import type {Bars, Palette} from "./data";
 import {el, nameOf, svg} from "./dom";
 import {type Cells, type Hover, type Spot, drawnCard, explorable, saveButtons} from "./drawn";
 import {percent} from "./format";
-import {scale, show} from "./scales";
+import {CHART_WIDTH, scale, show} from "./scales";
 
-const W = 560, X0 = 128, TOP = 8, FOOT = 44;
+const W = CHART_WIDTH, X0 = 128, TOP = 8, FOOT = 44;
 
 const sum = (parts: (number|null)[]) => parts.reduce((all: number, v) => all + (v ?? 0), 0);
 // An elasticity of 0.005657 is 0.0057.

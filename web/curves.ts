@@ -4,9 +4,9 @@ import {HUES} from "./bounds";
 import type {CurveMark, Curves, Palette} from "./data";
 import {el, nameOf, svg} from "./dom";
 import {type Cells, type Hover, type Spot, drawnCard, explorable, saveButtons} from "./drawn";
-import {type Scale, scale, show, usable} from "./scales";
+import {CHART_WIDTH, type Scale, scale, show, usable} from "./scales";
 
-const W = 560, H = 340, X0 = 74, Y0 = 14, X1 = W - 14, Y1 = H - 46;
+const W = CHART_WIDTH, H = 340, X0 = 74, Y0 = 14, X1 = W - 14, Y1 = H - 46;
 
 interface Drawing {
   chart: Curves;

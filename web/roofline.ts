@@ -237,10 +237,14 @@ function markBoxes(s: Scene, rows: Row[]): PlacedBox[] {
   return out;
 }
 
+// The buttons that zoom lie over the plot, where style.css puts them (.zoomer): a label below them could not be read.
+const zoomButtons = (s: Scene): PlacedBox =>
+    ({x0: s.width - 54, y0: s.height - 156, x1: s.width - 22, y1: s.height - 60});
+
 export function drawRoofline(g: Surface, s: Scene) {
   g.rect(0, 0, s.width, s.height, s.colors.background);
   drawAxes(g, s);
-  const taken = new Grid(), many = s.rows.length > SPARSE;
+  const taken = new Grid([zoomButtons(s)]), many = s.rows.length > SPARSE;
   const marks = new Grid(many ? [] : markBoxes(s, s.rows));
   g.clip(s.plot.x0, s.plot.y0, s.plot.x1 - s.plot.x0, s.plot.y1 - s.plot.y0);
   // A cloud of marks would hide the roofs; a few marks are better above them.

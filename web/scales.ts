@@ -9,6 +9,9 @@ export interface Scale {
   ticks: {at: number; text: string}[]
 }
 
+// Of a small chart, in its own units: those of the screen where that is narrower than a card, or its text would shrink.
+export const CHART_WIDTH = Math.max(300, Math.min(560, innerWidth - 66));
+
 export const usable = (v: number|null, axis: Axis): v is number => v !== null && isFinite(v) && (!axis.log || v > 0);
 export const show = (v: number, axis: Axis) =>
     (axis.unit || axis.binary ? quantity(v, axis.unit, 3, axis.binary) : plain(v));

@@ -119,6 +119,7 @@ struct LayerTime {
     std::array<double, kTerms> exposed{};  // s, by what the time waits for; sums up to it
     Tile tile;
     std::int32_t ctas_per_sm = 0;
+    double flop = 0;  // that its kernel does: fewer than the layer's by Winograd's algorithm
     double l1_bytes = 0, l2_bytes = 0, dram_bytes = 0;
 };
 struct WorkloadTime {

@@ -78,6 +78,7 @@ std::string rendered(const Document& document, const std::string& path, bool dar
 
 void save(const Document& document, const std::string& path, bool dark, bool force) {
     base_detail::OutputGuard guard;
+    guard.forced_by("force=True");
     if (force) guard.force();
     if (auto written = base_detail::write_file(path, rendered(document, path, dark), guard); !written)
         throw Failure(std::move(written.error()));

@@ -150,7 +150,9 @@ Result<void> OutputGuard::check(const std::string& path, std::string_view bytes)
         return {};
     const auto ends = ends_of(path, static_cast<std::size_t>(status.st_size));
     if (ends && written_by_gambrel(*ends, bytes)) return {};
-    return failure(path, "exists and was not written by gambrel, so it is not replaced; give another name, or --force");
+    return failure(path,
+                   fmt::format("exists and was not written by gambrel, so it is not replaced; give another name{}",
+                               forced_by_.empty() ? "" : ", or " + forced_by_));
 }
 
 // A named descriptor, or something at the path that is not a regular file, is written directly.

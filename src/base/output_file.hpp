@@ -24,6 +24,8 @@ public:
     void protect(const std::string& input);
     // --force: foreign files may be replaced; inputs still may not.
     void force() { forced_ = true; }
+    // What a caller writes to force it, for messages: "--force" unless stated; empty where nothing does.
+    void forced_by(std::string what) { forced_by_ = std::move(what); }
 
     // Before the work is done: is the target an input, a folder, write-protected, or in a folder that does not exist?
     [[nodiscard]] Result<void> check_target(const std::string& path) const;
@@ -39,6 +41,7 @@ private:
     };
     std::vector<Input> inputs_;
     bool forced_ = false;
+    std::string forced_by_ = "--force";
 };
 
 // A file that is written piece by piece. A regular one takes its place when it is finished; one that is not leaves the

@@ -172,7 +172,7 @@ std::string letters_of(const BarChart& chart) {
 }
 
 TextStyle fitting(TextStyle style) {
-    style.width = std::clamp(style.width, 50, 250);
+    style.width = std::clamp(style.width, 40, 250);
     return style;
 }
 

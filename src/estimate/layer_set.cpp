@@ -51,6 +51,15 @@ struct NetworkSource {
         false;  // a model's configuration; else an ONNX file, or a built-in network where there is no file
 };
 
+// What another command reads: by the first bytes of its formats, or the member of a trace that holds its events.
+const char* profile_in(std::string_view bytes) {
+    constexpr std::size_t kLooked = 1 << 16;
+    if (bytes.starts_with("NVR")) return "a report of Nsight Compute";
+    if (bytes.starts_with("SQLite format 3")) return "an export of Nsight Systems";
+    if (is_json(bytes) && bytes.substr(0, kLooked).find("\"traceEvents\"") != bytes.npos) return "a trace";
+    return nullptr;
+}
+
 Result<NetworkSource> source_of(NetworkRecipe& recipe) {
     namespace fs = std::filesystem;
     std::error_code ignored;
@@ -72,6 +81,11 @@ Result<NetworkSource> source_of(NetworkRecipe& recipe) {
     auto bytes = FileBytes::open(out.path);
     if (!bytes) return tl::unexpected(bytes.error());
     if (bytes->view().empty()) return failure(out.path, "is empty; expected an ONNX model or a model's configuration");
+    if (const char* what = profile_in(bytes->view()))
+        return failure(out.path,
+                       fmt::format("is {}, which `gambrel analyze` reads; expected an ONNX model or a model's "
+                                   "config.json",
+                                   what));
     // A pipe has no name that could say what comes through it.
     out.configured = out.configured || is_json(bytes->view());
     if (out.configured) {

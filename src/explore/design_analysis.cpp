@@ -58,7 +58,7 @@ Kernel kernel_of(const Workload::Item& item, const LayerTime& layer, const Machi
     k.name = Symbol(item.layer.name), k.phase = Symbol(name(item.layer.pass)), k.device = Symbol(machine.name);
     k.launches = static_cast<std::uint64_t>(std::max(1.0, std::round(n)));
     k.time = modelled(Seconds{layer.time * n});
-    k.work[mapping_for(item.layer, machine).pipe] = modelled(Flops{flop(item.layer).value() * n});
+    k.work[mapping_for(item.layer, machine).pipe] = modelled(Flops{layer.flop * n});
     for (const Pipe pipe : {Pipe::fp32, Pipe::fp16, Pipe::tensor_fp16})
         if (!k.work[pipe]) k.work[pipe] = modelled(Flops{0});
     k.bytes[Level::l1] = modelled(Bytes{layer.l1_bytes * n});

@@ -123,6 +123,7 @@ WorkloadTime DesignEvaluator::evaluate(const Factors& f) const {
             for (std::size_t t = 0; t < kTerms; ++t) layer.exposed[t] = p.exposed[t].value();
             layer.tile = p.mapping.cta;
             layer.ctas_per_sm = o.ctas_per_sm;
+            layer.flop = choice->candidate->layer.flop.value();
             layer.l1_bytes = p.traffic.l1.total().value();
             layer.l2_bytes = p.traffic.l2.total().value();
             layer.dram_bytes = p.traffic.dram.total().value();

@@ -47,17 +47,45 @@ Result<std::vector<std::string>> files_of(std::span<const std::string> paths) {
     return files;
 }
 
+// A table that `gambrel predict --layers` reads: its header names the sides of a convolution or a product.
+bool is_layer_table(std::string_view bytes) {
+    std::string header = ",";
+    header += bytes.substr(0, std::min<std::size_t>(bytes.find_first_of("\r\n"), 1 << 16));
+    header += ',';
+    const auto has = [&](std::initializer_list<const char*> columns) {
+        return std::all_of(columns.begin(), columns.end(),
+                           [&](const char* each) { return header.find(each) != header.npos; });
+    };
+    return has({",C,", ",H,", ",W,", ",K,", ",R,", ",S,"}) || has({",op,", ",M,", ",N,", ",K,"});
+}
+
+// An object, or a list of what JSON has. A program's own output may begin with "[INFO]".
+bool begins_like_json(std::string_view bytes) {
+    constexpr std::string_view kSpace = " \t\r\n";
+    const std::size_t first = bytes.find_first_not_of(kSpace);
+    if (first == bytes.npos || bytes[first] != '[') return first != bytes.npos && bytes[first] == '{';
+    const std::size_t next = bytes.find_first_not_of(kSpace, first + 1);
+    return next != bytes.npos && std::string_view("{[]\"").find(bytes[next]) != std::string_view::npos;
+}
+
 Result<Profile> profile_of(std::string_view bytes, const ReadRequest& request) {
     if (is_ncu_report(bytes)) return read_ncu_report(bytes, request);
-    if (base_detail::is_binary(bytes))
+    if (base_detail::is_binary(bytes)) {
+        const bool onnx = request.source.ends_with(".onnx");
         return failure(
             request.source,
-            "is neither text nor in a binary format that is read here: a report of Nsight Compute (.ncu-rep) "
-            "or a SQLite file of Nsight Systems");
+            fmt::format("is neither text nor in a binary format that is read here: a report of Nsight Compute "
+                        "(.ncu-rep) or a SQLite file of Nsight Systems{}",
+                        onnx ? "; `gambrel predict` reads ONNX models" : ""));
+    }
+    if (is_layer_table(bytes))
+        return failure(request.source,
+                       "is a table of layers, which `gambrel predict --layers` reads; expected a "
+                       "profiler's file");
     if (is_nvprof_csv(bytes)) return read_nvprof_csv(bytes, request);
     if (is_ncu_csv(bytes)) return read_ncu_csv(bytes, request);
     if (bytes.empty()) return failure(request.source, "is empty; expected a profiler file");
-    if (const std::size_t first = bytes.find_first_not_of(" \t\r\n"); first != bytes.npos && bytes[first] == '{')
+    if (begins_like_json(bytes))
         return failure(request.source,
                        "is JSON, but neither a trace of the PyTorch profiler (\"traceEvents\") nor a result that "
                        "gambrel wrote with --json (\"schema\": \"gambrel-...\")");

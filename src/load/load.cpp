@@ -11,6 +11,14 @@ Result<Run> profiled_run(std::span<const std::string> paths, const LoadOptions& 
     if (options.machine) ingest_options.assumed_cc = options.machine->compute_capability;
     auto run = ingest(paths, ingest_options);
     if (!run) return run;
+    if (!options.network.empty())
+        run->notes.push_back({"network",
+                              "is for kernels of a trace that have no shapes; these files are not traces, so "
+                              "it changes nothing"});
+    if (!options.operator_files.empty())
+        run->notes.push_back({options.operator_files.front(),
+                              "is for operators of a trace; these files are not traces, so it changes "
+                              "nothing"});
     if (options.machine) run->roofs.reset();  // those of a saved result are of its own machine
     resolve_machines(*run, options.machine ? &*options.machine : nullptr);
     return run;

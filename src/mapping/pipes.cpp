@@ -94,7 +94,8 @@ using namespace mapping_detail;
 bool computes_plainly(const Machine& machine, Precision precision) {
     const bool whole_bytes = element_size(precision) >= Bytes{1};
     return whole_bytes && computes_in(machine, precision) &&
-           (precision != Precision::fp16 || has_pipe(machine, Pipe::tensor_fp16));
+           (precision != Precision::fp16 || has_pipe(machine, Pipe::tensor_fp16)) &&
+           (precision != Precision::fp64 || !has_pipe(machine, Pipe::tensor_fp64));
 }
 
 Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
@@ -104,6 +105,10 @@ Result<PipeChoice> pipe_for(const Layer& layer, const Machine& machine) {
                                                name(math)));
     PipeChoice choice{fitting_pipe(layer, parse_kernel_name(layer.hints.kernel), machine), {}};
     if (std::holds_alternative<Streaming>(layer.op) || std::holds_alternative<AllReduce>(layer.op)) return choice;
+    if (math == Precision::fp64 && std::holds_alternative<Gemm>(layer.op) && layer.hints.kernel.empty() &&
+        has_pipe(machine, Pipe::tensor_fp64))
+        choice.note = "FP64 products are predicted on CUDA cores; libraries may run them on the FP64 Tensor Cores of " +
+                      machine.id + ", up to twice as fast";
     if (math == Precision::fp16 && choice.pipe == Pipe::fp32 && layer.hints.kernel.empty() &&
         has_pipe(machine, Pipe::fp16) && !has_pipe(machine, Pipe::tensor_fp16))
         choice.note = machine.id + " has no Tensor Cores: FP16 tensors are assumed to be multiplied in FP32, as " +

@@ -10,17 +10,27 @@ namespace gambrel {
 
 using namespace measure_detail;
 
+namespace {
+
+std::string in_one_line(const Errors& faults) {
+    std::string text;
+    for (const Error& fault : faults) text += (text.empty() ? "" : "; ") + to_text(fault);
+    return text;
+}
+
+}  // namespace
+
 GpuSoftware find_gpu_software() {
     GpuSoftware found;
     if (const auto cuda = load_cuda()) {
         found.driver = true;
         (*cuda)->cuDriverGetVersion(&found.cuda_version);
         if (const auto started = start_cuda(**cuda); !started)
-            found.driver_problem = to_text(started.error());
+            found.driver_problem = in_one_line(started.error());
         else
             (*cuda)->cuDeviceGetCount(&found.cuda_devices);
     } else {
-        found.driver_problem = to_text(cuda.error());
+        found.driver_problem = in_one_line(cuda.error());
     }
     if (const auto nvrtc = Nvrtc::open()) found.nvrtc = (*nvrtc)->version();
     if (const auto nvml = open_nvml()) {

@@ -102,7 +102,7 @@ std::string estimates_text(const Estimates& estimates, const TextStyle& style) {
     const Sum all = sum_of(estimates);
     const bool bounded = estimates.options.method == Method::simulation;
     Table table({{"layer", false, 100, 12},
-                 {"runs", true, 65},
+                 {"runs", true, 93},
                  {"operator", false, 35},
                  {"shape", false, 18},
                  {"pass", false, 30},

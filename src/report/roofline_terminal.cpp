@@ -194,7 +194,7 @@ std::string kernel_legend(const RooflinePlot& data, std::size_t lettered, const 
 
 std::string terminal_chart(const Analysis& analysis, const TextStyle& given) {
     TextStyle style = given;
-    style.width = std::clamp(given.width, 50, 250);
+    style.width = std::clamp(given.width, 40, 250);
     const RooflinePlot data = roofline_plot(analysis, {400, {}});
     const int columns = style.width - kTickColumns - 1;
     const Frame frame{data, columns, std::clamp(columns * 3 / 10, 12, 36)};

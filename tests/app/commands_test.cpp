@@ -54,6 +54,20 @@ TEST_F(Commands, bad_input_is_named_on_stderr_with_status_two) {
     }
 }
 
+TEST_F(Commands, an_argument_without_a_place_is_named_with_what_was_expected_there) {
+    for (const auto& [arguments, words] :
+         {std::pair{"analyse x", "\"analyse\" is not a command; expected one of analyze, doctor"},
+          {"predict alexnet --gpu v100 --bach 3",
+           "--bach: is not an option of `gambrel predict`; did you mean --batch?"},
+          {"predict alexnet vgg16 --gpu v100", "\"vgg16\": is one argument more than `gambrel predict` expects"},
+          {"predict alexnet --gpu v100 --batch", "--batch: needs a value, and none follows"},
+          {"analyze", "FILE: none was given"}}) {
+        const auto outcome = run(arguments);
+        EXPECT_EQ(outcome.status, 2) << arguments;
+        EXPECT_THAT(outcome.err, HasSubstr(words)) << arguments;
+    }
+}
+
 TEST_F(Commands, machines_lists_all_boards_of_a_name_that_several_share) {
     for (const char* name : {"v100", "'Tesla V100'"}) {
         const auto family = run(std::string("machines ") + name);

@@ -57,6 +57,14 @@ TEST_F(Measure, wrong_flags_are_told_before_anything_runs) {
     EXPECT_EQ(run("measure -o m.txt").status, 2);
     EXPECT_THAT(run("measure -o m.txt").err, HasSubstr("expected .html .json .svg .png or .pdf"));
     EXPECT_THAT(run("measure --budget soon").err, HasSubstr("\"soon\" is not a time"));
+    // What cannot be written is found out before minutes are spent, and --force is offered only where it exists.
+    std::ofstream(path("mine.json")) << "x\n";
+    for (const char* file : {"-o mine.json", "-o none/m.json", "--csv none/m.csv", "--ert none/r.json"}) {
+        const Outcome o = run(std::string("measure -d sim:v100 ") + file);
+        EXPECT_EQ(o.status, 2) << file;
+        EXPECT_EQ(o.out, "") << file;
+        EXPECT_THAT(o.err, Not(HasSubstr("--force"))) << file;
+    }
     EXPECT_THAT(run("measure -d gpu").err, HasSubstr("is not a device"));
     EXPECT_THAT(run("measure --import-ert nowhere").err, HasSubstr("nowhere"));
 }
@@ -127,6 +135,7 @@ TEST_F(Measure, doctor_reports_what_it_found_and_what_follows) {
     EXPECT_EQ(o.status, 0);
     for (const char* word : {"NVIDIA driver", "NVRTC", "NVML", "Nsight Compute", "OpenCL", "MPI", "device cpu"})
         EXPECT_THAT(o.out, HasSubstr(word));
+    EXPECT_THAT(o.out, Not(HasSubstr("\\n")));  // a line's end that was printed as a letter
 }
 
 }  // namespace

@@ -53,6 +53,9 @@ TEST_F(ModelCommands, what_would_change_nothing_or_cannot_be_meant_is_refused) {
           {"predict alexnet --gpu v100 --sequence 4", "--sequence: is for bert-base"},
           {"predict alexnet --gpu v100 --clock 1.41", "\"1.41\" is not a valid clock"},
           {"predict alexnet --gpu v100,", "\"v100,\" has an empty name"},
+          {"predict alexnet --gpu v100 --tile 128x64x0", "K of 1 to 256"},
+          {"predict alexnet --gpu v100 --tile 128x64x", "K of 1 to 256"},
+          {"predict alexnet --gpu v100 --tile 128", "expected MxN or MxNxK"},
           {"predict alexnet --gpu v100 --top -3", "--top"},
           {"predict alexnet --gpu v100 --explain 1", "expected a layer's name, such as \"conv1\""},
           {"predict llama3-8b --gpu v100", "did you mean \"llama-3-8b\""},
@@ -61,6 +64,20 @@ TEST_F(ModelCommands, what_would_change_nothing_or_cannot_be_meant_is_refused) {
         EXPECT_EQ(o.status, 2) << command;
         EXPECT_THAT(o.err, HasSubstr(why)) << command;
     }
+}
+
+TEST_F(ModelCommands, a_clock_beyond_the_board_is_noted) {
+    EXPECT_THAT(run("predict alexnet --gpu v100 --clock 5GHz --top 1 --no-chart").err,
+                HasSubstr("--clock: 5 GHz is above the boost clock of v100-sxm2-16gb"));
+    EXPECT_THAT(run("predict alexnet --gpu v100 --clock 1600 --top 1 --no-chart").err, Not(HasSubstr("--clock")));
+}
+
+TEST_F(ModelCommands, fp64_products_say_that_libraries_may_use_tensor_cores) {
+    table("op,precision,M,N,K,gpu\ngemm,fp64,512,512,512,a100-sxm4-80gb\ngemm,fp64,512,512,512,v100-sxm2-16gb\n");
+    const auto lines = lines_of(run("predict --layers t.csv --csv -").out);
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_THAT(lines[1], HasSubstr("FP64 Tensor Cores of a100-sxm4-80gb, up to twice as fast"));
+    EXPECT_THAT(lines[2], Not(HasSubstr("Tensor Cores")));
 }
 
 TEST_F(ModelCommands, a_table_without_rows_is_named_once) {
@@ -176,6 +193,9 @@ TEST_F(ModelCommands, validate_judges_both_models_and_filters_rows) {
     EXPECT_NE(errors[0]["mean_absolute"], errors[1]["mean_absolute"]);
     EXPECT_THAT(run("validate t.csv --where nothing=B").err, HasSubstr("no column \"nothing\""));
     EXPECT_THAT(run("validate t.csv --min-time 5kg").err, HasSubstr("--min-time"));
+    const Outcome none = run("validate t.csv --where algorithm=nothing");
+    EXPECT_EQ(none.status, 2);
+    EXPECT_THAT(none.err, HasSubstr("t.csv: no row is left to judge"));
 }
 
 TEST_F(ModelCommands, validate_also_simulates_and_publishes_a_table) {

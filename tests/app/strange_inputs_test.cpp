@@ -68,6 +68,32 @@ TEST_F(StrangeInputs, binary_is_refused_in_few_words_that_name_what_was_expected
     EXPECT_THAT(run("predict . --gpu v100").err, HasSubstr(".: is a folder without a config.json"));
 }
 
+TEST_F(StrangeInputs, what_another_command_reads_is_named_with_that_command) {
+    write("t.json", trace_);
+    write("r.ncu-rep", std::string("NVR\0\1\2\3", 7));
+    write("layers.csv", "name,op,M,N,K\na,gemm,64,64,64\n");
+    write("m.onnx", noise());
+    write("list.json", "[\n  {\"name\": \"a\"}]");
+    write("log.txt", "[INFO] no kernel\n");
+    for (const auto& [command, words] :
+         {std::pair{"predict t.json --gpu v100", "t.json: is a trace, which `gambrel analyze` reads"},
+          {"predict r.ncu-rep --gpu v100", "r.ncu-rep: is a report of Nsight Compute, which `gambrel analyze` reads"},
+          {"analyze layers.csv", "layers.csv: is a table of layers, which `gambrel predict --layers` reads"},
+          {"analyze m.onnx", "`gambrel predict` reads ONNX models"},
+          {"analyze list.json", "list.json: is JSON, but neither a trace"},
+          {"analyze log.txt", "log.txt: holds no table, but \"[INFO] no kernel\""},
+          {"report t= -o r.html", "\"t=\": names no file"}}) {
+        const Outcome r = run(command);
+        EXPECT_EQ(r.status, 2) << command;
+        EXPECT_THAT(r.err, HasSubstr(words)) << command;
+    }
+    write("log.csv",
+          "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+          "\"0\",\"k\",\"gpu__time_duration.sum\",\"nsecond\",\"5\"\n");
+    EXPECT_THAT(run("analyze log.csv --machine v100 --layers layers.csv --no-chart").err,
+                HasSubstr("these files are not traces"));
+}
+
 TEST_F(StrangeInputs, two_gigabytes_of_zeros_are_refused_at_once) {
     ASSERT_EQ(std::system(("truncate -s 2G '" + path("zeros") + "'").c_str()), 0);
     for (const char* command : {"analyze zeros", "report zeros -o r.html", "predict alexnet --gpu zeros",

@@ -114,7 +114,7 @@ TEST(Scale, no_two_ticks_of_a_narrow_axis_are_spelled_alike) {
 }
 
 TEST(TerminalText, never_exceeds_its_width) {
-    for (const int width : {50, 80, 131, 250})
+    for (const int width : {40, 50, 80, 131, 250})
         for (const bool unicode : {false, true}) {
             TextStyle style;
             style.width = width, style.unicode = unicode;

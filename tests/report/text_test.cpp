@@ -140,7 +140,7 @@ TEST(TerminalChart, of_the_training_step_is_as_recorded) {
 
 TEST(TerminalChart, never_exceeds_its_width) {
     for (const auto& a : {sample::toy(), sample::training(), sample::many(80), hostile(), Analysis{}})
-        for (int width = 50; width <= 200; width += 5)
+        for (int width = 40; width <= 200; width += 5)
             for (const bool unicode : {false, true}) {
                 TextStyle style;
                 style.width = width, style.unicode = unicode, style.color = width % 2 == 0;
