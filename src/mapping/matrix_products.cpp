@@ -78,9 +78,9 @@ Tile fastest_matrix_tile(const Layer& layer, const GemmView& view, const Target&
     const FlopPerCycle rate = a.dense ? a.dense->value : FlopPerCycle{2};
     const double macs = rate.value() / 2, width = l2_reached(gpu) * library.l2_reuse;
     const double sms = std::max(1.0, gpu.sms), k = static_cast<double>(view.k);
-    // cuDNN's convolutions are neither persistent nor split.
-    const bool product = std::holds_alternative<Gemm>(layer.op);
-    const double most_parts = product ? std::max(1.0, std::floor(k / fit.gemm_split_chunk)) : 1;
+    // cuDNN's convolutions are not persistent, and only their filter gradients are split.
+    const bool product = std::holds_alternative<Gemm>(layer.op), split = product || layer.pass == Pass::wgrad;
+    const double most_parts = split ? std::max(1.0, std::floor(k / fit.gemm_split_chunk)) : 1;
     const Bytes element = element_size(layer.precision);
     const double cycles_of_byte = width > 0 ? k * element.value() / width : 0;
     const double overhead = tile_overhead(library, rate);

@@ -78,7 +78,7 @@ void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Ta
     const bool by_matrix = is_tensor(m.pipe);
     if (std::holds_alternative<Convolution>(layer.op) && !by_matrix) {
         m.cta = layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile : convolution_tile(view, gpu);
-    } else if (!by_matrix || !gpu.architecture.matrix_gemm || layer.pass == Pass::wgrad) {
+    } else if (!by_matrix || !gpu.architecture.matrix_gemm) {
         m.cta = shortest_waves(layer, view, gpu, m.pipe);
     } else if (const ScaledKernel* kernel = scaled_kernel(layer, view, gpu.architecture)) {
         m.cta = {kernel->tile.m, kernel->tile.n, 0};
@@ -108,6 +108,8 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
         if (layer.pass != Pass::wgrad) return split_of_gemm();
         if (family == KernelName::Family::engine)  // chunks of 512 pixels of one image, by the engine's last argument
             return m.split_chunk > 0 ? static_cast<std::int32_t>(v->n * ceil_div(v->p() * v->q(), m.split_chunk)) : 1;
+        // How cuDNN 8 and later split it was not measured: as many CTAs as SMs, as their products have.
+        if (is_tensor(m.pipe) && gpu.architecture.matrix_gemm) return split_of_gemm();
         if (is_tensor(m.pipe)) {
             // By the L1 bytes of V100, which give the number of parts exactly: two, and of a long reduction the nearest
             // power of two to as many CTAs of 128x128 as are wanted. A larger tile counts as one of these.

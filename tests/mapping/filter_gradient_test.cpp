@@ -1,5 +1,7 @@
 // Into how many parts cuDNN 7 splits a filter gradient on Tensor Cores. Every part writes its sums and a later one
 // reads them, so L1 bytes of V100 (conv_traffic_v100_deepcam) give the number exactly.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <gambrel/mapping.hpp>
 
@@ -31,6 +33,22 @@ TEST(FilterGradient, of_a_long_reduction_is_split_into_about_64_ctas) {
     EXPECT_EQ(parts(256, 256, 192, 288, 1, {128, 128, 0}), 16);
     EXPECT_EQ(parts(256, 256, 192, 288, 3, {128, 256, 0}), 4);  // 18 tiles: 72 CTAs and not 36
     EXPECT_EQ(parts(128, 128, 192, 288, 1, {64, 32, 0}), 64);   // smaller tiles count by their area
+}
+
+// By the rule of V100, two images of 112 x 112 had two CTAs on any of these, and four images sixteen and more.
+TEST(FilterGradient, has_as_many_ctas_as_sms_on_ampere_and_later) {
+    for (const char* gpu : {"a100-sxm4-80gb", "h100-sxm", "b200", "rtx-5090"}) {
+        for (const std::int64_t images : {2, 3, 4, 64}) {
+            const Layer layer = layer_of(square(images, 32, 112, 32, 3, 1), Pass::wgrad, Precision::fp16);
+            const Mapping m = mapping_for(layer, machine(gpu));
+            const GemmView view = *gemm_view(layer);
+            const auto tiles = (view.m + m.cta.m - 1) / m.cta.m * ((view.n + m.cta.n - 1) / m.cta.n);
+            const double sms = machine(gpu).sm.sms->value, longest = static_cast<double>(view.k) / 512;
+            const double ctas = static_cast<double>(tiles * m.split_k);
+            EXPECT_LE(ctas, sms) << gpu << ", " << images;
+            EXPECT_GT(ctas, std::min(longest, sms) / 2) << gpu << ", " << images;
+        }
+    }
 }
 
 }  // namespace
