@@ -18,7 +18,8 @@ bool copied_past_registers(const TiledLaunch& c) {
 // Its engines have them in the slots that an element of a tile costs.
 double offsets_of_step(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
-    const bool tiled = !m.engine && m.transform == Transform::none && m.cta.k > 1;
+    const bool along_channels = m.layout == Layout::nhwc;  // a step stays in one tap
+    const bool tiled = !m.engine && m.transform == Transform::none && m.cta.k > 1 && !along_channels;
     return tiled && (c.geometry.taps > 1 || m.computes_offsets) ? c.gpu.calibration->tap_offsets : 0;
 }
 

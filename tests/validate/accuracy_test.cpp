@@ -137,8 +137,8 @@ TEST_F(Accuracy, of_the_time_of_convolutions_with_known_tiles) {  // floor 15
     expect_error(rows, ValidatedQuantity::time, 14.3, 4909);
     expect_error(rows, ValidatedQuantity::time, 18.5, 842, on("Tesla P100-PCIE-16GB"));
     expect_error(rows, ValidatedQuantity::time, 13.6, 1866, on("Tesla P4"));
-    expect_error(rows, ValidatedQuantity::time, 15.6, 1197, on("Tesla T4"));
-    expect_error(rows, ValidatedQuantity::time, 11.6, 1004, on("Tesla V100-PCIE-32GB"));
+    expect_error(rows, ValidatedQuantity::time, 15.3, 1197, on("Tesla T4"));
+    expect_error(rows, ValidatedQuantity::time, 11.2, 1004, on("Tesla V100-PCIE-32GB"));
 }
 
 TEST_F(Accuracy, of_the_time_of_gemms_with_known_tiles) {  // floor 15
