@@ -244,7 +244,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
     if (n.gemm && n.pipe == Pipe::fp32) n.fed = fed(c, n);
-    n.asynchronous = c.mapping.a.asynchronous;
+    n.asynchronous = queues_copies(c);
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
@@ -266,6 +266,11 @@ Waves waves_of(const TiledLaunch& c) {
     const bool gathers = !c.layer.gemm && full > 0 && rest > 0;
     const double more = gathers ? c.gpu.calibration->last_wave_gathering * (per_sm - even) : 0;
     return {per_sm, full, even + more};
+}
+
+bool queues_copies(const TiledLaunch& c) {
+    const bool product = c.layer.gemm && !is_tensor(c.mapping.pipe);
+    return c.mapping.a.asynchronous || (product && copied_past_registers(c));
 }
 
 bool kernels_alone(const PreparedLayer& layer) {
