@@ -22,7 +22,7 @@ struct Calibration {
     Seconds launch, cold_start, cold_start_short;
     double promised_clock = 0, sustained_clock = 0, byte_energy = 0, power_share = 0;
     Seconds power_window, power_settling;
-    Seconds linear_call;
+    double linear_call = 0, split_call = 0;
     Cycles issue_interval;
     double instructions_outside_loop = 0, instructions_per_output = 0, instructions_per_step = 0,
            instructions_along_k = 0;

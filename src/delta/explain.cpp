@@ -133,7 +133,7 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     const Seconds around = out.sum("around", "first tiles and outputs that no other CTA hides",
                                    {{"prologue", t.prologue}, {"epilogue", t.epilogue}});
     Seconds kernel;
-    if (c.mapping.a.asynchronous) {
+    if (queues_copies(c)) {
         const Seconds latency = c.layer.groups * (h.dram_latency + h.l2_latency) / h.clock;
         const Seconds busy =
             out.sum("busy and around", "one after the other", {{"busy", t[Term::latency]}, {"around", around}});

@@ -18,7 +18,8 @@ bool copied_past_registers(const TiledLaunch& c) {
 // Its engines have them in the slots that an element of a tile costs.
 double offsets_of_step(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
-    const bool tiled = !m.engine && m.transform == Transform::none && m.cta.k > 1;
+    const bool along_channels = m.layout == Layout::nhwc;  // a step stays in one tap
+    const bool tiled = !m.engine && m.transform == Transform::none && m.cta.k > 1 && !along_channels;
     return tiled && (c.geometry.taps > 1 || m.computes_offsets) ? c.gpu.calibration->tap_offsets : 0;
 }
 
@@ -67,22 +68,28 @@ double instructions_of_direct(const TiledLaunch& c, double steps) {
     return fit.direct_start + fit.direct_channel * channels + fit.direct_tap * steps;
 }
 
+// Instructions of a warp before and after its loop. cuDNN's kernels put their outputs in order in shared memory: each
+// has an address there, is stored, waited for and loaded. cuBLAS's store them as they are.
+double instructions_around_loop(const TiledLaunch& c) {
+    const Mapping& m = c.mapping;
+    constexpr double kInOrder = 8;
+    const double of_output = c.gpu.calibration->instructions_per_output - (c.layer.gemm ? kInOrder : 0);
+    return c.gpu.calibration->instructions_outside_loop + of_output * m.cta.m * m.cta.n / m.threads;
+}
+
 // On CUDA cores: what the schedulers issue, and how long a single CTA takes however free its SM is.
 void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     const Calibration& fit = *c.gpu.calibration;
     const double packed = m.pipe == Pipe::fp16 || m.pipe == Pipe::bf16 ? 0.5 : 1;
-    const double outputs = static_cast<double>(m.cta.m) * m.cta.n / m.threads;
-    const double instructions = is_direct(m)
-                                    ? instructions_of_direct(c, steps)
-                                    : steps * instructions_of_step(c) * packed + fit.instructions_outside_loop +
-                                          fit.instructions_per_output * outputs;
+    const double around = instructions_around_loop(c);
+    const double instructions =
+        is_direct(m) ? instructions_of_direct(c, steps) : steps * instructions_of_step(c) * packed + around;
     n.warps = m.threads / 32.0;
     n.issued = instructions * n.warps;
     n.issue_slots = c.gpu.architecture->issue_slots;
     // A CTA alone on its SM has free slots for the offsets between its multiplications.
     n.in_turn = (instructions - steps * offsets_of_step(c)) * fit.issue_interval;
-    const double around = fit.instructions_outside_loop + fit.instructions_per_output * outputs;
     if (!c.layer.gemm && !is_direct(m)) n.around_loop = around * fit.issue_interval;
     const Cycles unfilled = c.gpu.architecture->issue_interval;
     const bool named = m.transform == Transform::fft_tiled && c.gpu.architecture->fourier.tiled.m > 0;
@@ -210,7 +217,9 @@ Seconds fixed_overhead(const TiledLaunch& c) {
     if (!c.layer.timing || kernels_alone(c.layer)) return {};
     if (*c.layer.timing == Timing::call) return c.gpu.architecture->library_call;
     if (!c.layer.gemm) return c.gpu.architecture->convolution_call;
-    return c.gpu.architecture->gemm_call + (c.geometry.batch > 1 ? Seconds{} : c.gpu.calibration->linear_call);
+    const Calibration& fit = *c.gpu.calibration;
+    const double linear = c.geometry.batch > 1 ? 0 : fit.linear_call, split = c.grid.split_k > 1 ? fit.split_call : 0;
+    return (1 + linear + split) * c.gpu.architecture->gemm_call;
 }
 
 // Of a library's call: once for all groups.
@@ -242,7 +251,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;
     if (n.gemm && n.pipe == Pipe::fp32) n.fed = fed(c, n);
-    n.asynchronous = c.mapping.a.asynchronous;
+    n.asynchronous = queues_copies(c);
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
@@ -260,8 +269,15 @@ Waves waves_of(const TiledLaunch& c) {
     const double ctas = static_cast<double>(c.grid.ctas()), per_sm = std::max(1, c.occupancy.ctas_per_sm);
     const double full = std::floor(ctas / (per_sm * c.gpu.sms)), rest = ctas - full * per_sm * c.gpu.sms;
     const double even = std::ceil(rest / c.gpu.sms);  // if the last wave were balanced
-    const double more = full > 0 && rest > 0 ? c.gpu.calibration->last_wave_gathering * (per_sm - even) : 0;
+    // CTAs of a product come to every SM as its places fall free, one by one.
+    const bool gathers = !c.layer.gemm && full > 0 && rest > 0;
+    const double more = gathers ? c.gpu.calibration->last_wave_gathering * (per_sm - even) : 0;
     return {per_sm, full, even + more};
+}
+
+bool queues_copies(const TiledLaunch& c) {
+    const bool product = c.layer.gemm && !is_tensor(c.mapping.pipe);
+    return c.mapping.a.asynchronous || (product && copied_past_registers(c));
 }
 
 bool kernels_alone(const PreparedLayer& layer) {

@@ -95,6 +95,8 @@ struct Waves {
     double gathered;  // CTAs of the busiest SM in the last wave
 };
 Waves waves_of(const TiledLaunch& c);
+// Tiles are copied to shared memory past the registers and queue while others are multiplied.
+bool queues_copies(const TiledLaunch& c);
 // Beside the kernels, where a table times whole calls.
 Seconds call_overhead(const TiledLaunch& c);
 // The measured time has no gap between kernels in it.

@@ -15,7 +15,7 @@ PerTerm exposed_time(const TiledLaunch& c, const TimedTraffic& p) {
     const Term memory = longest(t, {Term::l1, Term::l2, Term::dram});
     Seconds around = t.prologue + t.epilogue;
     Seconds waiting = std::ceil(t.waves) * (once + h.dram_latency / h.clock) / per_sm;
-    const bool asynchronous = c.mapping.a.asynchronous;
+    const bool asynchronous = queues_copies(c);
     const bool hidden = asynchronous && t[Term::latency] + around < t[memory] + once;
     if (hidden) around = waiting = once;
     const bool by_memory = asynchronous ? hidden : t[memory] > t[Term::latency];

@@ -29,6 +29,7 @@ constexpr Field kFields[] = {
     {"power_window", &C::power_window},
     {"power_settling", &C::power_settling},
     {"linear_call", &C::linear_call},
+    {"split_call", &C::split_call},
     {"power_share", &C::power_share},
     {"byte_energy", &C::byte_energy},
     {"issue_interval", &C::issue_interval},

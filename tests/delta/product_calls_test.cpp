@@ -18,7 +18,7 @@ Prediction predicted(const char* id, const Gemm& gemm, const char* kernel = "", 
 }
 
 // P100: 32x128_tn, whose operands both lie along k, takes 1.48 slots for each multiplication, 1.36 where rows begin
-// with sectors, and 128x64_nn 1.09.
+// with sectors, and 128x64_nn 1.06 in its loop.
 TEST(ProductsOnPascal, issue_more_for_elements_that_lie_along_k) {
     const auto slots = [](std::int64_t k, bool transposed, const char* kernel) {
         const Machine& p100 = machine("p100-pcie-16gb");
@@ -27,20 +27,63 @@ TEST(ProductsOnPascal, issue_more_for_elements_that_lie_along_k) {
         return issue * compute_ceiling(p100, Pipe::fp32)->value / Flops{2 * 4096.0 * 4096 * static_cast<double>(k)};
     };
     EXPECT_NEAR(slots(1025, true, "maxwell_sgemm_32x128_tn"), 1.48, 0.08);
-    EXPECT_NEAR(slots(1024, true, "maxwell_sgemm_32x128_tn"), 1.36, 0.04);
-    EXPECT_NEAR(slots(1024, false, "maxwell_sgemm_128x64_nn"), 1.09, 0.04);
+    EXPECT_NEAR(slots(1024, true, "maxwell_sgemm_32x128_tn"), 1.36, 0.05);
+    EXPECT_NEAR(slots(1024, false, "maxwell_sgemm_128x64_nn"), 1.06, 0.03);
 }
 
-// Two products of one shape with different batches differ by the kernel alone; one of a linear layer by its call, too.
-TEST(FrameworkCalls, of_a_linear_layer_take_the_host_longer) {
-    const auto beside_kernel = [](std::int64_t batch) {
-        const Gemm gemm{.m = 256, .n = 256, .k = 256, .batch = batch};
-        return (predicted("v100-pcie-32gb", gemm, "", Timing::framework).time -
-                predicted("v100-pcie-32gb", gemm, "", Timing::kernel).time)
-            .value();
+// What a framework's call takes beside its kernel and the kernel's launch: 35 us for a batched product beside P100, 21
+// us beside A100. Linear layers take 12 us more beside A100 and 22 beside P100 and V100, those with a split 10 to 20 us
+// more than others.
+TEST(FrameworkCalls, take_the_host_longer_for_linear_layers_and_for_splits) {
+    const auto beside_kernel = [](const char* id, std::int64_t batch, std::int32_t parts = 1) {
+        Layer layer = layer_of(Gemm{.m = 256, .n = 256, .k = 4096, .batch = batch});
+        layer.hints.kernel = "sgemm_64x64_tn";
+        layer.hints.split_k = parts;
+        const auto time = [&](Timing timing) {
+            layer.hints.timing = timing;
+            return predict(layer, machine(id), *model_inputs(machine(id))).time.value();
+        };
+        return time(Timing::framework) - time(Timing::kernel);
     };
-    EXPECT_NEAR(beside_kernel(1) - beside_kernel(2), calibration().linear_call.value(), 1e-7);
-    EXPECT_NEAR(beside_kernel(2), beside_kernel(3), 1e-7);
+    EXPECT_NEAR(beside_kernel("p100-pcie-16gb", 2), 35e-6, 1e-6);
+    EXPECT_NEAR(beside_kernel("a100-pcie-40gb", 2), 22e-6, 2e-6);
+    EXPECT_NEAR(beside_kernel("p100-pcie-16gb", 3), beside_kernel("p100-pcie-16gb", 2), 1e-7);
+    for (const auto& [id, linear] :
+         {std::pair{"a100-pcie-40gb", 12e-6}, {"p100-pcie-16gb", 22e-6}, {"v100-pcie-32gb", 20e-6}}) {
+        EXPECT_NEAR(beside_kernel(id, 1) - beside_kernel(id, 2), linear, 1.5e-6) << id;
+        const double split = beside_kernel(id, 1, 4) - beside_kernel(id, 1);
+        EXPECT_GT(split, 8e-6) << id;
+        EXPECT_LT(split, 20e-6) << id;
+    }
+}
+
+// A100: 895 MB of outputs of a product with k of 5, in 656 us with the call. Stored once more beside what waits for
+// DRAM they would take 970.
+TEST(ProductsOnAmpere, store_their_outputs_while_others_wait_for_memory) {
+    const Gemm gemm{.m = 367, .n = 712, .k = 5, .batch = 856};
+    const Seconds time = predicted("a100-pcie-40gb", gemm, "ampere_sgemm_128x128_nn", Timing::framework).time;
+    EXPECT_NEAR(time.value(), 656e-6, 0.2 * 656e-6);
+}
+
+// A100 and 128x128_nn, of which an SM holds two: three CTAs on each SM take 1.5 times as long as two, and five 2.5
+// times. A last wave between even and full would make rows of three and five 1.05 to 1.1 times too slow.
+TEST(LastWaves, of_products_are_even) {
+    const auto busy = [](std::int64_t ctas_per_sm) {
+        const Gemm gemm{.m = 128, .n = 128, .k = 512, .batch = 108 * ctas_per_sm};
+        return predicted("a100-pcie-40gb", gemm, "ampere_sgemm_128x128_nn", Timing::graph).terms[Term::compute];
+    };
+    EXPECT_NEAR(busy(3) / busy(2), 1.5, 1e-9);
+    EXPECT_NEAR(busy(5) / busy(2), 2.5, 1e-9);
+}
+
+// P100 and 128x64_nn: beside its multiplications each CTA of an SM takes 1.9 us, by the best line through 2,900 rows,
+// of which the stores of its outputs are 0.2 to 0.8 us.
+TEST(ProductsOnPascal, issue_few_instructions_around_the_loop) {
+    const auto issue = [](std::int64_t k) {
+        const Gemm gemm{.m = 64, .n = 128, .k = k, .batch = 56};
+        return predicted("p100-pcie-16gb", gemm, "maxwell_sgemm_128x64_nn").terms[Term::issue].value();
+    };
+    EXPECT_NEAR(issue(8) - (issue(1032) - issue(8)) / 128, 1.7e-6, 0.1e-6);
 }
 
 // T4, products by 128 x 128: 1.1 times as long as at boost clock where they take 0.2 ms, 1.4 at 0.6 ms, 1.6 at 1.5
