@@ -184,6 +184,10 @@ enum class InputScales : std::uint8_t { none, blocks, tensor };
 
 // Instead of an algorithm's name: the one that is predicted fastest of those that a library has for the layer.
 inline constexpr std::string_view kFastestAlgorithm = "FASTEST";
+// It and the names of cuDNN's algorithms, as cuDNN writes them.
+inline constexpr std::array<std::string_view, 9> kAlgorithmNames = {
+    "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM",           "DIRECT", "FFT", "FFT_TILING",
+    "WINOGRAD",      "WINOGRAD_NONFUSED",     kFastestAlgorithm};
 
 // What a table's row says of how the layer was run. Empty where it says nothing.
 struct Hints {
