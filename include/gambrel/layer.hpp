@@ -31,10 +31,8 @@ std::optional<Pass> pass_from(std::string_view text);            // "fwd", "forw
 std::optional<Precision> precision_from(std::string_view text);  // "fp32", "FP16", "half", "float", ...
 std::optional<Layout> layout_from(std::string_view text);
 // Of an element in memory: TF32 is stored as FP32, four-bit formats with their scales (one byte for 16 elements).
-constexpr Bytes element_size(Precision precision) {
-    constexpr std::array<double, kPrecisions> kBytes = {8, 4, 4, 2, 2, 1, 1, 0.5625, 0.5625};
-    return Bytes{kBytes[static_cast<std::size_t>(precision)]};
-}
+inline constexpr std::array<double, kPrecisions> kElementBytes = {8, 4, 4, 2, 2, 1, 1, 0.5625, 0.5625};
+constexpr Bytes element_size(Precision precision) { return Bytes{kElementBytes[static_cast<std::size_t>(precision)]}; }
 
 // Letters of the DeLTA paper, except that N, C, H, W, K, R, S are lower case to be members. The filter is k x c/groups
 // x r x s; the output is n x k x p x q.
@@ -45,13 +43,21 @@ struct Convolution {
 
     // floor((h + pads - dilation (r - 1) - 1) / stride) + 1; at most 0 where the filter is larger than the padded
     // input.
-    [[nodiscard]] std::int64_t p() const;
-    [[nodiscard]] std::int64_t q() const;
+    [[nodiscard]] std::int64_t p() const { return outputs(h + pad_top + pad_bottom, r, dilation_h, stride_h); }
+    [[nodiscard]] std::int64_t q() const { return outputs(w + pad_left + pad_right, s, dilation_w, stride_w); }
     // Input rows and columns that some output reads: a 1x1 of stride 2 reads every other one.
     [[nodiscard]] std::int64_t rows_read() const;
     [[nodiscard]] std::int64_t columns_read() const;
     [[nodiscard]] bool depthwise() const { return groups > 1 && groups == c; }
     bool operator==(const Convolution&) const = default;
+
+private:
+    // A row of a table asks for them twenty times; most strides are 1, and a division is dear.
+    static std::int64_t outputs(std::int64_t padded, std::int64_t filter, std::int64_t dilation, std::int64_t stride) {
+        const std::int64_t room = padded - dilation * (filter - 1) - 1;
+        if (room < 0) return 0;
+        return stride == 1 ? room + 1 : room / stride + 1;
+    }
 };
 
 // C[m x n] = A[m x k] B[k x n], `batch` times. An operand that is shared is the same for the whole batch.
@@ -184,6 +190,10 @@ enum class InputScales : std::uint8_t { none, blocks, tensor };
 
 // Instead of an algorithm's name: the one that is predicted fastest of those that a library has for the layer.
 inline constexpr std::string_view kFastestAlgorithm = "FASTEST";
+// It and the names of cuDNN's algorithms, as cuDNN writes them.
+inline constexpr std::array<std::string_view, 9> kAlgorithmNames = {
+    "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM",           "DIRECT", "FFT", "FFT_TILING",
+    "WINOGRAD",      "WINOGRAD_NONFUSED",     kFastestAlgorithm};
 
 // What a table's row says of how the layer was run. Empty where it says nothing.
 struct Hints {

@@ -110,14 +110,14 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
     const bool nhwc = m.layout == Layout::nhwc;
     const double e = g.element.value();
     const SlidingWindow w = pass == Pass::dgrad ? gradient_window(v) : forward_window(v);
-    const double valid = valid_rows(w) * valid_columns(w);
+    const auto valid = [&] { return valid_rows(w) * valid_columns(w); };
     const std::int64_t channels = pass == Pass::dgrad ? v.k : v.c;  // of the tensor that is walked
     const double filter_rows = g.n * g.k * s.rows;
     if (pass == Pass::wgrad) {
         const double gradient = g.m * g.k * s.columns;
         if (nhwc) {
             g.a = matrix_operand(matrix(gradient, v.k, v.k / v.groups, false, s.tile_m, s.k_step), m.a, e);
-            const double input = g.n * g.k * s.rows * valid;
+            const double input = g.n * g.k * s.rows * valid();
             g.b = matrix_operand(matrix(input, v.c, v.c / v.groups, false, s.tile_n, s.k_step), m.b, e);
         } else {
             const std::int64_t image = v.p() * v.q();
@@ -130,7 +130,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
         return;
     }
     if (nhwc) {
-        const double asked = g.m * g.k * s.columns * valid;
+        const double asked = g.m * g.k * s.columns * valid();
         g.a = matrix_operand(matrix(asked, channels, channels / v.groups, true, s.tile_m, s.k_step), m.a, e);
         if (pass == Pass::fwd) g.a.overfetch_cta *= distinct_pixels(w, s.tile_m);
     } else if (m.explicit_matrix) {
@@ -212,12 +212,8 @@ Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& m, co
     g.element = element_size(layer.precision);
     g.stored = result_element_size(layer);
     g.output_element = m.split_k > 1 ? Bytes{4} : g.stored;
-    const OperandBytes once = compulsory_bytes(layer);
-    const double computed = g.m * g.n * g.batch;
-    // The gradient of an input that a strided layer reads in part is written whole, by this kernel or another one.
-    g.output = m.leaves_zeros ? computed : std::max(computed, once.written / g.stored);
     const double in_a_column = static_cast<double>(m.transposed_view ? grid.columns : grid.rows);
-    g.unique_bias = once.bias;
+    g.unique_bias = static_cast<double>(bias_elements(layer)) * bias_element_size(layer.precision);
     if (layer.bias) g.bias = g.n * g.batch * in_a_column * bias_element_size(layer.precision);
     const Sizes sizes{static_cast<double>(grid.rows), static_cast<double>(grid.columns), static_cast<double>(m.cta.k),
                       static_cast<double>(m.cta.m), static_cast<double>(m.cta.n)};
@@ -225,6 +221,10 @@ Geometry geometry(const Layer& layer, const GemmView& view, const Mapping& m, co
         transformed_operands(layer, m, grid, g);
         return g;
     }
+    const OperandBytes once = compulsory_bytes(layer);
+    const double computed = g.m * g.n * g.batch;
+    // The gradient of an input that a strided layer reads in part is written whole, by this kernel or another one.
+    g.output = m.leaves_zeros ? computed : std::max(computed, once.written / g.stored);
     if (const auto* v = std::get_if<Convolution>(&layer.op))
         convolution_operands(*v, layer.pass, m, sizes, g);
     else

@@ -26,6 +26,7 @@ double resident_ctas(const Grid& grid, const Occupancy& occupancy, const ModelIn
 // Workspaces of the kernels beside the main one.
 void add_transforms(const PreparedLayer& layer, Traffic& t) {
     const TransformTraffic& more = layer.geometry.transforms;
+    if (more.l1.total() + more.l2.total() + more.dram.total() <= Bytes{}) return;  // most launches have none
     for (auto part : {&OperandTraffic::a, &OperandTraffic::b, &OperandTraffic::c}) {
         t.l1.*part += layer.groups * (more.l1.*part);
         t.l2.*part += layer.groups * (more.l2.*part);

@@ -10,7 +10,7 @@ namespace {
 
 // Rows go through reading, planning, estimating and writing together, not one by one: the code of all four is more than
 // the 32 kB that a core's first cache for instructions holds, so that each row would load it again.
-constexpr std::size_t kTogether = 16;
+constexpr std::size_t kTogether = 32;
 
 struct WaitingRow {
     LayerRow row;

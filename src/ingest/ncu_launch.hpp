@@ -18,11 +18,9 @@ class NcuLaunchReader {
 public:
     NcuLaunchReader(const NcuContainer& container, const ReadRequest& request, DamageLog& damage);
 
-    void read(const NcuItem& item, Profile& profile);
-
-    // Asks for the memory that `next` will be read from, while another result is read: a result is a chain of lengths,
-    // and the reader would wait for memory behind every long field.
-    void fetch(const NcuItem& next) const;
+    // While a result is read, the memory is asked for that the `next` one will be read from: a result is a chain of
+    // lengths, and the reader would wait for memory behind every long field. Empty: there is none.
+    void read(const NcuItem& item, std::string_view next, Profile& profile);
 
     // Metrics met whose NameId no string table of the file knows.
     [[nodiscard]] std::uint64_t nameless() const { return nameless_; }
@@ -70,8 +68,7 @@ private:
     std::vector<std::uint32_t> stamps_;
     std::vector<MetricId> order_;
     std::uint32_t stamp_ = 0;
-
-    std::vector<std::uint32_t> landings_;  // where a long field ended in the result before: about there it will again
+    std::string_view next_;  // the result after it
 };
 
 }  // namespace gambrel::ingest_detail

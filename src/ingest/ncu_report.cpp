@@ -44,8 +44,8 @@ Result<Profile> read_ncu_report(std::string_view bytes, const ReadRequest& reque
     NcuLaunchReader reader(container, request, damage);
     base_detail::reserve_in_huge_pages(profile.launches, container.results.size());
     for (std::size_t i = 0; i < container.results.size(); ++i) {
-        if (i + 1 < container.results.size()) reader.fetch(container.results[i + 1]);
-        reader.read(container.results[i], profile);
+        const bool last = i + 1 == container.results.size();
+        reader.read(container.results[i], last ? std::string_view() : container.results[i + 1].bytes, profile);
         // Launches of a report have about the same metrics. A vector that grows by doubling would be copied into fresh
         // pages again and again. No file has more values than its bytes can hold.
         constexpr std::size_t kShortestMetric = 8;

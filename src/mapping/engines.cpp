@@ -4,20 +4,11 @@
 #include "mapping/rules.hpp"
 
 namespace gambrel::mapping_detail {
-namespace {
 
-bool asks_for(const Layer& layer, const char* algorithm) {
-    return layer.hints.algorithm.find(algorithm) != std::string::npos;
-}
-
-}  // namespace
-
-bool writes_input_as_matrix(const Layer& layer) {
-    return std::holds_alternative<Convolution>(layer.op) && asks_for(layer, "GEMM") && !asks_for(layer, "IMPLICIT");
-}
-
-const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture,
-                               const Mapping& mapping, bool one_of_groups) {
+const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
+                               const Mapping& mapping) {
+    const Layer& layer = asked.layer;
+    const AlgorithmName& algorithm = asked.algorithm;
     const EngineKernels& engines = architecture.engines;
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
@@ -26,24 +17,23 @@ const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const A
     const bool half = layer.precision == Precision::fp16 && v->c / v->groups >= kFewChannels;
     const EngineChoice& implicit =
         half && engines.implicit_half.narrow.m > 0 ? engines.implicit_half : engines.implicit;
-    if (asks_for(layer, "IMPLICIT_GEMM")) return &implicit;
+    if (algorithm.implicit_gemm) return &implicit;
     // Where a Fourier transform is refused, the algorithm runs that needs no workspace.
-    if (asks_for(layer, "FFT") && layer.pass == Pass::fwd && layer.precision == Precision::fp32 &&
+    if (algorithm.fft && layer.pass == Pass::fwd && layer.precision == Precision::fp32 &&
         mapping.transform == Transform::none)
         return &implicit;
-    if (writes_input_as_matrix(layer) && layer.pass == Pass::fwd) return &engines.written_out;
+    if (algorithm.written_out && layer.pass == Pass::fwd) return &engines.written_out;
     // FP16 that no Tensor Core takes.
     const bool narrow =
         layer.precision == Precision::fp16 && !is_tensor(mapping.pipe) && architecture.matrix.has_value();
-    if (narrow && asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd) return &implicit;
-    const bool precomputed =
-        asks_for(layer, "PRECOMP") && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
+    if (narrow && algorithm.precomputed && layer.pass == Pass::fwd) return &implicit;
+    const bool precomputed = algorithm.precomputed && layer.pass == Pass::fwd && layer.precision == Precision::fp32;
     const EngineChoice& choice = engines.precomputed;
     if (!precomputed) return nullptr;
     // Of cuDNN 7 both algorithms take the same time for all layers of one group on Kepler, and for dilated filters
     // everywhere. Groups in turn have the kernel that computes offsets there, too.
     const bool dilated = v->dilation_h > 1 || v->dilation_w > 1;
-    const bool only = (architecture.engines_only || dilated) && !one_of_groups;
+    const bool only = (architecture.engines_only || dilated) && !asked.one_of_groups;
     if (choice.narrow.m == 0) return only ? &implicit : nullptr;
     const Tile& tile = architecture.convolution_tile;
     const std::int64_t ctas = ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch;

@@ -67,10 +67,9 @@ Layer one_group(const Layer& layer) {
 
 namespace mapping_detail {
 
-Transform fft_of(const Layer& layer) {
+Transform fft_of(const Layer& layer, const AlgorithmName& asked) {
     const auto& v = std::get<Convolution>(layer.op);
-    const Transform kind =
-        layer.hints.algorithm.find("TILING") != std::string::npos ? Transform::fft_tiled : Transform::fft;
+    const Transform kind = asked.tiling ? Transform::fft_tiled : Transform::fft;
     const std::int64_t largest = std::max(padded_height(v), padded_width(v));
     if (v.dilation_h != 1 || v.dilation_w != 1 || std::max(v.r, v.s) > kTile) return Transform::none;
     if (kind == Transform::fft && largest > kLargestSide) return Transform::none;
@@ -139,35 +138,30 @@ bool multiplies_few_images(const Layer& layer, Transform transform, const Fourie
 }
 
 // All of cuDNN's algorithms but the one that needs nothing around its kernel, and that one too with filters of 1x1.
-bool takes_groups_in_turn(const Layer& layer) {
-    const std::string& how = layer.hints.algorithm;
-    const auto asked = [&](const char* part) { return how.find(part) != std::string::npos; };
+bool takes_groups_in_turn(const Layer& layer, const AlgorithmName& asked) {
     if (!layer.hints.kernel.empty()) return false;
-    if (const auto* v = std::get_if<Convolution>(&layer.op); v && asked("IMPLICIT_GEMM"))
-        return v->groups > 1 && v->r == 1 && v->s == 1 && !v->depthwise();
-    return asked("PRECOMP") || asked("FFT") || asked("WINOGRAD") || writes_input_as_matrix(layer);
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    if (v && asked.implicit_gemm) return v->groups > 1 && v->r == 1 && v->s == 1 && !v->depthwise();
+    return asked.precomputed || asked.fft || asked.winograd || (v && asked.written_out);
 }
 
 // By the times of groups of small images (conv_time_cudnn_fp32), which are those of launches.
-std::int32_t further_launches_of_group(const Layer& layer) {
-    const bool alone = layer.hints.algorithm.find("IMPLICIT_GEMM") != std::string::npos;
-    return alone || writes_input_as_matrix(layer) ? 1 : 0;
+std::int32_t further_launches_of_group(const AlgorithmName& asked) {
+    return asked.implicit_gemm || asked.written_out ? 1 : 0;
 }
 
-std::int32_t launches_of(const Layer& layer, Transform transform) {
+std::int32_t launches_of(const Layer& layer, const AlgorithmName& asked, Transform transform) {
     // Two transforms of input and filters, the products, the transform back, and what reorders spectra in between. Of
     // tiles that are taken in turn, each has four of these, and the filters once for all have four.
     constexpr std::int64_t kOfFft = 7, kOfTurn = 4, kOfFilters = 4;
-    const auto asked = [&](const char* part) { return layer.hints.algorithm.find(part) != std::string::npos; };
-    if (asked("FFT")) {
+    if (asked.fft) {
         if (transform == Transform::none) return 1;
         if (transform != Transform::fft_tiled) return kOfFft;
         const std::int64_t turns =
             std::max<std::int64_t>(1, spectra_of(std::get<Convolution>(layer.op), transform).turns);
         return static_cast<std::int32_t>(std::min<std::int64_t>(kOfTurn * turns + kOfFilters, 1 << 20));
     }
-    if (asked("NONFUSED")) return 4;
-    return 2;
+    return asked.nonfused ? 4 : 2;
 }
 
 }  // namespace mapping_detail

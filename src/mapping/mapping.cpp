@@ -89,10 +89,6 @@ bool holds_copies(const Layer& layer) {
     return layer.pass == Pass::fwd && layer.hints.workspace >= input + compulsory_bytes(layer).written;
 }
 
-bool wants_precomputed_offsets(const Layer& layer) {
-    return layer.hints.kernel.empty() && layer.hints.algorithm.find("PRECOMP") != std::string::npos;
-}
-
 }  // namespace
 
 std::int64_t gradient_classes(const Convolution& v) { return std::min(v.stride_h, v.r) * std::min(v.stride_w, v.s); }
@@ -145,11 +141,13 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     Mapping m;
     const auto* convolution = std::get_if<Convolution>(&layer.op);
     KernelName name = parse_kernel_name(layer.hints.kernel);
+    const AlgorithmName asked = parse_algorithm(layer.hints.algorithm);
     m.pipe = fitting_pipe(layer, name, machine);
-    if (convolution && convolution->groups > 1 && takes_groups_in_turn(layer)) {
+    const bool in_turn = takes_groups_in_turn(layer, asked);
+    if (convolution && convolution->groups > 1 && in_turn) {
         m = kernel_mapping(one_group(layer), machine, limits, true);
         m.groups_in_turn = true;
-        m.launches += further_launches_of_group(layer);
+        m.launches += further_launches_of_group(asked);
         return m;
     }
     if (convolution && convolution->depthwise()) {
@@ -171,7 +169,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         stream_matrix(m, layer);
         return m;
     }
-    m.transform = transform_of(layer);
+    m.transform = transform_of(layer, asked);
     if (m.transform != Transform::none) {
         const Architecture& architecture = architecture_of(machine);
         name.tile = transformed_tile(layer, m.transform, *kernel_view(layer, m.transform), architecture);
@@ -183,7 +181,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer, m.transform);
-    if (const EngineChoice* engine = engine_for(layer, view, gpu.architecture, m, one_of_groups)) {
+    if (const EngineChoice* engine = engine_for({layer, asked, one_of_groups}, view, gpu.architecture, m)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*engine, view, layer, gpu);
@@ -201,17 +199,17 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     m.loads_offsets = name.precomputed;
-    m.computes_offsets =
-        wants_precomputed_offsets(layer) && (name.family != KernelName::Family::engine || name.precomputed);
+    const bool wants_offsets = layer.hints.kernel.empty() && asked.precomputed;
+    m.computes_offsets = wants_offsets && (name.family != KernelName::Family::engine || name.precomputed);
     m.explicit_matrix = name.explicit_matrix;
     m.leaves_zeros = name.leaves_zeros;
     m.writes_matrix = m.explicit_matrix && layer.hints.kernel.empty();
     m.layout = layout_of(layer, name, m.pipe);
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches = layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (m.computes_offsets ? 2 : 1);
-    const bool by_engine = wants_precomputed_offsets(layer) && !m.computes_offsets;
-    if ((m.transform != Transform::none || takes_groups_in_turn(layer)) && !by_engine && layer.hints.kernels <= 0)
-        m.launches = launches_of(layer, m.transform);
+    const bool by_engine = wants_offsets && !m.computes_offsets;
+    if ((m.transform != Transform::none || in_turn) && !by_engine && layer.hints.kernels <= 0)
+        m.launches = launches_of(layer, asked, m.transform);
     if (m.transform == Transform::none && layer.hints.tile_m >= kSmallestTile && layer.hints.tile_n >= kSmallestTile) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),

@@ -26,6 +26,20 @@ inline const MatrixUnits& matrix_of(const Architecture& architecture) {
 // By the kernel's name, the row and what the GPU has; FP32 where it has nothing for the precision.
 Pipe fitting_pipe(const Layer& layer, const KernelName& name, const Machine& machine);
 
+// What the name of a convolution's algorithm asks for, by cuDNN's words in it.
+struct AlgorithmName {
+    bool implicit_gemm = false;  // a kernel that needs nothing around it
+    bool precomputed = false;    // offsets
+    bool written_out = false;    // the input, as a matrix (im2col) by a kernel before the product
+    bool fft = false, tiling = false, winograd = false, nonfused = false;
+    // In any case: papers have these words, too.
+    bool says_winograd = false, says_nonfused = false;
+    bool operator==(const AlgorithmName&) const = default;
+};
+AlgorithmName parse_algorithm(std::string_view name);
+bool has_in_any_case(std::string_view text, std::string_view word);  // the word is in lower case
+Transform transform_of(const Layer& layer, const AlgorithmName& asked);
+
 // Tile, and cluster of CTAs, of a layer of which nothing is known.
 void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu);
 // Bytes that L2 gives all SMs in a cycle; 0: not known.
@@ -45,25 +59,28 @@ void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelN
 GemmView transformed_view(const Convolution& convolution, Pass pass, Transform transform);
 Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture);
 // By Fourier transforms: whether the library does that, its products and their tile.
-Transform fft_of(const Layer& layer);
+Transform fft_of(const Layer& layer, const AlgorithmName& asked);
 GemmView fft_view(const Convolution& v, Pass pass, Transform transform);
 Tile fft_tile(const Layer& layer, Transform transform, const GemmView& view, const FourierKernels& kernels);
 // Whether the kernel of few images does it, which takes four real multiplications for a complex one.
 bool multiplies_few_images(const Layer& layer, Transform transform, const FourierKernels& kernels);
 // The engines that run a convolution of which only the algorithm is known, and their tile; null where others do.
 // Of the mapping it takes the pipe and the transform.
-const EngineChoice* engine_for(const Layer& layer, const GemmView& view, const Architecture& architecture,
-                               const Mapping& mapping, bool one_of_groups);
+struct AskedEngine {
+    const Layer& layer;
+    const AlgorithmName& algorithm;
+    bool one_of_groups;  // that a library runs in turn
+};
+const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
+                               const Mapping& mapping);
 Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu);
 // Sides of the images whose outputs such an engine computes apart (Mapping::border_sides).
 std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma);
-// cuDNN's algorithm GEMM: a kernel before the product writes its input out as a matrix (im2col).
-bool writes_input_as_matrix(const Layer& layer);
 // Whether cuDNN runs the groups of a convolution one after the other by the row's algorithm, and how many kernels one
 // call takes for each.
-bool takes_groups_in_turn(const Layer& layer);
-std::int32_t further_launches_of_group(const Layer& layer);
-std::int32_t launches_of(const Layer& layer, Transform transform);
+bool takes_groups_in_turn(const Layer& layer, const AlgorithmName& asked);
+std::int32_t further_launches_of_group(const AlgorithmName& asked);
+std::int32_t launches_of(const Layer& layer, const AlgorithmName& asked, Transform transform);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);

@@ -1,37 +1,23 @@
 #include <algorithm>
-#include <string_view>
 
 #include "mapping/rules.hpp"
 
 namespace gambrel {
-namespace {
-
-// Whether the text has the word, which is in lower case, in any case. A row asks several times, so nothing is copied,
-// and most names of kernels have few of the letter that it begins with.
-bool has_in_any_case(std::string_view text, std::string_view word) {
-    const auto same = [](char c, char lower) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == lower; };
-    for (const char first : {word.front(), static_cast<char>(word.front() - 'a' + 'A')})
-        for (std::size_t at = text.find(first); at != text.npos; at = text.find(first, at + 1))
-            if (const std::string_view here = text.substr(at, word.size());
-                std::equal(here.begin(), here.end(), word.begin(), word.end(), same))
-                return true;
-    return false;
-}
-
-}  // namespace
 
 Transform transform_of(const Layer& layer) {
+    return mapping_detail::transform_of(layer, mapping_detail::parse_algorithm(layer.hints.algorithm));
+}
+
+Transform mapping_detail::transform_of(const Layer& layer, const AlgorithmName& asked) {
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || layer.pass == Pass::wgrad || v->groups != 1) return Transform::none;
-    if (layer.hints.algorithm.find("FFT") != std::string::npos) return mapping_detail::fft_of(layer);
+    if (asked.fft) return fft_of(layer, asked);
     const bool square = v->r == v->s && (v->r == 3 || v->r == 5);
     if (!square) return Transform::none;
     if (v->stride_h != 1 || v->stride_w != 1 || v->dilation_h != 1 || v->dilation_w != 1) return Transform::none;
-    const auto named = [&](std::string_view word) {
-        return has_in_any_case(layer.hints.algorithm, word) || has_in_any_case(layer.hints.kernel, word);
-    };
-    if (!named("winograd")) return Transform::none;
-    if (named("nonfused")) return Transform::winograd_separate;
+    const std::string_view kernel = layer.hints.kernel;
+    if (!asked.says_winograd && !has_in_any_case(kernel, "winograd")) return Transform::none;
+    if (asked.says_nonfused || has_in_any_case(kernel, "nonfused")) return Transform::winograd_separate;
     return v->r == 3 ? Transform::winograd_fused : Transform::none;
 }
 

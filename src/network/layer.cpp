@@ -15,12 +15,6 @@ double product(std::initializer_list<std::int64_t> factors) {
     return result;
 }
 
-std::int64_t outputs(std::int64_t size, std::int64_t pads, std::int64_t filter, std::int64_t dilation,
-                     std::int64_t stride) {
-    const std::int64_t room = size + pads - dilation * (filter - 1) - 1;
-    return room < 0 ? 0 : room / stride + 1;
-}
-
 struct Axis {
     std::int64_t size, pad, filter, dilation, stride, outputs;
 };
@@ -30,7 +24,9 @@ struct Axis {
 // progressions have the same length, only it can hide positions of this one.
 std::int64_t positions_read(const Axis& a) {
     if (a.outputs <= 0) return 0;
-    if (a.stride == 1 && a.dilation == 1) return a.size;  // as outputs go on to the last position
+    // Without gaps: up to the end of the last output's window.
+    if (a.dilation == 1 && a.stride <= a.filter)
+        return std::clamp<std::int64_t>((a.outputs - 1) * a.stride + a.filter - a.pad, 0, a.size);
     const auto ceil_div = [&](std::int64_t x) { return x <= 0 ? -(-x / a.stride) : (x + a.stride - 1) / a.stride; };
     const std::int64_t back = a.stride / std::gcd(a.stride, a.dilation);
     std::int64_t count = 0;
@@ -77,8 +73,6 @@ OperandBytes matrix_bytes(const Op& op, const Layer& layer) {
 
 }  // namespace
 
-std::int64_t Convolution::p() const { return outputs(h, pad_top + pad_bottom, r, dilation_h, stride_h); }
-std::int64_t Convolution::q() const { return outputs(w, pad_left + pad_right, s, dilation_w, stride_w); }
 std::int64_t Convolution::rows_read() const { return positions_read({h, pad_top, r, dilation_h, stride_h, p()}); }
 std::int64_t Convolution::columns_read() const { return positions_read({w, pad_left, s, dilation_w, stride_w, q()}); }
 

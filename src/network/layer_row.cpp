@@ -112,7 +112,7 @@ private:
             if (const auto pass = pass_from(text)) return {*pass};
             cells_.fault(fmt::format("pass \"{}\": expected fwd, dgrad, wgrad or backward", text));
         }
-        return {operation().pass.value_or(Pass::fwd)};
+        return {cell(Column::op).empty() ? Pass::fwd : operation().pass.value_or(Pass::fwd)};
     }
 
     void describe(Layer& layer) {
@@ -128,9 +128,10 @@ private:
         hints.kernels = up_to(kMostParts, Column::kernels);
         hints.fma = amount(Column::fma);
         hints.workspace = Bytes{amount(Column::workspace)};
-        hints.bias_kernel = bias_kernel_of(cell(Column::other_kernels), hints.kernel);
-        hints.adds_up_parts =
-            hints.kernel.empty() && cell(Column::other_kernels).find("splitKreduce") != std::string_view::npos;
+        if (const auto others = cell(Column::other_kernels); !others.empty()) {
+            hints.bias_kernel = bias_kernel_of(others, hints.kernel);
+            hints.adds_up_parts = hints.kernel.empty() && others.find("splitKreduce") != std::string_view::npos;
+        }
         hints.overwrites = cells_.flag(Column::overwrites);
         layer.repeat = static_cast<double>(integer(Column::repeat, 1));
         layer.precision = options_.precision.value_or(Precision::fp32);
@@ -169,8 +170,8 @@ private:
                 cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call or framework", text));
         } else if (hints.cold) {
             hints.timing = Timing::kernel;  // a profiler's counters: the kernel ran alone, and its time is its own
-        } else {
-            hints.timing = memo_.software.of(cell(Column::software), timing_of_software);
+        } else if (const auto software = cell(Column::software); !software.empty()) {
+            hints.timing = memo_.software.of(software, timing_of_software);
         }
         const bool narrow = element_size(layer.precision) <= Bytes{1} && layer.precision != Precision::int8;
         if (const std::string_view quant = cell(Column::quant); narrow && !quant.empty()) {
@@ -197,7 +198,8 @@ private:
         return cells_.integer(column, if_empty);
     }
     // Nothing, or 0, where it is not known.
-    std::int64_t up_to(std::int64_t most, Column column) {
+    std::int64_t up_to(std::int64_t most, Column column) { return columns_.has(column) ? read_up_to(most, column) : 0; }
+    std::int64_t read_up_to(std::int64_t most, Column column) {
         const std::int64_t value = integer(column, 0);
         if (value < 0 || value > most)
             cells_.fault(fmt::format("{} is {}, expected 0 to {}", name(column), value, most));

@@ -1,7 +1,5 @@
 #include "network/row_words.hpp"
 
-#include <array>
-
 #include "network/operator_rows.hpp"
 #include "network/text.hpp"
 
@@ -56,10 +54,7 @@ Operation operation_from(std::string_view text) {
 KernelWords words_from(std::string_view text) {
     const std::string name = lower(text);
     KernelWords words{name.find("tensor core") != std::string::npos, name.find("nhwc") != std::string::npos, {}};
-    static constexpr std::array<std::string_view, 9> kAlgorithms = {
-        "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM",           "DIRECT", "FFT", "FFT_TILING",
-        "WINOGRAD",      "WINOGRAD_NONFUSED",     kFastestAlgorithm};
-    for (const std::string_view algorithm : kAlgorithms)
+    for (const std::string_view algorithm : kAlgorithmNames)
         if (name.size() == algorithm.size() && name == lower(algorithm)) words.algorithm = algorithm;
     return words;
 }

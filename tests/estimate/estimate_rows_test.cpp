@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gambrel/estimate.hpp>
+#include <gambrel/roofline.hpp>
 
 namespace gambrel {
 namespace {
@@ -90,6 +91,17 @@ TEST(EstimateRows, no_row_is_given_out_after_the_one_that_stops) {
     std::string text = kHeader;
     for (int i = 1; i <= 40; ++i) text += product(i);
     EXPECT_EQ(taken(text, 21).rows.size(), 21U);
+}
+
+// They are written into CSV as they are.
+TEST(EstimateRows, what_a_time_waits_for_has_a_name_without_commas_and_quotes) {
+    std::vector<std::string> names;
+    for (const Bound off : {OffRoof::latency, OffRoof::occupancy, OffRoof::sm}) names.push_back(to_text(off));
+    for (std::size_t i = 0; i < kTerms; ++i) names.emplace_back(name(static_cast<Term>(i)));
+    for (std::size_t i = 0; i < kPipes; ++i) names.emplace_back(name(static_cast<Pipe>(i)));
+    for (std::size_t i = 0; i < kLevels; ++i) names.emplace_back(name(static_cast<Level>(i)));
+    const std::string plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_ ";
+    for (const std::string& name : names) EXPECT_EQ(name.find_first_not_of(plain), std::string::npos) << name;
 }
 
 }  // namespace

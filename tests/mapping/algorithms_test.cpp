@@ -3,6 +3,7 @@
 
 #include <gambrel/mapping.hpp>
 
+#include "mapping/rules.hpp"
 #include "mapping/sample.hpp"
 
 namespace gambrel {
@@ -50,6 +51,18 @@ TEST(Algorithms, a_layer_that_names_its_own_keeps_it) {
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all.front().hints.algorithm, "GEMM");
     EXPECT_FALSE(all.front().hints.algorithm_found);
+}
+
+TEST(Algorithms, are_known_by_their_words_whatever_stands_around_these) {
+    using mapping_detail::parse_algorithm;
+    for (const std::string_view name : kAlgorithmNames)
+        EXPECT_EQ(parse_algorithm(name), parse_algorithm("cuDNN's " + std::string(name) + "!")) << name;
+    EXPECT_TRUE(parse_algorithm("IMPLICIT_GEMM").implicit_gemm);
+    EXPECT_FALSE(parse_algorithm("IMPLICIT_PRECOMP_GEMM").implicit_gemm);
+    EXPECT_TRUE(parse_algorithm("GEMM").written_out);
+    EXPECT_FALSE(parse_algorithm("winograd").winograd);
+    EXPECT_TRUE(parse_algorithm("Winograd, nonfused").says_winograd);
+    EXPECT_EQ(parse_algorithm(""), mapping_detail::AlgorithmName{});
 }
 
 }  // namespace

@@ -44,6 +44,21 @@ TEST(LayerTable, reads_whole_numbers_of_any_length_and_nothing_else) {
     }
 }
 
+TEST(LayerTable, takes_pass_and_timing_from_words_of_published_tables) {
+    const LayerTable table = read(
+        "op,software,N,C,H,W,K,R,S\nCUDNN_CONV_FWD,,1,8,8,8,8,1,1\n"
+        "CUDNN_CONV_BWD_DATA,PyTorch 2.1 (kernel times),1,8,8,8,8,1,1\n"
+        "CUDNN_CONV_BWD_FILTER,CUDA graph replay,1,8,8,8,8,1,1\n,PyTorch,1,8,8,8,8,1,1\n");
+    ASSERT_THAT(table.rows, SizeIs(4));
+    std::vector<std::pair<Pass, std::optional<Timing>>> found;
+    for (const LayerRow& row : table.rows) {
+        ASSERT_THAT(row.layers, SizeIs(1)) << row.reason;
+        found.emplace_back(row.layers[0].pass, row.layers[0].hints.timing);
+    }
+    EXPECT_THAT(found, testing::ElementsAre(std::pair(Pass::fwd, std::nullopt), std::pair(Pass::dgrad, Timing::kernel),
+                                            std::pair(Pass::wgrad, Timing::graph), std::pair(Pass::fwd, std::nullopt)));
+}
+
 TEST(LayerTable, reads_columns_in_any_order_and_keeps_the_others) {
     const LayerTable table = read(
         "K,R,S,note,N,C,H,W,pad_h,pad,stride_w,dilation,groups,gpu,sm_clock_mhz,precision,pass,algorithm,tile_m\n"
