@@ -130,5 +130,17 @@ TEST(L1Cache, mixes_groups_with_lines_that_are_looked_up_by_themselves) {
                 expect_equal({.lines = lines, .ways = ways, .groups = groups, .least = 16, .most = 60, .alone = alone});
 }
 
+TEST(L1Cache, keeps_no_group_after_more_lines_of_a_set_than_a_byte_counts) {
+    const LineGroups groups = made_groups({.lines = 16, .ways = 16, .groups = 1, .least = 16, .most = 16, .alone = 0});
+    const GroupSets sets(groups, 1);
+    L1Cache cache(16, 16, sets);
+    std::uint64_t filled = 0;
+    EXPECT_EQ(cache.touch_group(0, 1, filled), 0U);
+    EXPECT_EQ(cache.touch_group(0, 1, filled), 16U);
+    for (std::uint64_t line = 500'000; line < 500'000 + 256; ++line) cache.read(line, mixed(line), 1, filled);
+    EXPECT_EQ(cache.touch_group(0, 1, filled), 0U);
+    EXPECT_EQ(filled, 16U);
+}
+
 }  // namespace
 }  // namespace gambrel::sim_detail
