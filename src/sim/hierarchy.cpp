@@ -35,10 +35,8 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
         sms_.back().slots.resize(ctas_per_sm);
     }
     slices_.reserve(kSlices);
-    const LineGroups& groups = stream.groups();
-    for (unsigned index = 0; index < kSlices; ++index) slices_.emplace_back(shape, groups.size());
-    for (std::size_t group = 0; group < groups.size(); ++group)
-        L2Slice::add_group(groups.lines(group), shape.ecc_lines, slices_);
+    for (unsigned index = 0; index < kSlices; ++index) slices_.emplace_back(shape);
+    members_ = L2Slice::share_groups(stream.groups(), shape.ecc_lines, slices_);
 }
 
 void Hierarchy::run(std::span<const Event> events, Counted counted) {
@@ -204,8 +202,10 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
         return;
     }
     sm.misses.reserve(lines.size());
+    const L2Slice::Member* const members = members_.data() + stream_.groups().first(group);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        add_if_missing(sm, {lines[i].line, missing[i], Action::read}, lines[i].hash);
+        sm.misses.add_if(missing[i] != 0, members[i].access.with_sectors(missing[i]).sent_by(sm.sender),
+                         members[i].slice);
 }
 
 void Hierarchy::run_slice(unsigned index) {

@@ -77,11 +77,6 @@ private:
     void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
         sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
     }
-    // The same, unless there is no sector.
-    void add_if_missing(Sm& sm, Access access, std::uint64_t hash) const {
-        sm.misses.add_if(access.sectors() != 0, access.sent_by(sm.sender),
-                         L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
-    }
     void sort_round(Round& round) const;
     void run_slice(unsigned index);
     void find_rounds(std::span<const Event> events);
@@ -92,7 +87,8 @@ private:
     GroupSets l1_groups_;  // of every L1
     std::vector<Sm> sms_;
     std::vector<L2Slice> slices_;
-    std::vector<Asked> asked_;  // of this batch's events
+    std::vector<L2Slice::Member> members_;  // of every line of a group
+    std::vector<Asked> asked_;              // of this batch's events
     std::vector<Round> rounds_;
     std::size_t round_count_ = 0;               // that are in use: the others keep their memory
     std::vector<std::uint32_t> steps_of_slot_;  // of every slot of every SM, in the events that are looked at

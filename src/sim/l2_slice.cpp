@@ -4,23 +4,10 @@
 #include <bit>
 
 namespace gambrel::sim_detail {
-L2Slice::L2Slice(const CacheShape& shape, std::size_t groups)
+L2Slice::L2Slice(const CacheShape& shape)
     : halves_(std::max(1U, shape.partitions)), checks_(shape.ecc_lines), partial_writes_(shape.partial_writes) {
     const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / halves_);
-    for (std::size_t p = 0; p < halves_; ++p) partitions_.emplace_back(lines, shape.l2_ways, groups * halves_);
-}
-
-void L2Slice::add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices) {
-    for (std::size_t home = 0; home < slices.front().halves_; ++home) {
-        for (L2Slice& slice : slices) slice.parts_.push_back({static_cast<std::uint32_t>(slice.lines_.size()), 0});
-        for (const HashedLine& line : lines) {
-            L2Slice& slice = slices[slice_of(line.line, line.hash, ecc_lines)];
-            if (slice.halves_ > 1 && home_of(line.hash) != home) continue;
-            slice.lines_.push_back(line);
-            slice.group_lines_.push_back(slice.partitions_.front().group_line(line.line, line.hash));
-            ++slice.parts_.back().count;
-        }
-    }
+    for (std::size_t p = 0; p < halves_; ++p) partitions_.emplace_back(lines, shape.l2_ways);
 }
 
 void L2Slice::add_checks(std::uint64_t line, bool write, TensorCounts& counts) {
@@ -141,6 +128,22 @@ inline void L2Slice::repeat(Access access, unsigned home, TensorCounts& counts) 
     count.l2_hit += access.count();
 }
 
+// Most lines of groups that L1 lacks are in L2.
+void L2Slice::access_member(Access access, TensorCounts& counts) {
+    const std::size_t part = access.member_part(), number = access.member_number();
+    if (partitions_[access.partition()].hit_line(part, number, access.sectors())) {
+        reads_[access.account()].asked += access.count();
+        return;
+    }
+    const HashedLine& line = lines_[number];
+    const Access read = access.with_line(line.line, Action::read);
+    const Place place = partitions_.front().place_of(line.hash);
+    if (halves_ > 1)
+        access_halves(read, place, home_of(line.hash), counts);
+    else
+        access_l2(0, read, place, counts);
+}
+
 void L2Slice::access(std::span<const Access> accesses) {
     // So many at a time: the host fetches the sets of all while it looks at the first.
     constexpr std::size_t kTogether = 16;
@@ -176,6 +179,8 @@ void L2Slice::access(std::span<const Access> accesses) {
             [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
                 if (repeats(some, i))
                     repeat(some[i], wanted[i].home, counts);
+                else if (some[i].action() == Action::read_member)
+                    access_member(some[i], counts);
                 else
                     access_halves(some[i], wanted[i].place, wanted[i].home, counts);
             });
@@ -186,7 +191,10 @@ void L2Slice::access(std::span<const Access> accesses) {
                 partitions_.front().prefetch(wanted[i].place);
             },
             [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
-                access_l2(0, some[i], wanted[i].place, counts);
+                if (some[i].action() == Action::read_member)
+                    access_member(some[i], counts);
+                else
+                    access_l2(0, some[i], wanted[i].place, counts);
             });
     }
 }
