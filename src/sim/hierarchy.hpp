@@ -44,12 +44,10 @@ private:
     struct Sm {
         explicit Sm(L1Cache cache) : l1(std::move(cache)) {}
         L1Cache l1;
-        MergeTable merged;
         bool has_l1 = true;
         unsigned partition = 0;
         std::uint64_t sender = 0;  // of the event that it is at
         std::vector<CtaState> slots;
-        std::vector<Access> requests;
         // What L2 is asked for: lines, and groups of lines, which every slice has its part of.
         MissList misses;
         std::vector<GroupRead> group_misses;
@@ -72,7 +70,7 @@ private:
         std::vector<GroupRead> groups;
     };
     void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
-    const Access* look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const;
+    const Access* look_up(Sm& sm, MergeTable& merged, const Access* at, const Access* end, TensorCounts& counts) const;
     void look_up_group(Sm& sm, Access access, Counts& count) const;
     void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
         sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));

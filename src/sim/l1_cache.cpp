@@ -1,6 +1,7 @@
 #include "sim/l1_cache.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace gambrel::sim_detail {
 namespace {
@@ -20,6 +21,7 @@ L1Cache::L1Cache(std::uint64_t lines, unsigned ways, const GroupSets& groups)
       padded_(GroupSets::padded(set_count_)),
       groups_(groups),
       sets_(set_count_),
+      orders_(set_count_, kEmptyOrder),
       held_(padded_),
       none_(padded_),
       sums_(padded_),
@@ -29,6 +31,7 @@ L1Cache::L1Cache(std::uint64_t lines, unsigned ways, const GroupSets& groups)
 
 void L1Cache::clear() {
     std::fill(sets_.begin(), sets_.end(), Set{});
+    std::fill(orders_.begin(), orders_.end(), kEmptyOrder);
     std::fill(held_.begin(), held_.end(), 0);
     for (const Touch& touch : touches_) free_slots_.push_back(touch.slot);
     touches_.clear();
@@ -37,12 +40,11 @@ void L1Cache::clear() {
 }
 
 // Only between which touches a line was used counts, so stamps become the places of these.
-void L1Cache::wind_clock(std::uint32_t latest) {
-    if (now_ < latest) return;
-    const auto rank = [&](std::uint32_t stamp) {
+void L1Cache::wind_clock() {
+    const auto rank = [&](std::uint16_t stamp) {
         const auto later = std::upper_bound(touches_.begin(), touches_.end(), stamp,
-                                            [](std::uint32_t a, const Touch& b) { return a < b.stamp; });
-        return static_cast<std::uint32_t>(later - touches_.begin());
+                                            [](std::uint16_t a, const Touch& b) { return a < b.stamp; });
+        return static_cast<std::uint16_t>(later - touches_.begin());
     };
     for (Set& set : sets_) std::transform(set.stamps.begin(), set.stamps.end(), set.stamps.begin(), rank);
     now_ = 0;
@@ -52,7 +54,7 @@ void L1Cache::wind_clock(std::uint32_t latest) {
 // Whether so few others of its set have been used since that a line is still here. It is used now.
 bool L1Cache::is_here_still(std::size_t at, unsigned way) {
     const Set& set = sets_[at];
-    auto others = static_cast<unsigned>(std::countr_one(used_after(set.order, way))) / 4;
+    auto others = static_cast<unsigned>(std::countr_one(used_after(orders_[at], way))) / 4;
     std::size_t touch = touches_.size();
     for (; touch > 0 && touches_[touch - 1].stamp > set.stamps[way] && others < ways_; --touch)
         others += touches_[touch - 1].lines[at];
@@ -111,6 +113,7 @@ void L1Cache::forget_old() {
 
 std::uint64_t L1Cache::touch_group(std::size_t group, unsigned sectors, std::uint64_t& filled) {
     if (touches_.size() >= most_touches_) forget_old();
+    if (now_ == std::numeric_limits<std::uint16_t>::max()) wind_clock();
     const std::size_t last = last_touch(group);
     const bool known = last < touches_.size();
     const std::uint32_t slot = known ? touches_[last].slot : free_slot();

@@ -37,11 +37,11 @@ public:
             if (looks_back_ && !is_here(at, way)) set.states[way] = static_cast<std::uint16_t>(high);
             const unsigned old = set.states[way];
             set.states[way] = static_cast<std::uint16_t>(old | sectors);
-            set.order = with_first(set.order, way);
+            orders_[at] = with_first(orders_[at], way);
             return sectors & ~old;
         }
-        const auto way = static_cast<unsigned>(set.order >> 4U * (kMostWays - 1));
-        set.order = set.order << 4U | way;
+        const auto way = static_cast<unsigned>(orders_[at] >> 4U * (kMostWays - 1));
+        orders_[at] = orders_[at] << 4U | way;
         set.tags[way] = static_cast<std::int32_t>(line);
         set.states[way] = static_cast<std::uint16_t>(high | sectors);
         if (looks_back_) use_now(at, way);
@@ -53,8 +53,9 @@ public:
     }
     // The same of the line that was read last.
     [[gnu::always_inline]] unsigned read_again(std::uint64_t hash, unsigned sectors) {
-        Set& set = sets_[set_of(hash)];
-        const unsigned way = set.order & 0xFU, old = set.states[way];
+        const std::size_t at = set_of(hash);
+        Set& set = sets_[at];
+        const unsigned way = orders_[at] & 0xFU, old = set.states[way];
         set.states[way] = static_cast<std::uint16_t>(old | sectors);
         return sectors & ~old;
     }
@@ -64,8 +65,8 @@ public:
     [[nodiscard]] const std::array<std::uint8_t, kMostGroup>& missing() const { return missing_; }
 
     void clear();
-    // Must be called now and then, before a thousand million groups have been touched: stamps have 32 bits.
-    void wind_clock(std::uint32_t latest = 1U << 30U);
+    // Makes stamps, which have 16 bits, small again. Touches do so where they must.
+    void wind_clock();
 
 private:
     static constexpr unsigned kHigh = 0x7F00;  // the rest of the line and one, so that no line is that of an empty way
@@ -73,18 +74,20 @@ private:
     static unsigned high_of(std::uint64_t line) { return static_cast<unsigned>((line + kOneHigh) >> 24U) & kHigh; }
     // The last lines that were looked up by themselves.
     struct alignas(64) Set {
-        Ways<std::int32_t> tags{};                    // the low half of lines
-        Ways<std::uint16_t> states{};                 // high_of(line) | valid; 0: empty
-        std::uint64_t order = 0xFEDCBA9876543210ULL;  // ways in nibbles, the latest in the lowest one, empty ones last
+        Ways<std::int32_t> tags{};     // the low half of lines
+        Ways<std::uint16_t> states{};  // high_of(line) | valid; 0: empty
         // How many groups had been touched when the line was used last. Not read where looks_back_ is false.
-        alignas(64) Ways<std::uint32_t> stamps{};
+        Ways<std::uint16_t> stamps{};
     };
+    // Ways in nibbles, the latest in the lowest one, empty ones last.
+    static constexpr std::uint64_t kEmptyOrder = 0xFEDCBA9876543210ULL;
     // Numbers of lines, or masks of sectors, one for each set.
     using Count = std::uint8_t;
     // When a group was touched last.
     struct Touch {
         const Count* lines;  // of the group
-        std::uint32_t group, slot, stamp;
+        std::uint32_t group, slot;
+        std::uint16_t stamp;
     };
     // By the slot of a touch: which sectors the lines of the group have, and how many lines that are looked up by
     // themselves were used last after this touch and before the next one.
@@ -116,10 +119,11 @@ private:
     std::size_t padded_;
     const GroupSets& groups_;
     std::vector<Set> sets_;
-    std::vector<Count> held_;     // of each set: lines, which fill its ways one after the other
+    std::vector<std::uint64_t> orders_;  // of each set: apart, so that a set fills two lines of the host's cache
+    std::vector<Count> held_;            // of each set: lines, which fill its ways one after the other
     std::vector<Touch> touches_;  // in order of time; the first one is the start, until that does not matter any more
     std::size_t most_touches_ = 0;
-    std::uint32_t now_ = 0;  // groups that were touched
+    std::uint16_t now_ = 0;  // groups that were touched
     std::vector<Count> numbers_;
     Count* used_now_ = nullptr;  // alone() of the last touch
     std::vector<std::uint32_t> free_slots_;

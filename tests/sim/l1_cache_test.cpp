@@ -73,7 +73,7 @@ void expect_equal(const Shape& shape) {
     std::mt19937_64 random(5);
     std::uint64_t filled = 0, naive_filled = 0;
     for (int i = 0; i < 6000; ++i) {
-        if (random() % 500 == 0) cache.wind_clock(1);
+        if (random() % 500 == 0) cache.wind_clock();
         if (random() % 2000 == 0) {
             cache.clear();
             naive.clear();
