@@ -84,6 +84,7 @@ void Hierarchy::sort_round(Round& round) const {
 }
 
 void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
+    if (!sm.events.empty()) sm.l1.prefetch();
     sm.misses.clear();
     sm.group_misses.clear();
     TensorCounts uncounted{};

@@ -64,6 +64,15 @@ public:
     std::uint64_t touch_group(std::size_t group, unsigned sectors, std::uint64_t& filled);
     [[nodiscard]] const std::array<std::uint8_t, kMostGroup>& missing() const { return missing_; }
 
+    // The host fetches all sets, unless kernels load past them.
+    void prefetch() const {
+        if (held_.front() == 0) return;
+        for (const Set& set : sets_) {
+            __builtin_prefetch(&set, 1);
+            __builtin_prefetch(&set.states, 1);
+        }
+    }
+
     void clear();
     // Makes stamps, which have 16 bits, small again. Touches do so where they must.
     void wind_clock();
