@@ -145,56 +145,58 @@ void L2Slice::access_member(Access access, TensorCounts& counts) {
 }
 
 void L2Slice::access(std::span<const Access> accesses) {
-    // So many at a time: the host fetches the sets of all while it looks at the first.
-    constexpr std::size_t kTogether = 16;
+    // The host fetches the set of each so many accesses before it is looked at.
+    constexpr std::size_t kAhead = 16;
     struct Wanted {
         Place place;
         unsigned home;
     };
-    std::array<Wanted, kTogether> wanted;
+    std::array<Wanted, 2 * kAhead> ring;
+    const auto wanted = [&](std::size_t i) -> Wanted& { return ring[i % ring.size()]; };
     const auto each = [&](auto fetch, auto one) {
-        for (std::size_t first = 0; first < accesses.size(); first += kTogether) {
-            const std::span<const Access> some = accesses.subspan(first, std::min(kTogether, accesses.size() - first));
-            for (std::size_t i = 0; i < some.size(); ++i) fetch(some, i);
-            for (std::size_t i = 0; i < some.size(); ++i) one(some, i, counts_[some[i].counted()]);
+        for (std::size_t i = 0; i < std::min(kAhead, accesses.size()); ++i) fetch(i);
+        for (std::size_t i = 0; i < accesses.size(); ++i) {
+            if (i + kAhead < accesses.size()) fetch(i + kAhead);
+            one(accesses[i], i, counts_[accesses[i].counted()]);
         }
     };
     if (halves_ > 1) {
         // CTAs that run side by side want the same, and there are enough of them on GPUs with two partitions.
-        const auto repeats = [](std::span<const Access> some, std::size_t i) {
-            return i > 0 && some[i] == some[i - 1] && !is_store(some[i].action());
+        const auto repeats = [&](std::size_t i) {
+            return i > 0 && accesses[i] == accesses[i - 1] && !is_store(accesses[i].action());
         };
         each(
-            [&](std::span<const Access> some, std::size_t i) {
-                if (repeats(some, i)) {
-                    wanted[i] = wanted[i - 1];
+            [&](std::size_t i) {
+                if (repeats(i)) {
+                    wanted(i) = wanted(i - 1);
                     return;
                 }
-                const std::uint64_t hash = mixed(some[i].line());
-                const Wanted at = wanted[i] = {partitions_.front().place_of(hash), home_of(hash)};
+                const std::uint64_t hash = mixed(accesses[i].line());
+                const Wanted at = wanted(i) = {partitions_.front().place_of(hash), home_of(hash)};
                 partitions_[at.home].prefetch(at.place);
-                if (some[i].partition() != at.home || is_store(some[i].action()))
+                if (accesses[i].partition() != at.home || is_store(accesses[i].action()))
                     partitions_[1 - at.home].prefetch(at.place);
             },
-            [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
-                if (repeats(some, i))
-                    repeat(some[i], wanted[i].home, counts);
-                else if (some[i].action() == Action::read_member)
-                    access_member(some[i], counts);
+            [&](Access access, std::size_t i, TensorCounts& counts) {
+                if (repeats(i))
+                    repeat(access, wanted(i).home, counts);
+                else if (access.action() == Action::read_member)
+                    access_member(access, counts);
                 else
-                    access_halves(some[i], wanted[i].place, wanted[i].home, counts);
+                    access_halves(access, wanted(i).place, wanted(i).home, counts);
             });
     } else {
         each(
-            [&](std::span<const Access> some, std::size_t i) {
-                wanted[i].place = partitions_.front().place_of(mixed(some[i].line()));
-                partitions_.front().prefetch(wanted[i].place);
+            [&](std::size_t i) {
+                const Place place = partitions_.front().place_of(mixed(accesses[i].line()));
+                wanted(i).place = place;
+                partitions_.front().prefetch(place);
             },
-            [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
-                if (some[i].action() == Action::read_member)
-                    access_member(some[i], counts);
+            [&](Access access, std::size_t i, TensorCounts& counts) {
+                if (access.action() == Action::read_member)
+                    access_member(access, counts);
                 else
-                    access_l2(0, some[i], wanted[i].place, counts);
+                    access_l2(0, access, wanted(i).place, counts);
             });
     }
 }
