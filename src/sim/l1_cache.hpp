@@ -33,9 +33,9 @@ public:
         const unsigned high = high_of(line);
         for (unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(line)); same != 0; same &= same - 1) {
             const auto way = static_cast<unsigned>(std::countr_zero(same));
-            if ((set.states[way] & kHigh) != high) continue;
-            if (looks_back_ && !is_here(at, way)) set.states[way] = static_cast<std::uint16_t>(high);
-            const unsigned old = set.states[way];
+            unsigned old = set.states[way];
+            if ((old & kHigh) != high) continue;
+            if (looks_back_ && !is_here(at, way)) old = high;
             set.states[way] = static_cast<std::uint16_t>(old | sectors);
             orders_[at] = with_first(orders_[at], way);
             return sectors & ~old;
