@@ -6,6 +6,8 @@ namespace gambrel::sim_detail {
 std::vector<L2Slice::Member> L2Slice::share_groups(const LineGroups& groups, std::uint64_t ecc_lines,
                                                    std::span<L2Slice> slices) {
     static_assert(LineGroups::kMostLines <= std::size_t{1} << Access::kMemberBits);
+    static_assert(2 * LineGroups::kMost <= std::size_t{1} << (kTensorShift - kLineShift - Access::kMemberBits),
+                  "a request has room for the parts of both partitions");
     std::vector<Member> members(groups.lines().size());
     for (std::size_t group = 0; group < groups.size(); ++group) {
         const std::span<const HashedLine> lines = groups.lines(group);
