@@ -23,6 +23,7 @@ constexpr unsigned sector_count(unsigned sectors) { return kSectorCounts[sectors
 // read_step: L1 merges what the requests of one step have in common and keeps nothing for the next one. read_merged:
 // the same where the requests of a step were merged before, so that no sector comes twice; what they had in common is
 // hits. Of a group of lines (line_groups.hpp) read_group and merged_group are what read and read_merged are of a line.
+// read_member: of one line of a group, where L1 lacks some of them.
 // write_part: of one sector, some bytes only.
 enum class Action : std::uint8_t {
     read,
@@ -30,6 +31,7 @@ enum class Action : std::uint8_t {
     read_merged,
     read_group,
     merged_group,
+    read_member,
     hits,
     write,
     write_part,
@@ -58,6 +60,17 @@ public:
         return {(base_address(tensor) >> kLineShift) + group, sectors, action};
     }
     [[nodiscard]] constexpr std::uint64_t group() const { return number(); }
+    // One line of a group, as the slice of L2 that has it finds it: the lines of groups that it has are numbered, and
+    // so are the parts of groups that they are.
+    static constexpr unsigned kMemberBits = 18;
+    static constexpr Access member(unsigned tensor, std::uint64_t part, std::uint64_t number) {
+        return {(std::uint64_t{tensor} << (kTensorShift - kLineShift)) + (part << kMemberBits) + number, 0,
+                Action::read_member};
+    }
+    [[nodiscard]] constexpr std::uint64_t member_part() const { return number() >> kMemberBits; }
+    [[nodiscard]] constexpr std::uint64_t member_number() const {
+        return number() & ((std::uint64_t{1} << kMemberBits) - 1);
+    }
     // A store to some of the pairs of bytes of one sector, of which it has 16.
     static constexpr Access part(std::uint64_t line, unsigned sector, std::uint16_t pairs) {
         Access access{line, 1U << sector, Action::write_part};
@@ -77,6 +90,12 @@ public:
     [[nodiscard]] constexpr Access with_sectors(unsigned sectors) const {
         Access access = *this;
         access.bits_ = (bits_ & ~std::uint64_t{kAllSectors}) | sectors;
+        return access;
+    }
+    // The same for another line.
+    [[nodiscard]] constexpr Access with_line(std::uint64_t line, Action action) const {
+        Access access{line, sectors(), action};
+        access.bits_ |= bits_ & sender(1, true);
         return access;
     }
     [[nodiscard]] constexpr unsigned partition() const { return static_cast<unsigned>(bits_ >> kPartitionShift & 1U); }

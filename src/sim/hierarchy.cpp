@@ -35,10 +35,8 @@ Hierarchy::Hierarchy(const AddressStream& stream, CacheShape shape, std::uint32_
         sms_.back().slots.resize(ctas_per_sm);
     }
     slices_.reserve(kSlices);
-    const LineGroups& groups = stream.groups();
-    for (unsigned index = 0; index < kSlices; ++index) slices_.emplace_back(shape, groups.size());
-    for (std::size_t group = 0; group < groups.size(); ++group)
-        L2Slice::add_group(groups.lines(group), shape.ecc_lines, slices_);
+    for (unsigned index = 0; index < kSlices; ++index) slices_.emplace_back(shape);
+    members_ = L2Slice::share_groups(stream.groups(), shape.ecc_lines, slices_);
 }
 
 void Hierarchy::run(std::span<const Event> events, Counted counted) {
@@ -86,10 +84,13 @@ void Hierarchy::sort_round(Round& round) const {
 }
 
 void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
+    if (!sm.events.empty()) sm.l1.prefetch();
     sm.misses.clear();
     sm.group_misses.clear();
-    sm.l1.wind_clock();
     TensorCounts uncounted{};
+    // For use within a step, and of all SMs, so that they stay in the host's caches.
+    thread_local std::vector<Access> requests;
+    thread_local MergeTable merged;
     for (const std::uint32_t i : sm.events) {
         const Event& event = events[i];
         CtaState& state = sm.slots[event.slot];
@@ -99,17 +100,17 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
         asked = {.sm = event.sm,
                  .begin = static_cast<std::uint32_t>(sm.misses.size()),
                  .groups_begin = static_cast<std::uint32_t>(sm.group_misses.size())};
-        sm.requests.clear();
-        sm.merged.clear();
+        requests.clear();
+        merged.clear();
         sm.misses.begin_event();
         if (event.first) stream_.open(event.cta, state);
         if (event.last)
-            stream_.close(state, sm.requests);
+            stream_.close(state, requests);
         else
-            stream_.step(state, event.step, sm.requests);
-        const Access* const end = sm.requests.data() + sm.requests.size();
-        for (const Access* at = sm.requests.data(); at != end;)
-            at = look_up(sm, at, end, is_counted ? sm.counts : uncounted);
+            stream_.step(state, event.step, requests);
+        const Access* const end = requests.data() + requests.size();
+        for (const Access* at = requests.data(); at != end;)
+            at = look_up(sm, merged, at, end, is_counted ? sm.counts : uncounted);
         asked.end = static_cast<std::uint32_t>(sm.misses.size());
         asked.places_end = sm.misses.places_end();
         asked.groups_end = static_cast<std::uint32_t>(sm.group_misses.size());
@@ -117,7 +118,8 @@ void Hierarchy::run_sm(Sm& sm, std::span<const Event> events, Counted counted) {
 }
 
 // All accesses of one kind, which follow each other, so that the counters stay in registers.
-const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const {
+const Access* Hierarchy::look_up(Sm& sm, MergeTable& merged, const Access* at, const Access* end,
+                                 TensorCounts& counts) const {
     const std::uint64_t kind = at->kind();
     const Action action = at->action();
     Counts& count = counts[tensor_of(at->line())];
@@ -163,9 +165,8 @@ const Access* Hierarchy::look_up(Sm& sm, const Access* at, const Access* end, Te
                  unsigned sectors) { return sm.l1.read(line, hash, sectors, filled); },
              [&](std::uint64_t hash, unsigned sectors) { return sm.l1.read_again(hash, sectors); });
     else if (action == Action::read_step)
-        each([&](std::uint64_t line, std::uint64_t hash,
-                 unsigned sectors) { return sm.merged.add(line, hash, sectors); },
-             [&](std::uint64_t hash, unsigned sectors) { return sm.merged.add(at->line(), hash, sectors); });
+        each([&](std::uint64_t line, std::uint64_t hash, unsigned sectors) { return merged.add(line, hash, sectors); },
+             [&](std::uint64_t hash, unsigned sectors) { return merged.add(at->line(), hash, sectors); });
     else  // Merged reads are all new.
         each([](std::uint64_t, std::uint64_t, unsigned sectors) { return sectors; }, all);
     count.l1_read += asked;
@@ -204,8 +205,10 @@ void Hierarchy::look_up_group(Sm& sm, Access access, Counts& count) const {
         return;
     }
     sm.misses.reserve(lines.size());
+    const L2Slice::Member* const members = members_.data() + stream_.groups().first(group);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        add_if_missing(sm, {lines[i].line, missing[i], Action::read}, lines[i].hash);
+        sm.misses.add_if(missing[i] != 0, members[i].access.with_sectors(missing[i]).sent_by(sm.sender),
+                         members[i].slice);
 }
 
 void Hierarchy::run_slice(unsigned index) {

@@ -44,12 +44,10 @@ private:
     struct Sm {
         explicit Sm(L1Cache cache) : l1(std::move(cache)) {}
         L1Cache l1;
-        MergeTable merged;
         bool has_l1 = true;
         unsigned partition = 0;
         std::uint64_t sender = 0;  // of the event that it is at
         std::vector<CtaState> slots;
-        std::vector<Access> requests;
         // What L2 is asked for: lines, and groups of lines, which every slice has its part of.
         MissList misses;
         std::vector<GroupRead> group_misses;
@@ -72,15 +70,10 @@ private:
         std::vector<GroupRead> groups;
     };
     void run_sm(Sm& sm, std::span<const Event> events, Counted counted);
-    const Access* look_up(Sm& sm, const Access* at, const Access* end, TensorCounts& counts) const;
+    const Access* look_up(Sm& sm, MergeTable& merged, const Access* at, const Access* end, TensorCounts& counts) const;
     void look_up_group(Sm& sm, Access access, Counts& count) const;
     void add_miss(Sm& sm, Access access, std::uint64_t hash) const {
         sm.misses.add(access.sent_by(sm.sender), L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
-    }
-    // The same, unless there is no sector.
-    void add_if_missing(Sm& sm, Access access, std::uint64_t hash) const {
-        sm.misses.add_if(access.sectors() != 0, access.sent_by(sm.sender),
-                         L2Slice::slice_of(access.line(), hash, shape_.ecc_lines));
     }
     void sort_round(Round& round) const;
     void run_slice(unsigned index);
@@ -92,7 +85,8 @@ private:
     GroupSets l1_groups_;  // of every L1
     std::vector<Sm> sms_;
     std::vector<L2Slice> slices_;
-    std::vector<Asked> asked_;  // of this batch's events
+    std::vector<L2Slice::Member> members_;  // of every line of a group
+    std::vector<Asked> asked_;              // of this batch's events
     std::vector<Round> rounds_;
     std::size_t round_count_ = 0;               // that are in use: the others keep their memory
     std::vector<std::uint32_t> steps_of_slot_;  // of every slot of every SM, in the events that are looked at

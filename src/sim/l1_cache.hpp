@@ -1,8 +1,8 @@
-// The L1 of an SM: a sectored, set-associative cache with exact LRU that is only read. Lines that are looked up one by
-// one are in its sets. Groups of lines (line_groups.hpp) are not: how many lines of a group LRU has left in each set is
-// enough to know which will hit, for if one of them is gone, the next touch of the group drives out the others before
-// it comes to them. A touch of a group is a few operations on vectors of such numbers. Invariant: the outcome is that
-// of touching the lines one by one, if no line of a group is ever looked up by itself.
+// The L1 of an SM: a sectored, set-associative cache with exact LRU that is only read. Nothing is ever driven out: a
+// line is here if fewer others of its set than it has ways have been used since. Of lines that are looked up one by
+// one, the last sixteen of each set are known, in order. Of groups of lines (line_groups.hpp) it is known in which
+// order they were touched and how many lines of each are in a set, so a touch is a few sums of vectors. Invariant: the
+// outcome is that of touching the lines one by one, if no line of a group is ever looked up by itself.
 #pragma once
 
 #include <array>
@@ -23,6 +23,7 @@ public:
     static constexpr std::size_t kMostGroup = 256;  // lines
     // As SectorCache has them: at least one set of `ways` lines. `groups` must outlive the cache.
     L1Cache(std::uint64_t lines, unsigned ways, const GroupSets& groups);
+    L1Cache(L1Cache&&) = default;  // a copy would point into the original
 
     // What is missing of a line that is in no group. hash: mixed(line). filled: counts lines that took an empty way.
     [[gnu::always_inline]] unsigned read(std::uint64_t line, std::uint64_t hash, unsigned sectors,
@@ -32,20 +33,29 @@ public:
         const unsigned high = high_of(line);
         for (unsigned same = equal_ways(set.tags, static_cast<std::int32_t>(line)); same != 0; same &= same - 1) {
             const auto way = static_cast<unsigned>(std::countr_zero(same));
-            const unsigned old = set.states[way];
+            unsigned old = set.states[way];
             if ((old & kHigh) != high) continue;
+            if (looks_back_ && !is_here(at, way)) old = high;
             set.states[way] = static_cast<std::uint16_t>(old | sectors);
-            if (grouping_) set.stamps[way] = now_;
-            set.order = with_first(set.order, way);
+            orders_[at] = with_first(orders_[at], way);
             return sectors & ~old;
         }
-        bring_in(at, static_cast<std::int32_t>(line), high | sectors, filled);
+        const auto way = static_cast<unsigned>(orders_[at] >> 4U * (kMostWays - 1));
+        orders_[at] = orders_[at] << 4U | way;
+        set.tags[way] = static_cast<std::int32_t>(line);
+        set.states[way] = static_cast<std::uint16_t>(high | sectors);
+        if (looks_back_) use_now(at, way);
+        if (held_[at] < ways_) {
+            ++held_[at];
+            ++filled;
+        }
         return sectors;
     }
     // The same of the line that was read last.
     [[gnu::always_inline]] unsigned read_again(std::uint64_t hash, unsigned sectors) {
-        Set& set = sets_[set_of(hash)];
-        const unsigned way = set.order & 0xFU, old = set.states[way];
+        const std::size_t at = set_of(hash);
+        Set& set = sets_[at];
+        const unsigned way = orders_[at] & 0xFU, old = set.states[way];
         set.states[way] = static_cast<std::uint16_t>(old | sectors);
         return sectors & ~old;
     }
@@ -54,71 +64,79 @@ public:
     std::uint64_t touch_group(std::size_t group, unsigned sectors, std::uint64_t& filled);
     [[nodiscard]] const std::array<std::uint8_t, kMostGroup>& missing() const { return missing_; }
 
+    // The host fetches all sets, unless kernels load past them.
+    void prefetch() const {
+        if (held_.front() == 0) return;
+        for (const Set& set : sets_) {
+            __builtin_prefetch(&set, 1);
+            __builtin_prefetch(&set.states, 1);
+        }
+    }
+
     void clear();
-    // Must be called now and then, before a thousand million groups have been touched: stamps have 32 bits.
-    void wind_clock(std::uint32_t latest = 1U << 30U);
+    // Makes stamps, which have 16 bits, small again. Touches do so where they must.
+    void wind_clock();
 
 private:
     static constexpr unsigned kHigh = 0x7F00;  // the rest of the line and one, so that no line is that of an empty way
     static constexpr std::uint64_t kOneHigh = std::uint64_t{1} << 32U;
     static unsigned high_of(std::uint64_t line) { return static_cast<unsigned>((line + kOneHigh) >> 24U) & kHigh; }
-    // Lines that were looked up by themselves.
+    // The last lines that were looked up by themselves.
     struct alignas(64) Set {
-        Ways<std::int32_t> tags{};                    // the low half of lines
-        Ways<std::uint16_t> states{};                 // high_of(line) | valid; 0: empty
-        std::uint64_t order = 0xFEDCBA9876543210ULL;  // ways in nibbles, the latest in the lowest one, empty ones last
-        // How many groups had been touched when the line was used last. Not read without groups.
-        alignas(64) Ways<std::uint32_t> stamps{};
+        Ways<std::int32_t> tags{};     // the low half of lines
+        Ways<std::uint16_t> states{};  // high_of(line) | valid; 0: empty
+        // How many groups had been touched when the line was used last. Not read where looks_back_ is false.
+        Ways<std::uint16_t> stamps{};
     };
-    // A group some of whose lines are here, in a list of them in the order in which they were touched last.
-    struct Kept {
-        std::uint32_t stamp = 0;  // now_ when it was touched last; 0: no group
-        std::uint32_t before = 0, after = 0;
-    };
-    // Of a set: no group that was touched before this stamp has lines there. slot: of the one that was, at that time.
-    struct Oldest {
-        std::uint32_t slot = 0, stamp = 0;
-    };
-    // Numbers of lines, one for each set.
+    // Ways in nibbles, the latest in the lowest one, empty ones last.
+    static constexpr std::uint64_t kEmptyOrder = 0xFEDCBA9876543210ULL;
+    // Numbers of lines, or masks of sectors, one for each set.
     using Count = std::uint8_t;
-    enum Numbers : std::size_t { kPresent, kValid, kNumbers = kValid + kSectorsPerLine };
-    Count* numbers(std::size_t slot, std::size_t which) {
-        return numbers_.data() + (slot * kNumbers + which) * padded_;
-    }
+    // When a group was touched last.
+    struct Touch {
+        const Count* lines;  // of the group
+        std::uint32_t group, slot;
+        std::uint16_t stamp;
+    };
+    // By the slot of a touch: which sectors the lines of the group have, and how many lines that are looked up by
+    // themselves were used last after this touch and before the next one.
+    Count* valid(std::uint32_t slot) { return numbers_.data() + slot * 2 * padded_; }
+    Count* alone(std::uint32_t slot) { return valid(slot) + padded_; }
     [[nodiscard]] std::size_t set_of(std::uint64_t hash) const {
         return static_cast<std::size_t>((hash >> 32U) * set_count_ >> 32U);
     }
-    void bring_in(std::size_t at, std::int32_t tag, unsigned state, std::uint64_t& filled);
-    [[nodiscard]] unsigned oldest_way(const Set& set, unsigned alone) const {
-        return static_cast<unsigned>(set.order >> 4U * (alone - 1) & 0xFU);
+    void use_now(std::size_t at, unsigned way) {
+        sets_[at].stamps[way] = now_;
+        Count& used = used_now_[at];
+        used = static_cast<Count>(used + (used != GroupSets::kMostCounted ? 1 : 0));
     }
-    bool evict_of_groups(std::size_t at, const Set& set, unsigned alone);
-    std::uint32_t slot_of(std::size_t group);
-    void forget(std::uint32_t slot);
-    void unlink(std::uint32_t slot);
-    void link_last(std::uint32_t slot);
-    void list_missing(std::size_t group, std::uint32_t slot, unsigned sectors);
-    void evict_from(std::size_t at);
-    void evict_surplus();
-    void forget_empty_groups();
+    // A line that was found by its tag.
+    bool is_here(std::size_t at, unsigned way) {
+        return (sets_[at].stamps[way] == now_ && ways_ == kMostWays) || is_here_still(at, way);
+    }
+    bool is_here_still(std::size_t at, unsigned way);
+    [[nodiscard]] std::size_t last_touch(std::size_t group) const;
+    std::uint32_t free_slot();
+    void forget_old();
+    void touch_now(std::size_t group, std::uint32_t slot);
 
     static constexpr std::uint32_t kNoGroup = ~std::uint32_t{0};
 
     unsigned ways_;
-    bool grouping_;
+    bool looks_back_;  // being one of the last sixteen lines does not tell whether a line is here
     std::uint64_t set_count_;
     std::size_t padded_;
     const GroupSets& groups_;
     std::vector<Set> sets_;
-    std::vector<Count> held_, grouped_;  // of each set: lines, and those of them that are of groups
-    std::vector<Oldest> oldest_;         // of each set
-    // By slot. Slot 0 is both ends of the list and has no lines.
-    std::vector<Kept> kept_;
-    std::vector<std::uint32_t> group_of_;
+    std::vector<std::uint64_t> orders_;  // of each set: apart, so that a set fills two lines of the host's cache
+    std::vector<Count> held_;            // of each set: lines, which fill its ways one after the other
+    std::vector<Touch> touches_;  // in order of time; the first one is the start, until that does not matter any more
+    std::size_t most_touches_ = 0;
+    std::uint16_t now_ = 0;  // groups that were touched
     std::vector<Count> numbers_;
+    Count* used_now_ = nullptr;  // alone() of the last touch
     std::vector<std::uint32_t> free_slots_;
-    std::uint32_t now_ = 0;       // groups that were touched
-    std::vector<Count> surplus_;  // for use within a touch
+    std::vector<Count> none_, sums_, before_;  // no lines; the others for use within a touch
     std::array<std::uint8_t, kMostGroup> missing_{};
 };
 

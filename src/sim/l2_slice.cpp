@@ -4,23 +4,10 @@
 #include <bit>
 
 namespace gambrel::sim_detail {
-L2Slice::L2Slice(const CacheShape& shape, std::size_t groups)
+L2Slice::L2Slice(const CacheShape& shape)
     : halves_(std::max(1U, shape.partitions)), checks_(shape.ecc_lines), partial_writes_(shape.partial_writes) {
     const std::uint64_t lines = std::max<std::uint64_t>(1, shape.l2_lines / kSlices / halves_);
-    for (std::size_t p = 0; p < halves_; ++p) partitions_.emplace_back(lines, shape.l2_ways, groups * halves_);
-}
-
-void L2Slice::add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices) {
-    for (std::size_t home = 0; home < slices.front().halves_; ++home) {
-        for (L2Slice& slice : slices) slice.parts_.push_back({static_cast<std::uint32_t>(slice.lines_.size()), 0});
-        for (const HashedLine& line : lines) {
-            L2Slice& slice = slices[slice_of(line.line, line.hash, ecc_lines)];
-            if (slice.halves_ > 1 && home_of(line.hash) != home) continue;
-            slice.lines_.push_back(line);
-            slice.group_lines_.push_back(slice.partitions_.front().group_line(line.line, line.hash));
-            ++slice.parts_.back().count;
-        }
-    }
+    for (std::size_t p = 0; p < halves_; ++p) partitions_.emplace_back(lines, shape.l2_ways);
 }
 
 void L2Slice::add_checks(std::uint64_t line, bool write, TensorCounts& counts) {
@@ -141,52 +128,75 @@ inline void L2Slice::repeat(Access access, unsigned home, TensorCounts& counts) 
     count.l2_hit += access.count();
 }
 
+// Most lines of groups that L1 lacks are in L2.
+void L2Slice::access_member(Access access, TensorCounts& counts) {
+    const std::size_t part = access.member_part(), number = access.member_number();
+    if (partitions_[access.partition()].hit_line(part, number, access.sectors())) {
+        reads_[access.account()].asked += access.count();
+        return;
+    }
+    const HashedLine& line = lines_[number];
+    const Access read = access.with_line(line.line, Action::read);
+    const Place place = partitions_.front().place_of(line.hash);
+    if (halves_ > 1)
+        access_halves(read, place, home_of(line.hash), counts);
+    else
+        access_l2(0, read, place, counts);
+}
+
 void L2Slice::access(std::span<const Access> accesses) {
-    // So many at a time: the host fetches the sets of all while it looks at the first.
-    constexpr std::size_t kTogether = 16;
+    // The host fetches the set of each so many accesses before it is looked at.
+    constexpr std::size_t kAhead = 16;
     struct Wanted {
         Place place;
         unsigned home;
     };
-    std::array<Wanted, kTogether> wanted;
+    std::array<Wanted, 2 * kAhead> ring;
+    const auto wanted = [&](std::size_t i) -> Wanted& { return ring[i % ring.size()]; };
     const auto each = [&](auto fetch, auto one) {
-        for (std::size_t first = 0; first < accesses.size(); first += kTogether) {
-            const std::span<const Access> some = accesses.subspan(first, std::min(kTogether, accesses.size() - first));
-            for (std::size_t i = 0; i < some.size(); ++i) fetch(some, i);
-            for (std::size_t i = 0; i < some.size(); ++i) one(some, i, counts_[some[i].counted()]);
+        for (std::size_t i = 0; i < std::min(kAhead, accesses.size()); ++i) fetch(i);
+        for (std::size_t i = 0; i < accesses.size(); ++i) {
+            if (i + kAhead < accesses.size()) fetch(i + kAhead);
+            one(accesses[i], i, counts_[accesses[i].counted()]);
         }
     };
     if (halves_ > 1) {
         // CTAs that run side by side want the same, and there are enough of them on GPUs with two partitions.
-        const auto repeats = [](std::span<const Access> some, std::size_t i) {
-            return i > 0 && some[i] == some[i - 1] && !is_store(some[i].action());
+        const auto repeats = [&](std::size_t i) {
+            return i > 0 && accesses[i] == accesses[i - 1] && !is_store(accesses[i].action());
         };
         each(
-            [&](std::span<const Access> some, std::size_t i) {
-                if (repeats(some, i)) {
-                    wanted[i] = wanted[i - 1];
+            [&](std::size_t i) {
+                if (repeats(i)) {
+                    wanted(i) = wanted(i - 1);
                     return;
                 }
-                const std::uint64_t hash = mixed(some[i].line());
-                const Wanted at = wanted[i] = {partitions_.front().place_of(hash), home_of(hash)};
+                const std::uint64_t hash = mixed(accesses[i].line());
+                const Wanted at = wanted(i) = {partitions_.front().place_of(hash), home_of(hash)};
                 partitions_[at.home].prefetch(at.place);
-                if (some[i].partition() != at.home || is_store(some[i].action()))
+                if (accesses[i].partition() != at.home || is_store(accesses[i].action()))
                     partitions_[1 - at.home].prefetch(at.place);
             },
-            [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
-                if (repeats(some, i))
-                    repeat(some[i], wanted[i].home, counts);
+            [&](Access access, std::size_t i, TensorCounts& counts) {
+                if (repeats(i))
+                    repeat(access, wanted(i).home, counts);
+                else if (access.action() == Action::read_member)
+                    access_member(access, counts);
                 else
-                    access_halves(some[i], wanted[i].place, wanted[i].home, counts);
+                    access_halves(access, wanted(i).place, wanted(i).home, counts);
             });
     } else {
         each(
-            [&](std::span<const Access> some, std::size_t i) {
-                wanted[i].place = partitions_.front().place_of(mixed(some[i].line()));
-                partitions_.front().prefetch(wanted[i].place);
+            [&](std::size_t i) {
+                const Place place = partitions_.front().place_of(mixed(accesses[i].line()));
+                wanted(i).place = place;
+                partitions_.front().prefetch(place);
             },
-            [&](std::span<const Access> some, std::size_t i, TensorCounts& counts) {
-                access_l2(0, some[i], wanted[i].place, counts);
+            [&](Access access, std::size_t i, TensorCounts& counts) {
+                if (access.action() == Action::read_member)
+                    access_member(access, counts);
+                else
+                    access_l2(0, access, wanted(i).place, counts);
             });
     }
 }

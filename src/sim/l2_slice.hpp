@@ -35,9 +35,15 @@ public:
         return static_cast<unsigned>((ecc_lines > 0 ? mixed(line / ecc_lines) : hash) % kSlices);
     }
 
-    L2Slice(const CacheShape& shape, std::size_t groups);
-    // Of a group: the lines of each slice go to it. In the order of groups, all of them.
-    static void add_group(std::span<const HashedLine> lines, std::uint64_t ecc_lines, std::span<L2Slice> slices);
+    explicit L2Slice(const CacheShape& shape);
+    // A line of a group: what its slice is asked for.
+    struct Member {
+        Access access;
+        unsigned slice = 0;
+    };
+    // The lines of each slice go to it. Returns all lines of all groups, in their order.
+    static std::vector<Member> share_groups(const LineGroups& groups, std::uint64_t ecc_lines,
+                                            std::span<L2Slice> slices);
 
     // One after the other.
     void access(std::span<const Access> accesses);
@@ -69,6 +75,7 @@ private:
     [[nodiscard]] bool only_counts(std::size_t part, unsigned partition) const {
         return checks_.none() && (halves_ == 1 || part % halves_ == partition);
     }
+    void access_member(Access access, TensorCounts& counts);
     void touch_part(std::size_t part, const GroupRead& read, TensorCounts& counts);
     // The partitions have as many sets each, so that a line has the same place in both.
     using Place = SectorCache::Place;

@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace gambrel::sim_detail {
 
 static_assert(kTensors < 8 && kTensorShift - kLineShift + 3 <= 39, "a set keeps 39 bits of a line and one");
 
-SectorCache::SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups)
+SectorCache::SectorCache(std::uint64_t lines, unsigned ways)
     : ways_(static_cast<unsigned>(std::clamp<std::uint64_t>(ways, 1, std::clamp<std::uint64_t>(lines, 1, kMostWays)))),
       last_shift_(4 * (ways_ - 1)),
       used_(~std::uint64_t{0} >> 4U * (kMostWays - ways_)),
       sets_(std::max<std::uint64_t>(1, lines / ways_)),
-      set_count_(sets_.size()),
-      groups_(groups) {}
+      set_count_(sets_.size()) {}
+
+void SectorCache::set_groups(std::vector<std::uint32_t> first, std::size_t lines) {
+    groups_.resize(first.size());
+    first_lines_ = std::move(first);
+    line_times_.resize(lines);
+}
 
 SectorCache::GroupLine SectorCache::group_line(std::uint64_t line, std::uint64_t hash) const {
     GroupLine made;
@@ -48,7 +54,7 @@ void SectorCache::wind_clock(std::int32_t latest) {
         for (unsigned i = 0; i < ways_; ++i) {
             const unsigned way = ways[i] = static_cast<unsigned>(set.order >> 4U * i & 0xFU);
             if ((set.states[way] & kGrouped) != 0)
-                set.times[way] = std::max(set.times[way], groups_[set.groups[way]].time + set.places[way]);
+                set.times[way] = std::max(set.times[way], use_of(set.groups[way], set.places[way]));
         }
         std::stable_sort(ways.begin(), ways.begin() + ways_,
                          [&](unsigned a, unsigned b) { return set.times[a] > set.times[b]; });
@@ -60,7 +66,10 @@ void SectorCache::wind_clock(std::int32_t latest) {
         }
     }
     // Places in groups add up to 255 to a group's time.
-    for (Group& group : groups_) group.time = -static_cast<std::int32_t>(kMostGroup);
+    for (Group& group : groups_) {
+        group.time = -static_cast<std::int32_t>(kMostGroup);
+        group.scattered = false;
+    }
     clock_ = kMostWays + 1;
 }
 

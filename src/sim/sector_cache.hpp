@@ -4,6 +4,7 @@
 // outcome is that of touching the lines one by one. It counts nothing: callers know whose access it was.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -22,11 +23,12 @@ class SectorCache {
 public:
     static constexpr unsigned kMostWays = 16;
     static constexpr std::size_t kMostGroup = 256;  // lines
-    static constexpr std::size_t kMostGroups = std::size_t{1} << 16U;
     // At least one set of `ways` lines; capacities that are not a multiple are rounded down. `ways` is cut to the lines
-    // and to kMostWays. Groups have the numbers [0, groups) and at most kMostGroup lines each; no line is in two of
-    // them.
-    SectorCache(std::uint64_t lines, unsigned ways, std::size_t groups = 0);
+    // and to kMostWays.
+    SectorCache(std::uint64_t lines, unsigned ways);
+    // Groups of at most kMostGroup lines each; no line is in two of them. The lines of all are numbered: first: that of
+    // the first line of each group.
+    void set_groups(std::vector<std::uint32_t> first, std::size_t lines);
 
     struct Outcome {
         unsigned missing = 0;           // sectors that were not there before
@@ -62,10 +64,7 @@ public:
     }
 
     // The host fetches what a look-up will need.
-    void prefetch(Place place) const {
-        const auto* const set = reinterpret_cast<const char*>(&sets_[place.set]);
-        for (std::size_t at = 0; at < offsetof(Set, groups); at += 64) __builtin_prefetch(set + at, 1);
-    }
+    void prefetch(Place place) const { fetch(sets_[place.set], offsetof(Set, groups)); }
 
     // Touches all `lines` of a group if all of them are there with these sectors: true, or nothing has happened.
     bool hit_group(std::size_t number, unsigned sectors, std::size_t lines) {
@@ -83,6 +82,13 @@ public:
         use(group, lines);
         return true;
     }
+    // Touches one line of a group, of which `line` is the number, if all of them are there with these sectors.
+    bool hit_line(std::size_t group, std::size_t line, unsigned sectors) {
+        if (!groups_[group].whole || (sectors & ~unsigned{groups_[group].every}) != 0) return false;
+        line_times_[line] = ++clock_;
+        groups_[group].scattered = true;
+        return true;
+    }
     // A line of a group, as this cache looks for it.
     class GroupLine {
         friend class SectorCache;
@@ -92,10 +98,7 @@ public:
     [[nodiscard]] GroupLine group_line(std::uint64_t line, std::uint64_t hash) const;
     // The host fetches what touching these lines will need.
     void prefetch(std::span<const GroupLine> lines) const {
-        for (const GroupLine& line : lines) {
-            const auto* const set = reinterpret_cast<const char*>(&sets_[line.place_ >> 7U]);
-            for (std::size_t at = 0; at < sizeof(Set); at += 64) __builtin_prefetch(set + at, 1);
-        }
+        for (const GroupLine& line : lines) fetch(sets_[line.place_ >> 7U], sizeof(Set));
     }
     // Touches the lines of a group one by one, f(place in the group, outcome) after each.
     template <class F>
@@ -134,6 +137,7 @@ public:
         clock_ += static_cast<std::int32_t>(lines.size());
         Group& group = groups_[number];
         group.time = start;
+        group.scattered = false;
         group.every = static_cast<std::uint8_t>(every);
         group.some = static_cast<std::uint8_t>(some & kAllSectors);
     }
@@ -178,15 +182,21 @@ private:
         alignas(64) Ways<std::uint16_t> groups{};
         Ways<std::uint8_t> places{};  // in the group
     };
+    static void fetch(const Set& set, std::size_t bytes) {
+        const auto* const from = reinterpret_cast<const char*>(&set);
+        for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at, 1);
+    }
     // All lines of it that are in the cache were used at `time` and their place in it, or later, and have the sectors
     // of `every`, or more.
     struct Group {
         std::int32_t time = 0;
         std::uint8_t every = 0, some = 0;  // sectors that every line has, that some line has
         bool whole = false;                // all lines are in the cache
+        bool scattered = false;            // some were touched one by one since, at their line_times_
     };
     void use(Group& group, std::size_t lines) {
         group.time = clock_ + 1;
+        group.scattered = false;
         clock_ += static_cast<std::int32_t>(lines);
     }
     static std::uint64_t line_of(unsigned state, std::int32_t tag) {
@@ -204,13 +214,6 @@ private:
     static unsigned find(const Set& set, std::uint64_t line) {
         return find(set, static_cast<std::int32_t>(line), high_of(line));
     }
-    // Moves the last way in order to where its group was used.
-    void postpone(Set& set, unsigned way, std::int32_t time) const {
-        set.times[way] = time;
-        const std::uint64_t before = ~(~std::uint64_t{0} << 4U * later_ways(set.times, time));
-        const std::uint64_t after = used_ & ~(before << 4U | 0xFU);
-        set.order = (set.order & (before | ~used_)) | (set.order << 4U & after) | (before + 1) * way;
-    }
     // What its group knows of a line that is about to be touched by itself.
     void look_closer(Set& set, unsigned way, unsigned sectors) {
         Group& group = groups_[set.groups[way]];
@@ -226,14 +229,19 @@ private:
         for (;;) {
             const auto way = static_cast<unsigned>(set.order >> last_shift_ & 0xFU);
             if ((set.states[way] & kGrouped) == 0) return way;
-            Group& group = groups_[set.groups[way]];
-            const std::int32_t used = group.time + set.places[way];
+            const std::int32_t used = use_of(set.groups[way], set.places[way]);
             if (used <= set.times[way]) {
-                group.whole = false;
+                groups_[set.groups[way]].whole = false;
                 return way;
             }
-            postpone(set, way, used);
+            set.order = with_last_at(set.order, used_, later_ways(set.times, used), way);
+            set.times[way] = used;
         }
+    }
+    // When a line was used last, as its group knows.
+    [[nodiscard]] std::int32_t use_of(std::size_t group, unsigned place) const {
+        const std::int32_t together = groups_[group].time + static_cast<std::int32_t>(place);
+        return groups_[group].scattered ? std::max(together, line_times_[first_lines_[group] + place]) : together;
     }
     // Of a line that was driven out: it was dirty, or there was none.
     static bool is_notable(unsigned state) { return (((state - 1) | state) & kDirty) != 0; }
@@ -283,6 +291,8 @@ private:
     std::vector<Set> sets_;
     std::uint64_t set_count_;  // a vector divides to know its size
     std::vector<Group> groups_;
+    std::vector<std::uint32_t> first_lines_;  // of groups: their numbers
+    std::vector<std::int32_t> line_times_;    // of lines of groups: when one was touched that needed no look at its set
 };
 
 }  // namespace gambrel::sim_detail

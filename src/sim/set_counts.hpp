@@ -1,5 +1,5 @@
-// Numbers of lines up to 255, one for each set of a cache, sixteen at a time: what SSE2 does in one instruction, and
-// compilers seldom make of a loop over bytes, which may overlap with anything.
+// Numbers of lines up to 255, or masks, one for each set of a cache, sixteen at a time: what SSE2 does in one
+// instruction, and compilers seldom make of a loop over bytes, which may overlap with anything.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,22 @@ namespace gambrel::sim_detail {
 class SetCounts {
 public:
     static constexpr std::size_t kSize = 16;
-    [[nodiscard]] bool any() const { return nonzero() != 0; }
 #if defined(__SSE2__)
     static SetCounts at(const std::uint8_t* from) {
         return SetCounts(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
     }
     static SetCounts all(unsigned number) { return SetCounts(_mm_set1_epi8(static_cast<char>(number))); }
     void store(std::uint8_t* to) const { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes_); }
-    friend SetCounts operator+(SetCounts a, SetCounts b) { return SetCounts(_mm_add_epi8(a.bytes_, b.bytes_)); }
+    // At most 255.
+    friend SetCounts operator+(SetCounts a, SetCounts b) { return SetCounts(_mm_adds_epu8(a.bytes_, b.bytes_)); }
     // At least zero.
     friend SetCounts operator-(SetCounts a, SetCounts b) { return SetCounts(_mm_subs_epu8(a.bytes_, b.bytes_)); }
     friend SetCounts min(SetCounts a, SetCounts b) { return SetCounts(_mm_min_epu8(a.bytes_, b.bytes_)); }
-    // Those of a, and zero where b has another number.
-    friend SetCounts where_equal(SetCounts a, SetCounts b) {
-        return SetCounts(_mm_and_si128(a.bytes_, _mm_cmpeq_epi8(a.bytes_, b.bytes_)));
-    }
-    // As a mask: which are not zero.
-    [[nodiscard]] unsigned nonzero() const {
-        return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes_, _mm_setzero_si128()))) ^ 0xFFFFU;
-    }
+    friend SetCounts operator&(SetCounts a, SetCounts b) { return SetCounts(_mm_and_si128(a.bytes_, b.bytes_)); }
+    friend SetCounts operator|(SetCounts a, SetCounts b) { return SetCounts(_mm_or_si128(a.bytes_, b.bytes_)); }
+    // All bits of the sets where they are equal.
+    friend SetCounts equal(SetCounts a, SetCounts b) { return SetCounts(_mm_cmpeq_epi8(a.bytes_, b.bytes_)); }
+    [[nodiscard]] bool any() const { return _mm_movemask_epi8(_mm_cmpeq_epi8(bytes_, _mm_setzero_si128())) != 0xFFFF; }
     [[nodiscard]] unsigned sum() const {
         const __m128i halves = _mm_sad_epu8(bytes_, _mm_setzero_si128());
         return static_cast<unsigned>(_mm_cvtsi128_si32(halves) + _mm_extract_epi16(halves, 4));
@@ -56,8 +53,9 @@ private:
         return made;
     }
     void store(std::uint8_t* to) const { std::memcpy(to, bytes_.data(), kSize); }
+    // At most 255.
     friend SetCounts operator+(SetCounts a, SetCounts b) {
-        return each(a, b, [](unsigned x, unsigned y) { return x + y; });
+        return each(a, b, [](unsigned x, unsigned y) { return std::min(x + y, 255U); });
     }
     // At least zero.
     friend SetCounts operator-(SetCounts a, SetCounts b) {
@@ -66,15 +64,18 @@ private:
     friend SetCounts min(SetCounts a, SetCounts b) {
         return each(a, b, [](unsigned x, unsigned y) { return std::min(x, y); });
     }
-    // Those of a, and zero where b has another number.
-    friend SetCounts where_equal(SetCounts a, SetCounts b) {
-        return each(a, b, [](unsigned x, unsigned y) { return x == y ? x : 0; });
+    friend SetCounts operator&(SetCounts a, SetCounts b) {
+        return each(a, b, [](unsigned x, unsigned y) { return x & y; });
     }
-    // As a mask: which are not zero.
-    [[nodiscard]] unsigned nonzero() const {
-        unsigned mask = 0;
-        for (std::size_t i = 0; i < kSize; ++i) mask |= (bytes_[i] != 0 ? 1U : 0U) << i;
-        return mask;
+    friend SetCounts operator|(SetCounts a, SetCounts b) {
+        return each(a, b, [](unsigned x, unsigned y) { return x | y; });
+    }
+    // All bits of the sets where they are equal.
+    friend SetCounts equal(SetCounts a, SetCounts b) {
+        return each(a, b, [](unsigned x, unsigned y) { return x == y ? 255U : 0; });
+    }
+    [[nodiscard]] bool any() const {
+        return std::any_of(bytes_.begin(), bytes_.end(), [](std::uint8_t byte) { return byte != 0; });
     }
     [[nodiscard]] unsigned sum() const {
         unsigned all = 0;

@@ -15,6 +15,12 @@ constexpr std::uint64_t used_after(std::uint64_t order, unsigned way) {
     return (zero & (~zero + 1)) / 8 - 1;
 }
 
+// `way`, the last one of those that `used` masks, becomes older than `newer` others and no more.
+constexpr std::uint64_t with_last_at(std::uint64_t order, std::uint64_t used, unsigned newer, unsigned way) {
+    const std::uint64_t before = ~(~std::uint64_t{0} << 4U * newer), after = used & ~(before << 4U | 0xFU);
+    return (order & (before | ~used)) | (order << 4U & after) | (before + 1) * way;
+}
+
 // `way` is used.
 constexpr std::uint64_t with_first(std::uint64_t order, unsigned way) {
     const std::uint64_t after = used_after(order, way);

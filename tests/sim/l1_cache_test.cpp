@@ -73,7 +73,7 @@ void expect_equal(const Shape& shape) {
     std::mt19937_64 random(5);
     std::uint64_t filled = 0, naive_filled = 0;
     for (int i = 0; i < 6000; ++i) {
-        if (random() % 500 == 0) cache.wind_clock(1);
+        if (random() % 500 == 0) cache.wind_clock();
         if (random() % 2000 == 0) {
             cache.clear();
             naive.clear();
@@ -128,6 +128,18 @@ TEST(L1Cache, mixes_groups_with_lines_that_are_looked_up_by_themselves) {
         for (const std::uint64_t alone : {40U, 400U})
             for (const std::size_t groups : {1U, 2U, 12U})
                 expect_equal({.lines = lines, .ways = ways, .groups = groups, .least = 16, .most = 60, .alone = alone});
+}
+
+TEST(L1Cache, keeps_no_group_after_more_lines_of_a_set_than_a_byte_counts) {
+    const LineGroups groups = made_groups({.lines = 16, .ways = 16, .groups = 1, .least = 16, .most = 16, .alone = 0});
+    const GroupSets sets(groups, 1);
+    L1Cache cache(16, 16, sets);
+    std::uint64_t filled = 0;
+    EXPECT_EQ(cache.touch_group(0, 1, filled), 0U);
+    EXPECT_EQ(cache.touch_group(0, 1, filled), 16U);
+    for (std::uint64_t line = 500'000; line < 500'000 + 256; ++line) cache.read(line, mixed(line), 1, filled);
+    EXPECT_EQ(cache.touch_group(0, 1, filled), 0U);
+    EXPECT_EQ(filled, 16U);
 }
 
 }  // namespace

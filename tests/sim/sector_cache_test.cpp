@@ -137,8 +137,16 @@ TEST(SectorCache, touches_a_group_as_it_touches_its_lines_one_by_one) {
     std::mt19937_64 random(13);
     for (const auto& [lines, ways] : {std::pair{64U, 16U}, {96U, 3U}, {256U, 16U}, {512U, 7U}}) {
         constexpr std::size_t kGroups = 12;
-        SectorCache cache(lines, ways, kGroups);
+        SectorCache cache(lines, ways);
+        std::vector<std::uint32_t> first;
+        std::uint32_t all = 0;
+        for (std::size_t group = 0; group < kGroups; ++group) {
+            first.push_back(all);
+            all += static_cast<std::uint32_t>(lines_of_group(group).size());
+        }
+        cache.set_groups(first, all);
         NaiveCache naive(lines, ways);
+        int hits = 0;
         for (int i = 0; i < 40000; ++i) {
             if (random() % 1000 == 0) cache.wind_clock(1);
             const auto sectors = random() % 2 == 0 ? 1U << random() % 4 : static_cast<unsigned>(random() % 15 + 1);
@@ -151,7 +159,13 @@ TEST(SectorCache, touches_a_group_as_it_touches_its_lines_one_by_one) {
                 continue;
             }
             // A line of a group by itself, or one that is in none.
-            const std::uint64_t line = random() % 4 == 0 ? lines_of_group(group)[1].line : random() % (3 * lines);
+            const bool grouped = random() % 4 == 0;
+            const std::uint64_t line = grouped ? lines_of_group(group)[1].line : random() % (3 * lines);
+            if (grouped && cache.hit_line(group, first[group] + 1, sectors)) {
+                ASSERT_EQ(naive.touch(line, sectors, false).missing, 0U) << "access " << i;
+                ++hits;
+                continue;
+            }
             if (random() % 50 == 0) {
                 cache.invalidate(line, cache.place_of(mixed(line)));
                 naive.invalidate(line);
@@ -161,6 +175,7 @@ TEST(SectorCache, touches_a_group_as_it_touches_its_lines_one_by_one) {
                       naive.touch(line, sectors, false).missing)
                 << "access " << i;
         }
+        EXPECT_GT(hits, 0);
     }
 }
 
