@@ -84,6 +84,7 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
         const double waits = static_cast<double>(m.cta.m) * m.cta.k / m.threads + 1;
         n.unfilled = steps * waits * wait;
         n.filled_later = steps * waits * (wait - later);
+        n.fills_beside = true;
         return;
     }
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;

@@ -106,14 +106,17 @@ TEST(Engines, that_load_offsets_hide_their_stores_and_fused_winograd_does_not) {
     EXPECT_GT(epilogue("a100-sxm4-80gb", "WINOGRAD"), 0.9 * stored);
 }
 
-// Cycles of an element of k on K80, with CTAs of 32 x 32: 211 for one on an SM in 123 of 159 shapes, 343 for the 16 of
-// a wave, and 20 for each of many waves, in which CTAs no longer start, and wait, together.
+// Cycles of an element of k on K80, with CTAs of 32 x 32: 211 for one on an SM in 123 of 159 shapes, and 20 for each of
+// many waves, in which CTAs no longer start, and wait, together.
 TEST(Engines, of_later_waves_fill_each_others_waits_on_k80) {
     const ClockedBoard board{"k80", 562};
     EXPECT_NEAR(board.cycles_of_element(13, 64, 32), 211, 8);
     EXPECT_NEAR(board.cycles_of_element(13 * 16 * 8, 64, 32) / (16 * 8), 20, 2.5);
+    // In the first wave those on other schedulers do so too: 1, 4 and 8 CTAs take 212, 232 and 264 cycles.
+    EXPECT_NEAR(board.cycles_of_element(13 * 4, 64, 32), 232, 0.06 * 232);
+    EXPECT_NEAR(board.cycles_of_element(13 * 8, 64, 32), 264, 0.06 * 264);
     const double first = board.cycles_of_element(13 * 16, 64, 32), both = board.cycles_of_element(13 * 32, 64, 32);
-    EXPECT_NEAR(2 * first - both, 5 * (317 - 156) / 8.0, 1);
+    EXPECT_NEAR(2 * first - both, 0, 1);
 }
 
 // 3 x 3 filters on V100: 106 FLOP a cycle and SM with many CTAs and a long reduction.

@@ -70,6 +70,16 @@ TEST(TwoGpus, differ_by_single_images_that_are_vectors) {
     EXPECT_NEAR(times(kVolta, 1) / times(kVolta, 2), 1, 0.02);
 }
 
+// 784 pixels, 128 filters and 704 channels take 352 us on K80 and 266 on GRID K520: 100 tiles of 32 x 32 there, and 13
+// of 64 x 128 here, which would be one for each of K80's SMs.
+TEST(TwoGpus, differ_by_the_tile_of_engines_that_leaves_no_sm_without_ctas) {
+    const Convolution v = square(4, 704, 14, 128, 1);
+    EXPECT_EQ(mapping_on(kKepler, v, "IMPLICIT_GEMM").cta, (Tile{32, 32, 8}));
+    EXPECT_EQ(mapping_on(kOldKepler, v, "IMPLICIT_GEMM").cta, (Tile{64, 128, 8}));
+    EXPECT_NEAR(kKepler.time(v, "IMPLICIT_GEMM"), 352, 0.13 * 352);
+    EXPECT_NEAR(kOldKepler.time(v, "IMPLICIT_GEMM"), 266, 0.08 * 266);
+}
+
 // Of the same layer 16 images take 3,137 us on K80 and 4,359 on GRID K520, 32 take 4,431 and 6,512.
 TEST(TwoGpus, take_wide_tiles_of_spectra_from_17_images_on_kepler) {
     for (const auto& [gpu, few, many] : {std::tuple(kKepler, 3137., 4431.), std::tuple(kOldKepler, 4359., 6512.)}) {
