@@ -191,8 +191,10 @@ template <class Inputs>
 GAMBREL_INLINED SecondsOf<Inputs> call_time(const LaunchCounts& n, const Inputs& h, const TermsOf<Inputs>& t,
                                             SecondsOf<Inputs> kernel) {
     const auto all = larger(kernel, n.products_in_turn) + beside_time(n, h);
+    const auto apart = h.launch * (n.queued ? kLaunchesOfFilters : 0);
     return n.call + taken(n.offsets, h.clock) +
-           (n.groups > 1 || n.queued ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
+           (n.groups > 1 || n.queued ? n.groups * (apart + larger(all, t[Term::launch] - apart))
+                                     : all + t[Term::launch]);
 }
 
 template <class Inputs>
