@@ -85,7 +85,7 @@ TEST_F(Accuracy, of_the_time_of_cudnns_implicit_gemm) {
     expect_error(rows, ValidatedQuantity::time, 9.1, 800, on_gpu("v100-sxm2-16gb"));
     expect_error(rows, ValidatedQuantity::time, 8.6, 300, on_gpu("titan-v"));
     expect_error(rows, ValidatedQuantity::time, 10.6, 600, on_gpu("t4"));
-    expect_error(rows, ValidatedQuantity::time, 11.0, 400, on_gpu("m60"));  // in wide tiles, one wait a step: 16.7
+    expect_error(rows, ValidatedQuantity::time, 11.0, 400, on_gpu("m60"));   // in wide tiles, one wait a step: 16.7
     expect_error(rows, ValidatedQuantity::time, 11.5, 1100, on_gpu("k80"));  // in wide tiles for few CTAs: 13.4
     expect_error(rows, ValidatedQuantity::time, 7.9, 1200, on_gpu("grid-k520"));  // with other CTAs in the wait: 14.7
 }

@@ -43,8 +43,8 @@ TEST_F(TransformAccuracy, of_the_time_of_fused_winograd) {
 
 // With as much work for a filter as for a tile: 18.9, 16.3, 15.6, 17.9, 20.9 and 27.0 %. With CTA tiles that tiles of
 // images taken in turn share, seven launches for each, and tiles of 32 images on K80: 13.0, 11.8, 15.6, 16.2, 21.3 and
-// 22.7 %; with launches for filters that pass while tiles run 14.0, 11.8, 14.1, 16.4, 9.2 and 21.3 %. The TITAN V of the table
-// has no fixed cost of a CTA.
+// 22.7 %; with launches for filters that pass while tiles run 14.0, 11.8, 14.1, 16.4, 9.2 and 21.3 %. The TITAN V of
+// the table has no fixed cost of a CTA.
 TEST_F(TransformAccuracy, of_the_time_of_tiles_by_fourier) {
     expect_errors(
         "FFT_TILING", 20e-6,
