@@ -27,6 +27,7 @@ struct LaunchCounts {
     Cycles around_loop;                                         // of that, before and after the loop over k
     std::optional<Cycles> unfilled;                             // between them, on architectures where nothing fills it
     Cycles filled_later;                                        // of that, in every wave but the first
+    bool fills_beside = false;  // and in the first by CTAs that stand on other schedulers
     double engine_slots = 0, engine_steps = 0;
     bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
     bool wait_is_shared = false;                        // DRAM answers one CTA while those beside it are busy

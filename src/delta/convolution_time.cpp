@@ -51,7 +51,10 @@ double transformed_numbers(const TiledLaunch& c) {
 Cycles cycles_alone(const TiledLaunch& c) {
     const Architecture& gpu = *c.gpu.architecture;
     const auto of_busiest = [&](double ctas) { return std::ceil(ctas / c.gpu.sms); };
-    if (c.mapping.transform == Transform::fft_tiled) {
+    // FFT has the same products from 32 images on.
+    constexpr double kImages = 32;
+    const bool whole = c.mapping.transform == Transform::fft;
+    if (c.mapping.transform == Transform::fft_tiled || (whole && c.geometry.m >= kImages)) {
         constexpr double kSide = 64, kReal = 3;  // products of one complex number
         const double turns = std::max(1.0, c.geometry.transforms.turns);
         const double tiles = std::ceil(c.geometry.m / kSide) * std::ceil(c.geometry.n / kSide);
@@ -84,6 +87,7 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
         const double waits = static_cast<double>(m.cta.m) * m.cta.k / m.threads + 1;
         n.unfilled = steps * waits * wait;
         n.filled_later = steps * waits * (wait - later);
+        n.fills_beside = true;
         return;
     }
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;

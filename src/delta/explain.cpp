@@ -149,7 +149,14 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
         kernel =
             out.sum("all kernels", "with those that run before and after it", {{"kernel", kernel}, {"others", beside}});
     const Seconds call = call_overhead(c);
-    if (c.layer.groups > 1) {
+    if (queues_tiles(c)) {
+        const double groups = std::max(1.0, c.layer.groups);
+        const Seconds apart = groups * (kLaunchesOfFilters * c.gpu.launch);
+        kernel = out.maximum("tiles", "the host launches the next kernels while those of a tile run",
+                             {{"kernel", kernel}, {"launches", t[Term::launch] - call - apart}});
+        out.sum("time", "launches of the filters' kernels + tiles + call",
+                {{"filters", apart}, {"tiles", kernel}, {"call", call}});
+    } else if (c.layer.groups > 1) {
         kernel = out.maximum("kernels", "each group takes at least a launch",
                              {{"kernel", kernel}, {"launches", t[Term::launch] - call}});
         out.sum("time", "kernels + call", {{"kernels", kernel}, {"call", call}});

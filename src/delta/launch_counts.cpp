@@ -255,7 +255,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
-    n.queued = c.geometry.transforms.turns > 1 && !n.alone;
+    n.queued = queues_tiles(c);
     count_cold_start(c, n);
     n.call = fixed_overhead(c);
     n.offsets = offsets_kernel(c);
@@ -282,6 +282,11 @@ bool queues_copies(const TiledLaunch& c) {
 
 bool kernels_alone(const PreparedLayer& layer) {
     return layer.timing == Timing::kernel || layer.timing == Timing::graph;
+}
+
+bool queues_tiles(const TiledLaunch& c) {
+    const bool several = c.geometry.transforms.turns > 1 || c.layer.groups > 1;
+    return c.mapping.transform == Transform::fft_tiled && several && !kernels_alone(c.layer);
 }
 
 Seconds call_overhead(const TiledLaunch& c) { return fixed_overhead(c) + offsets_kernel(c) / c.gpu.clock; }

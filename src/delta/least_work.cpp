@@ -22,7 +22,7 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
     w.waited = waves * (n.tensor     ? n.barriers
                         : n.unfilled ? *n.unfilled
                                      : n.in_turn) -
-               waves_behind_first(n) * n.filled_later;
+               (n.fills_beside ? waves : waves_behind_first(n)) * n.filled_later;
     w.l1 = n.l1;
     w.l2 = n.l2;
     w.dram = n.dram * of_data;

@@ -69,6 +69,10 @@ CtaWork work_of(const TiledLaunch& c);
 inline double waves_behind_first(const LaunchCounts& n) {
     return std::max(0.0, n.full_waves + (n.gathered > 0 ? 1 : 0) - 1);
 }
+// Of tiles by Fourier transforms that are taken in turn the host launches those that come next while the kernels of a
+// tile run, but nothing runs beside those that transform the filters.
+inline constexpr double kLaunchesOfFilters = 4;
+bool queues_tiles(const TiledLaunch& c);
 // All counts of a launch with that traffic.
 LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 // What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,

@@ -111,6 +111,16 @@ GAMBREL_INLINED SecondsOf<Inputs> dram_time(const LaunchCounts& n, const Inputs&
     return n.dram / data_bandwidth(h);
 }
 
+// What of the waits that only the first wave has passes while other CTAs of the SM are busy. A CTA that has not a warp
+// for every scheduler shares its own with as many of them.
+template <class Inputs>
+GAMBREL_INLINED CyclesOf<Inputs> filled_beside(const LaunchCounts& n, const Inputs& h,
+                                               const BasicCtaWork<NumberOf<Inputs>>& work) {
+    if (!n.fills_beside || n.filled_later <= Cycles{}) return {};
+    const auto others = larger(Cycles{}, work.busy(n.full_waves >= 1 ? n.per_sm : n.gathered) - work.busy(1));
+    return smaller(CyclesOf<Inputs>{n.filled_later}, others * smaller(NumberOf<Inputs>{1}, n.warps / h.schedulers));
+}
+
 // The time of one CTA's SM and of every level, each alone.
 template <class Inputs>
 GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const Inputs& h, TermsOf<Inputs>& t) {
@@ -121,6 +131,7 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const Inputs& h, TermsOf<
     t[Term::shared] = run([&](double ctas) { return work.shared * ctas; });
     t[Term::latency] =
         run([&](double ctas) { return work.of(ctas); }) - taken(waves_behind_first(n) * n.filled_later, h.clock);
+    if (n.fills_beside) t[Term::latency] -= filled_beside(n, h, work) / h.clock;
     t[Term::l1] = n.l1 / h.l1_width_of_all() / h.clock;
     t[Term::l2] = n.l2 / h.l2_bandwidth;
     t[Term::dram] = dram_time(n, h);
@@ -194,8 +205,10 @@ template <class Inputs>
 GAMBREL_INLINED SecondsOf<Inputs> call_time(const LaunchCounts& n, const Inputs& h, const TermsOf<Inputs>& t,
                                             SecondsOf<Inputs> kernel) {
     const auto all = larger(kernel, n.products_in_turn) + beside_time(n, h);
+    const auto apart = h.launch * (n.queued ? kLaunchesOfFilters : 0);
     return n.call + taken(n.offsets, h.clock) +
-           (n.groups > 1 || n.queued ? n.groups * larger(all, t[Term::launch]) : all + t[Term::launch]);
+           (n.groups > 1 || n.queued ? n.groups * (apart + larger(all, t[Term::launch] - apart))
+                                     : all + t[Term::launch]);
 }
 
 template <class Inputs>

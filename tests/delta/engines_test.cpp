@@ -106,14 +106,17 @@ TEST(Engines, that_load_offsets_hide_their_stores_and_fused_winograd_does_not) {
     EXPECT_GT(epilogue("a100-sxm4-80gb", "WINOGRAD"), 0.9 * stored);
 }
 
-// Cycles of an element of k on K80, with CTAs of 32 x 32: 211 for one on an SM in 123 of 159 shapes, 343 for the 16 of
-// a wave, and 20 for each of many waves, in which CTAs no longer start, and wait, together.
+// Cycles of an element of k on K80, with CTAs of 32 x 32: 211 for one on an SM in 123 of 159 shapes, and 20 for each of
+// many waves, in which CTAs no longer start, and wait, together.
 TEST(Engines, of_later_waves_fill_each_others_waits_on_k80) {
     const ClockedBoard board{"k80", 562};
     EXPECT_NEAR(board.cycles_of_element(13, 64, 32), 211, 8);
     EXPECT_NEAR(board.cycles_of_element(13 * 16 * 8, 64, 32) / (16 * 8), 20, 2.5);
+    // In the first wave those on other schedulers do so too: 1, 4 and 8 CTAs take 212, 232 and 264 cycles.
+    EXPECT_NEAR(board.cycles_of_element(13 * 4, 64, 32), 232, 0.06 * 232);
+    EXPECT_NEAR(board.cycles_of_element(13 * 8, 64, 32), 264, 0.06 * 264);
     const double first = board.cycles_of_element(13 * 16, 64, 32), both = board.cycles_of_element(13 * 32, 64, 32);
-    EXPECT_NEAR(2 * first - both, 5 * (317 - 156) / 8.0, 1);
+    EXPECT_NEAR(2 * first - both, 0, 1);
 }
 
 // 3 x 3 filters on V100: 106 FLOP a cycle and SM with many CTAs and a long reduction.
@@ -172,7 +175,8 @@ TEST(Calls, of_a_library_take_little_beside_their_kernels_from_volta_on) {
     EXPECT_NEAR(beside(kClockedV100, "WINOGRAD"), 2 * 5.1 + 5, 0.01);
 }
 
-// Each group is run as a layer of 128 channels and filters.
+// Each group is run as a layer of 128 channels and filters. The four launches for the filters of tiles by Fourier
+// transforms are hidden by nothing.
 TEST(Calls, in_groups_transform_each_group_by_itself) {
     for (const char* algorithm : {"WINOGRAD", "WINOGRAD_NONFUSED", "FFT", "FFT_TILING"}) {
         Convolution v = square(32, 512, 28, 512, 3, 1);
@@ -182,7 +186,8 @@ TEST(Calls, in_groups_transform_each_group_by_itself) {
         EXPECT_EQ(groups.mapping.transform, group.mapping.transform) << algorithm;
         EXPECT_NE(groups.mapping.transform, Transform::none) << algorithm;
         EXPECT_NEAR(groups.traffic.dram.total() / (4 * group.traffic.dram.total()), 1, 1e-9) << algorithm;
-        const Seconds kernels = group.time - group.terms[Term::launch];
+        const bool tiles = groups.mapping.transform == Transform::fft_tiled;
+        const Seconds launches{tiles ? 4 * 5.1e-6 : 0}, kernels = group.time - group.terms[Term::launch] + launches;
         EXPECT_NEAR((groups.time - Seconds{5e-6}) / (4 * kernels), 1, 1e-9) << algorithm;
     }
 }
