@@ -144,6 +144,7 @@ struct BasicTimeTerms {
     using Time = Quantity<0, 0, 1, 0, Number>;
     BasicPerTerm<Number> seconds;  // the time that each would take were it alone
     Time prologue, epilogue;       // not hidden by other CTAs
+    Time staged;                   // of latency: outputs pass shared memory, and nothing is multiplied
     double waves = 0;              // CTAs over those that fit at once
     Number tail = 1;               // time over what an even share of the CTAs would take
     Time operator[](Term t) const { return seconds[t]; }

@@ -79,7 +79,6 @@ struct LeastWork {
     Bytes l1, l2, dram;
     // Hidden by nothing.
     Bytes dram_alone;
-    Bytes dram_exposed;  // the same, but at most as long as the work of an SM or what all of them move
     Cycles waited_alone;
     Seconds alone;
 };

@@ -33,8 +33,7 @@ auto least_time_of(const LeastWork& w, const BasicUnitTimes<Number>& u) {
     const auto sm =
         larger(larger(w.multiplied * u.flop, w.issued * u.slot), larger(w.shared * u.shared, w.waited * u.cycle));
     const auto moved = larger(larger(w.l1 * u.l1, w.l2 * u.l2), w.dram * u.dram);
-    const auto exposed = smaller(w.dram_exposed * u.dram, smaller(sm, moved));
-    return kRounding * (larger(sm, moved) + exposed + (w.dram_alone * u.dram + w.waited_alone * u.cycle + w.alone));
+    return kRounding * (larger(sm, moved) + (w.dram_alone * u.dram + w.waited_alone * u.cycle + w.alone));
 }
 
 }  // namespace gambrel::delta_detail

@@ -27,7 +27,7 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
     w.l2 = n.l2;
     w.dram = n.dram * of_data;
     if (!n.asynchronous) {
-        w.dram_exposed = (n.read / n.k_steps + (n.stores_apart ? Bytes{} : n.stored)) / n.per_sm;
+        w.dram_alone = (n.read / n.k_steps + (n.stores_apart ? Bytes{} : n.stored)) / n.per_sm;
         w.waited_alone = n.rounds * (2 * h.dram_latency + h.l2_latency) / n.per_sm;
     }
     w.dram_alone += n.beside_dram / n.beside_reach * of_data;
@@ -35,7 +35,7 @@ LeastWork least_work(const LaunchCounts& n, const ModelInputs& h) {
     if (n.groups > 1) {
         w.multiplied *= n.groups;
         w.issued *= n.groups;
-        for (Bytes* bytes : {&w.shared, &w.l1, &w.l2, &w.dram, &w.dram_alone, &w.dram_exposed}) *bytes *= n.groups;
+        for (Bytes* bytes : {&w.shared, &w.l1, &w.l2, &w.dram, &w.dram_alone}) *bytes *= n.groups;
         for (Cycles* cycles : {&w.waited, &w.waited_alone}) *cycles *= n.groups;
     } else if (!n.queued) {
         w.alone = n.alone ? n.cold_start : h.launch * n.launches;

@@ -136,7 +136,10 @@ double matrix_waves(const TiledLaunch& c) {
     return charged_waves(static_cast<double>(c.grid.ctas()) / c.gpu.sms, k_of_part(c), overhead);
 }
 
-Seconds beside_matrix_kernel(const TiledLaunch& c) { return c.layer.gemm ? Seconds{} : transform_time(c); }
+Seconds beside_matrix_kernel(const TiledLaunch& c) {
+    const bool alone = c.layer.gemm || c.geometry.transforms.dram.total() <= Bytes{};
+    return alone ? Seconds{} : transform_time(c);
+}
 
 Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     const ModelInputs& h = c.gpu;
@@ -190,6 +193,7 @@ LeastWork matrix_least_work(const TiledLaunch& c, const Traffic& traffic) {
     w.pipe = c.mapping.pipe;
     w.multiplied = of_one_k * k / HeldClock(c, of_one_k * k / matrix_rate(c) / h.clock).brief();
     w.waited = of_one_k * tile_overhead(library, library.full_rate) / library.full_rate;
+    w.l1 = c.layer.l1.total();
     w.l2 = sent_by_l2(c, traffic.l2).total();
     if (!clustered(c)) w.l2 = std::max(w.l2, (c.layer.l1.a + c.layer.l1.b) / library.l2_reuse);
     w.dram = moved_once(c.geometry) * std::max(1.0, 1 / h.gemm_dram);

@@ -24,7 +24,8 @@ PerTerm exposed_time(const TiledLaunch& c, const TimedTraffic& p) {
     around = std::min(around, p.time - exposed[Term::launch]);
     exposed[Term::latency] += std::min(waiting, around);
     exposed[Term::dram] += around - std::min(waiting, around);
-    exposed[by_memory ? memory : busy] += p.time - exposed[Term::launch] - around;
+    if (!by_memory) exposed[Term::shared] += t.staged;
+    exposed[by_memory ? memory : busy] += p.time - exposed[Term::launch] - around - (by_memory ? Seconds{} : t.staged);
     return exposed;
 }
 
@@ -91,6 +92,7 @@ void time_tiled(const TiledLaunch& c, TimedTraffic& p) {
         for (Seconds& seconds : t.seconds) seconds *= groups;
         t.prologue *= groups;
         t.epilogue *= groups;
+        t.staged *= groups;
     }
     t[Term::launch] += call_overhead(c);
     TimeTerms named = t;

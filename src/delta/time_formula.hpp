@@ -96,6 +96,7 @@ GAMBREL_INLINED void hold_clock(const LaunchCounts& n, const Inputs& h, TermsOf<
     t[Term::issue] *= slower;
     t[Term::shared] *= slower;
     t[Term::latency] *= slower;
+    t.staged *= slower;
 }
 
 // What the chain of sums takes beyond the rounds is not hidden.
@@ -132,6 +133,7 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const Inputs& h, TermsOf<
     t[Term::latency] =
         run([&](double ctas) { return work.of(ctas); }) - taken(waves_behind_first(n) * n.filled_later, h.clock);
     if (n.fills_beside) t[Term::latency] -= filled_beside(n, h, work) / h.clock;
+    if (n.staged > Bytes{}) t.staged = run([&](double ctas) { return ctas * n.staged / h.shared_width; });
     t[Term::l1] = n.l1 / h.l1_width_of_all() / h.clock;
     t[Term::l2] = n.l2 / h.l2_bandwidth;
     t[Term::dram] = dram_time(n, h);
@@ -157,18 +159,6 @@ GAMBREL_INLINED SecondsOf<Inputs> stores_beside(const LaunchCounts& n, const Inp
     return larger(Seconds{}, stored - larger(Seconds{}, memory - busy));
 }
 
-// First tiles and outputs are a part of what the memory moves: a kernel that overlaps nothing takes the time of its
-// multiplications and then that of all its bytes.
-template <class Inputs>
-GAMBREL_INLINED void limit_exposed(const LaunchCounts& n, const Inputs& h, SecondsOf<Inputs> shorter,
-                                   TermsOf<Inputs>& t) {
-    const auto around = t.prologue + t.epilogue;
-    const auto most = shorter + n.rounds * (2 * h.dram_latency + h.l2_latency) / h.clock / n.per_sm;
-    const auto share = select(around > most, most / around, NumberOf<Inputs>{1});
-    t.prologue *= share;
-    t.epilogue *= share;
-}
-
 // The main kernel by itself.
 template <class Inputs>
 GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Inputs& h, TermsOf<Inputs>& t) {
@@ -176,7 +166,6 @@ GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Input
     t[Term::latency] += sums_in_order(n, h, t[Term::latency]);
     const auto busy = t[Term::latency], memory = larger(larger(t[Term::l1], t[Term::l2]), t[Term::dram]);
     if (n.stores_apart) t.epilogue += stores_beside(n, h, busy, memory);
-    if (!n.asynchronous) limit_exposed(n, h, smaller(busy, memory), t);
     const auto around = t.prologue + t.epilogue;
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
     // outputs of one CTA pass under the memory's time for the others; else the memory rests meanwhile.

@@ -14,6 +14,7 @@ void DesignBatch::begin(KnownFits& fits) {
     factors_.clear();
     rates_.clear();
     fits_of_.clear();
+    inputs_.clear();
     ordered_ = false;
 }
 
@@ -25,8 +26,15 @@ bool DesignBatch::add(const Factors& f) {
     factors_.push_back(f);
     rates_.push_back(scaled_rates(hardware_, f));
     fits_of_.push_back(fits);
+    inputs_.emplace_back();
     ordered_ = false;
     return true;
+}
+
+const ModelInputs& DesignBatch::inputs(std::uint32_t design) {
+    auto& known = inputs_[design];
+    if (!known) known = scaled(hardware_, factors_[design]);
+    return *known;
 }
 
 Designs DesignBatch::together(const std::uint32_t* designs, std::size_t count) const {
@@ -98,14 +106,13 @@ void DesignBatch::judge(std::size_t number) {
 void DesignBatch::evaluate(std::size_t number, const Fit& fit, const std::uint32_t* designs, std::size_t count) {
     const Choice& choice = (*choices_)[number];
     const PreparedLayer& layer = choice.candidate->layer;
-    const auto inputs = [&](std::size_t i) { return scaled(hardware_, factors_[designs[i]]); };
     Placements& placements = fits_->placements();
-    if (!placements.known(choice, fit.slot)) placements.place(choice, fit.slot, fit.occupancy, inputs(0));
+    if (!placements.known(choice, fit.slot)) placements.place(choice, fit.slot, fit.occupancy, inputs(designs[0]));
     const Placement::Basis& basis = placements.basis(choice, fit.slot);
     PerDesign found;
     if (!predicted_times(basis, together(designs, count), found))
         for (std::size_t i = 0; i < count; ++i)
-            found[i] = predicted_time(layer, fit.occupancy, inputs(i), basis).value();
+            found[i] = predicted_time(layer, fit.occupancy, inputs(designs[i]), basis).value();
     const auto own = static_cast<std::int64_t>(number);
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t d = designs[i];

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "explore/known_fits.hpp"
@@ -44,6 +45,7 @@ private:
         bool all = false;              // it fits on every design
     };
 
+    const ModelInputs& inputs(std::uint32_t design);
     void put_in_order();
     void put_in_order(std::size_t footprint);
     [[nodiscard]] Designs together(const std::uint32_t* designs, std::size_t count) const;
@@ -61,6 +63,7 @@ private:
     std::vector<Factors> factors_;
     std::vector<DesignRates> rates_;
     std::vector<const Fits*> fits_of_;
+    std::vector<std::optional<ModelInputs>> inputs_;  // of designs that something was computed for by itself
     bool ordered_ = false;
     std::vector<InOrder> in_order_;  // by footprint
     // Of the layer at work.
