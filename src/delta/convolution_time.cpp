@@ -16,20 +16,26 @@ bool finds_operands_in_l2(const TiledLaunch& c) {
 
 double numbers_of_spectrum(const TiledLaunch& c) { return c.geometry.batch / 3; }  // a complex product is three real
 
-// The bytes of cuDNN 7's spectra beyond those of as many passes as the length needs. Products that do not multiply
-// while they load and store take the time of one more pass, and a transposition is one more of each. Filters of more
-// than 32 points a side are only written and read once where eight images or more share them.
+// Spectra of filters, of more than 32 points a side, that eight images or more share.
+constexpr double kShort = 32 * 17, kMiddle = 64 * 33;
+bool shares_filters(const TiledLaunch& c) {
+    constexpr double kShared = 8, kMost = 32;
+    return numbers_of_spectrum(c) > kShort && c.geometry.m >= kShared && c.geometry.m <= kMost;
+}
+
+// By cuDNN 7, from Kepler to Turing.
+bool transforms_whole_images(const TiledLaunch& c) {
+    return c.mapping.transform == Transform::fft && !c.gpu.architecture->matrix_gemm;
+}
+
+// The bytes of cuDNN 7's spectra beyond those of as many passes as the length needs, and beyond filters_otherwise().
+// Products that do not multiply while they load and store take the time of one more pass, and a transposition is one
+// more of each.
 Bytes moved_otherwise(const TiledLaunch& c) {
     const auto& [images, filters, products] = c.geometry.transforms.handed_on;
-    constexpr double kShort = 32 * 17, kMiddle = 64 * 33, kShared = 8, kMost = 32;
-    const FourierKernels& kernels = c.gpu.architecture->fourier;
     const bool overlaps = c.mapping.four_products && c.mapping.cta.m >= 64;
-    const double once_more = kernels.transposes ? 2 : overlaps ? 0 : 1;
-    const double numbers = numbers_of_spectrum(c);
-    const double counted = numbers <= kShort ? 1 : numbers <= kMiddle ? 3 : 5;
-    const bool shared = numbers > kShort && c.geometry.m >= kShared && c.geometry.m <= kMost;
-    const double of_filters = !shared ? once_more : (kernels.rereads_filters ? c.geometry.m : 1) - counted;
-    return once_more * (images + products) + of_filters * filters;
+    const double once_more = c.gpu.architecture->fourier.transposes ? 2 : overlaps ? 0 : 1;
+    return once_more * (images + products + (shares_filters(c) ? Bytes{} : filters));
 }
 
 // Bytes of the sectors that the rows of a spectrum touch, relative to its own. A row of s / 2 + 1 complex numbers
@@ -69,6 +75,14 @@ Cycles cycles_alone(const TiledLaunch& c) {
 }
 
 }  // namespace
+
+// The longer such filters, the more passes are counted for them; they are written and read once, or read by each image.
+Bytes filters_otherwise(const TiledLaunch& c) {
+    if (!transforms_whole_images(c) || !shares_filters(c)) return {};
+    const double counted = numbers_of_spectrum(c) <= kMiddle ? 3 : 5;
+    const double read = c.gpu.architecture->fourier.rereads_filters ? c.geometry.m : 1;
+    return (read - counted) * c.geometry.transforms.handed_on[1];
+}
 
 // With a single stage every step waits for memory.
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
@@ -127,9 +141,9 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const bool whole = c.mapping.transform == Transform::fft, tiled = c.mapping.transform == Transform::fft_tiled;
     const Calibration& fit = *c.gpu.calibration;
     const bool rearranges = c.mapping.transposes || c.mapping.writes_matrix;
-    const bool cudnn7 = whole && !c.gpu.architecture->matrix_gemm;  // seen from Kepler to Turing
+    const bool cudnn7 = transforms_whole_images(c);
     n.beside_dram = more.dram.total();
-    if (cudnn7) n.beside_dram = sectors_of_rows(c) * (n.beside_dram + moved_otherwise(c));
+    if (cudnn7) n.beside_dram = sectors_of_rows(c) * (n.beside_dram + filters_otherwise(c) + moved_otherwise(c));
     n.beside_l2 = more.l2.total();
     n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);

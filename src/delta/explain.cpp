@@ -97,10 +97,12 @@ void rate_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
     // Those of the main kernel, and without what an uneven last wave reads again while DRAM is idle.
     const TransformTraffic& more = c.geometry.transforms;
     const double groups = c.layer.groups;
-    rate("t L1", p.traffic.l1.total() - groups * more.l1.total(), h.l1_width_of_all() * h.clock, p.terms[Term::l1]);
-    rate("t L2", p.traffic.l2.total() - groups * more.l2.total(), h.l2_bandwidth, p.terms[Term::l2]);
+    const Bytes filters = filters_otherwise(c);
+    rate("t L1", p.traffic.l1.total() - groups * (more.l1.total() + filters), h.l1_width_of_all() * h.clock,
+         p.terms[Term::l1]);
+    rate("t L2", p.traffic.l2.total() - groups * (more.l2.total() + filters), h.l2_bandwidth, p.terms[Term::l2]);
     const Bytes even = p.traffic.dram.total() - p.traffic.dram_uneven.total();
-    rate("t DRAM", even - groups * more.dram.total(), h.dram_bandwidth, p.terms[Term::dram]);
+    rate("t DRAM", even - groups * (more.dram.total() + filters), h.dram_bandwidth, p.terms[Term::dram]);
 }
 
 void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {

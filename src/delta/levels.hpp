@@ -80,6 +80,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
+// What kernels beside the main one move of the filters, beyond what the number of their passes says; may be negative.
+Bytes filters_otherwise(const TiledLaunch& c);
 Seconds transform_time(const TiledLaunch& c);        // of the kernels beside the main one
 Seconds beside_matrix_kernel(const TiledLaunch& c);  // the same where that one is timed by matrix_time_of
 // What of the DRAM bandwidth is left to data where check bits that lie in the same memory are read beside them.

@@ -56,6 +56,8 @@ void time_traffic(const PreparedLayer& layer, const Occupancy& occupancy, const 
         dram_traffic(c, p.traffic);
         time_tiled(c, p);
         all_groups(layer.groups, p.traffic);
+        const Bytes filters = layer.groups * filters_otherwise(c);
+        for (OperandTraffic* level : {&p.traffic.l1, &p.traffic.l2, &p.traffic.dram}) level->b += filters;
     }
     add_transforms(layer, p.traffic);
     count_as_profiler(layer, inputs, p.time, p.traffic);

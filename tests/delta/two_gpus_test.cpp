@@ -41,6 +41,20 @@ Mapping mapping_on(const ClockedGpu& gpu, const Convolution& v, const char* algo
     return mapping_for(layer, machine(gpu.id));
 }
 
+// Filters that eight images share are written and read once. Their bytes were those of three passes, whose time at
+// DRAM's full speed was 1.24 times the predicted one on M60.
+TEST(TwoGpus, move_no_more_bytes_by_fourier_than_their_time_has_room_for) {
+    for (const ClockedGpu& gpu : {kVolta, kTitan, kTuring, kMaxwell, kKepler, kOldKepler})
+        for (const std::int64_t images : {1, 4, 8, 16, 32, 64}) {
+            Layer layer = layer_of(square(images, 64, 56, 64, 3, 1));
+            layer.hints.algorithm = "FFT";
+            const Prediction p = gpu.predicted(layer);
+            const Bandwidth dram = model_inputs(machine(gpu.id))->dram_bandwidth;
+            EXPECT_LE(p.traffic.dram.total() / dram, p.time) << gpu.id << ", " << images;
+            EXPECT_GE(p.traffic.l2.total(), p.traffic.dram.total() * (1 - 1e-9)) << gpu.id << ", " << images;
+        }
+}
+
 // 128 x 28 x 28 and 128 filters: 521 us for one image on V100 and 552 for 16. 144 channels and 32 filters, 0.28 of the
 // filters, take 278 us: half of a tile. On T4 32 filters fill one.
 TEST(TwoGpus, multiply_the_spectra_of_few_images_by_other_tiles) {
