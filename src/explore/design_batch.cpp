@@ -14,6 +14,7 @@ void DesignBatch::begin(KnownFits& fits) {
     factors_.clear();
     rates_.clear();
     fits_of_.clear();
+    inputs_of_.clear();
     inputs_.clear();
     ordered_ = false;
 }
@@ -26,15 +27,18 @@ bool DesignBatch::add(const Factors& f) {
     factors_.push_back(f);
     rates_.push_back(scaled_rates(hardware_, f));
     fits_of_.push_back(fits);
-    inputs_.emplace_back();
+    inputs_of_.push_back(0);
     ordered_ = false;
     return true;
 }
 
 const ModelInputs& DesignBatch::inputs(std::uint32_t design) {
-    auto& known = inputs_[design];
-    if (!known) known = scaled(hardware_, factors_[design]);
-    return *known;
+    std::uint32_t& place = inputs_of_[design];
+    if (place == 0) {
+        inputs_.push_back(scaled(hardware_, factors_[design]));
+        place = static_cast<std::uint32_t>(inputs_.size());
+    }
+    return inputs_[place - 1];
 }
 
 Designs DesignBatch::together(const std::uint32_t* designs, std::size_t count) const {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "explore/known_fits.hpp"
@@ -63,7 +62,8 @@ private:
     std::vector<Factors> factors_;
     std::vector<DesignRates> rates_;
     std::vector<const Fits*> fits_of_;
-    std::vector<std::optional<ModelInputs>> inputs_;  // of designs that something was computed for by itself
+    std::vector<std::uint32_t> inputs_of_;  // where in `inputs_` they are, from 1 on; 0: nothing has asked for them
+    std::vector<ModelInputs> inputs_;
     bool ordered_ = false;
     std::vector<InOrder> in_order_;  // by footprint
     // Of the layer at work.
