@@ -116,8 +116,8 @@ void dram_traffic(const TiledLaunch& c, Traffic& traffic);
 double sector_reach(const TiledLaunch& c, const WarpLoad& load);
 // The same of any pieces, for which DRAM opens another of its rows in so many cases of one.
 double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened);
-// What a kernel that a profiler ran with empty caches has written and DRAM has not taken when it ends. Other kernels do
-// not gain this time: each writes back what the one before it left.
+// What of the output is still in L2 when a kernel ends that a profiler ran with empty caches: DRAM needs no time for
+// it. Other kernels do not gain this time: each writes back what the one before it left.
 Bytes left_by_profiled(const PreparedLayer& layer, const ModelInputs& gpu, const Traffic& t);
 // What a profiler's counters of this kernel see that the levels do not, and the other way round.
 void count_as_profiler(const PreparedLayer& layer, const ModelInputs& gpu, Seconds time, Traffic& traffic);

@@ -112,8 +112,8 @@ GAMBREL_INLINED SecondsOf<Inputs> dram_time(const LaunchCounts& n, const Inputs&
     return n.dram / data_bandwidth(h);
 }
 
-// What of the waits that only the first wave has passes while other CTAs of the SM are busy. A CTA that has not a warp
-// for every scheduler shares its own with as many of them.
+// What of the waits that only the first wave has passes while other CTAs of the SM are busy. A CTA with fewer
+// warps than there are schedulers shares its own with as many others.
 template <class Inputs>
 GAMBREL_INLINED CyclesOf<Inputs> filled_beside(const LaunchCounts& n, const Inputs& h,
                                                const BasicCtaWork<NumberOf<Inputs>>& work) {

@@ -31,7 +31,7 @@ void add_predicted_cells(std::string& text, const Figures& f) {
     if (f.time > Seconds{}) to = put_exact(to, f.time.value() * 1e6);
     *to++ = ',';
     text.append(numbers.data(), to);
-    text += f.bound;  // a word of ours, which needs no quotes
+    text += f.bound;  // the name of a term, which needs no quotes
     text += ',';
     add_csv_cell(text, f.reason);
 }
