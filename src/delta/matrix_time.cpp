@@ -53,16 +53,25 @@ Seconds overlapped(Seconds a, Seconds b) {
     return longer * std::cbrt(1 + share * share * share);
 }
 
+// What of L2 moves where it sends so much, and so much comes from DRAM.
+OperandTraffic passed(const OperandTraffic& sent, const OperandTraffic& dram) {
+    return {std::max(sent.a, dram.a), std::max(sent.b, dram.b), sent.c};
+}
+
 // Clusters take from L2 once what their CTAs share. Persistent CTAs walk in an order that keeps operands in L2: what
 // the time leaves no room for was not read again. The same holds for the partial sums of a split product, which a CTA
-// takes up as soon as another has written them.
+// takes up as soon as another has written them. What comes from DRAM passes L2, which has to have the time for it.
 void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
     const Bytes again_a = std::max(Bytes{}, t.dram.a - c.geometry.a.unique);
     const Bytes again_b = std::max(Bytes{}, t.dram.b - c.geometry.b.unique);
     const Bytes partial = std::max(Bytes{}, t.dram.c - c.geometry.output * c.geometry.output_element);
-    const Bytes excess = t.dram.total() - kernel * c.gpu.dram_bandwidth;
-    if (excess <= Bytes{} || again_a + again_b + partial <= Bytes{}) return;
-    const double dropped = std::min(1.0, excess / (again_a + again_b + partial));
+    const auto share = [](Bytes excess, Bytes of) {
+        return excess > Bytes{} && of > Bytes{} ? std::min(1.0, excess / of) : 0.0;
+    };
+    const double by_dram = share(t.dram.total() - kernel * c.gpu.dram_bandwidth, again_a + again_b + partial);
+    const double by_l2 = share(passed(t.l2, t.dram).total() - kernel * c.gpu.l2_bandwidth, again_a + again_b);
+    const double dropped = std::max(by_dram, by_l2);
+    if (dropped <= 0) return;
     t.dram.a -= dropped * again_a;
     t.dram.b -= dropped * again_b;
     t.dram.c -= dropped * partial;
@@ -172,10 +181,11 @@ Seconds matrix_time_of(const TiledLaunch& c, Traffic& traffic, TimeTerms& t) {
     t[Term::l2] = std::max(t[Term::l2], traffic.l2.total() / h.l2_bandwidth);
     t[Term::dram] = std::max(t[Term::dram], once / h.dram_bandwidth);
     t[Term::l1] = c.layer.l1.total() / h.l1_width_of_all() / h.clock;
-    const Seconds kernel = overlapped(std::max({t[Term::latency], t[Term::l1], t[Term::l2]}), t[Term::dram]);
+    const Bytes least = passed(traffic.l2, {g.a.unique, g.b.unique, {}}).total();
+    const Seconds overlapping = overlapped(std::max({t[Term::latency], t[Term::l1], t[Term::l2]}), t[Term::dram]);
+    const Seconds kernel = std::max(overlapping, least / h.l2_bandwidth);
     share_reads(c, kernel, traffic);
-    traffic.l2.a = std::max(traffic.l2.a, traffic.dram.a);  // what comes from DRAM passes L2
-    traffic.l2.b = std::max(traffic.l2.b, traffic.dram.b);
+    traffic.l2 = passed(traffic.l2, traffic.dram);
     return call_overhead(c) + t[Term::launch] + kernel + beside_matrix_kernel(c);
 }
 
