@@ -68,7 +68,11 @@ private:
     }
 
     OperatorKind operator_kind() {
-        if (cell(Column::op).empty()) return columns_.kind_by_default();
+        if (cell(Column::op).empty()) {
+            const OperatorKind kind = columns_.kind_by_default();
+            if (kind == OperatorKind::vector) cells_.fault("op is empty: expected a vector operator, such as softmax");
+            return kind;
+        }
         if (const auto kind = operation().kind) return *kind;
         const std::string op = lower(cell(Column::op));
         std::vector<std::string> known = {"conv", "gemm", "bmm", "linear", "matmul", "attention", "moe"};

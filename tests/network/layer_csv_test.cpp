@@ -59,6 +59,14 @@ TEST(LayerTable, takes_pass_and_timing_from_words_of_published_tables) {
                                             std::pair(Pass::wgrad, Timing::graph), std::pair(Pass::fwd, std::nullopt)));
 }
 
+// Found by layer_csv_fuzz: such a row had neither a layer nor a reason.
+TEST(LayerTable, gives_a_reason_for_a_row_of_vector_operators_without_its_operator) {
+    const LayerTable table = read("op,rows,cols\nsoftmax,4,8\n,4,8\n");
+    ASSERT_THAT(table.rows, SizeIs(2));
+    EXPECT_THAT(table.rows[0].layers, SizeIs(1));
+    EXPECT_THAT(table.rows[1].reason, HasSubstr("op is empty"));
+}
+
 TEST(LayerTable, reads_columns_in_any_order_and_keeps_the_others) {
     const LayerTable table = read(
         "K,R,S,note,N,C,H,W,pad_h,pad,stride_w,dilation,groups,gpu,sm_clock_mhz,precision,pass,algorithm,tile_m\n"
