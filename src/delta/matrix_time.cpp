@@ -60,18 +60,14 @@ OperandTraffic passed(const OperandTraffic& sent, const OperandTraffic& dram) {
 
 // Clusters take from L2 once what their CTAs share. Persistent CTAs walk in an order that keeps operands in L2: what
 // the time leaves no room for was not read again. The same holds for the partial sums of a split product, which a CTA
-// takes up as soon as another has written them. What comes from DRAM passes L2, which has to have the time for it.
+// takes up as soon as another has written them.
 void share_reads(const TiledLaunch& c, Seconds kernel, Traffic& t) {
     const Bytes again_a = std::max(Bytes{}, t.dram.a - c.geometry.a.unique);
     const Bytes again_b = std::max(Bytes{}, t.dram.b - c.geometry.b.unique);
     const Bytes partial = std::max(Bytes{}, t.dram.c - c.geometry.output * c.geometry.output_element);
-    const auto share = [](Bytes excess, Bytes of) {
-        return excess > Bytes{} && of > Bytes{} ? std::min(1.0, excess / of) : 0.0;
-    };
-    const double by_dram = share(t.dram.total() - kernel * c.gpu.dram_bandwidth, again_a + again_b + partial);
-    const double by_l2 = share(passed(t.l2, t.dram).total() - kernel * c.gpu.l2_bandwidth, again_a + again_b);
-    const double dropped = std::max(by_dram, by_l2);
-    if (dropped <= 0) return;
+    const Bytes excess = t.dram.total() - kernel * c.gpu.dram_bandwidth;
+    if (excess <= Bytes{} || again_a + again_b + partial <= Bytes{}) return;
+    const double dropped = std::min(1.0, excess / (again_a + again_b + partial));
     t.dram.a -= dropped * again_a;
     t.dram.b -= dropped * again_b;
     t.dram.c -= dropped * partial;
