@@ -113,10 +113,14 @@ void transformed_operands(const Layer& layer, const Mapping& m, const Grid& grid
     const Bytes tiles{numbers * g.m * g.k * e}, products{numbers * g.m * g.n * e}, transformed{numbers * g.n * g.k * e};
     give(g.a, tiles.value() * columns, tiles);
     give(g.b, transformed.value() * rows, transformed);
-    // Tiles of inputs overlap by the filter's size less one.
+    // Tiles of inputs overlap by the filter's size less one; those of the outputs' gradient lie side by side.
     const double overlap = numbers / static_cast<double>(of.outputs * of.outputs);
-    g.transforms.l1 = g.transforms.l2 = {input * overlap + tiles, filter + transformed, products + once.written};
-    g.transforms.dram = {input + tiles, filter + transformed, products + once.written};
+    const bool gradient = layer.pass == Pass::wgrad;
+    const Bytes first = gradient ? once.output : input * overlap, second = gradient ? once.input * overlap : filter;
+    g.transforms.l1 = g.transforms.l2 = {first + tiles, second + transformed, products + once.written};
+    g.transforms.dram = {gradient ? once.output : input, (gradient ? once.input : filter), products + once.written};
+    g.transforms.dram.a += tiles;
+    g.transforms.dram.b += transformed;
     g.transforms.handed_on = {tiles, transformed, products};
     g.output = products / g.element;
 }

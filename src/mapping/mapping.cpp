@@ -170,16 +170,15 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         return m;
     }
     m.transform = transform_of(layer, asked);
+    const Target gpu(machine, limits);
     if (m.transform != Transform::none) {
-        const Architecture& architecture = architecture_of(machine);
-        name.tile = transformed_tile(layer, m.transform, *kernel_view(layer, m.transform), architecture);
-        m.four_products = multiplies_few_images(layer, m.transform, architecture.fourier);
+        name.tile = transformed_tile(layer, m.transform, *kernel_view(layer, m.transform), gpu);
+        m.four_products = multiplies_few_images(layer, m.transform, gpu.architecture.fourier);
         // Products between Winograd's transforms are GEMMs like any other.
         const bool products = m.transform == Transform::winograd_separate && is_tensor(m.pipe);
         if (products) name.tile.k = 0;
         if (!products) m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
-    const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer, m.transform);
     if (const EngineChoice* engine = engine_for({layer, asked, one_of_groups}, view, gpu.architecture, m)) {
         // The older engines run without Tensor Cores.

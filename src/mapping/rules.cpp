@@ -103,6 +103,7 @@ std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mappi
         const std::int64_t longest = view.k / static_cast<std::int64_t>(calibration().gemm_split_chunk);
         return static_cast<std::int32_t>(std::clamp<std::int64_t>(sms / tiles, 1, std::max<std::int64_t>(1, longest)));
     };
+    if (m.transform != Transform::none && layer.pass == Pass::wgrad) return 1;
     if (const auto* v = std::get_if<Convolution>(&layer.op)) {
         if (layer.pass != Pass::wgrad && static_cast<double>(view.k) < calibration().convolution_split_from) return 1;
         if (layer.pass != Pass::wgrad) return split_of_gemm();

@@ -57,7 +57,7 @@ bool fits(const SmLimits& limits, const Mapping& mapping);
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name);
 // Of a convolution by transforms: the GEMM of the transformed tiles, and the tile of it that a CTA has.
 GemmView transformed_view(const Convolution& convolution, Pass pass, Transform transform);
-Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture);
+Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Target& gpu);
 // By Fourier transforms: whether the library does that, its products and their tile.
 Transform fft_of(const Layer& layer, const AlgorithmName& asked);
 GemmView fft_view(const Convolution& v, Pass pass, Transform transform);

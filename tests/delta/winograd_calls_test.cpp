@@ -44,6 +44,29 @@ TEST(FusedWinograd, loads_the_sectors_of_a_filter_again_for_each_tap_where_l1_ke
     EXPECT_GT(m60.traffic.l2.b, v100.traffic.l2.b + 7 * filters);
 }
 
+// DeepBench, cuDNN 7.6.2: as implicit GEMMs these would take 1.5 to 3 times as long. V100 has 80 SMs for the 36 CTAs of
+// 128 filters, T4 40.
+TEST(SeparateWinograd, takes_as_long_for_filter_gradients_as_deepbench_measured) {
+    struct Row {
+        Convolution layer;
+        double v100, t4;  // us
+    };
+    const Row rows[] = {{square(16, 64, 112, 128, 3, 1), 1928, 5070},
+                        {square(16, 128, 28, 128, 3, 1), 153, 413},
+                        {square(16, 256, 28, 512, 3, 1), 766, 2237},
+                        {square(8, 512, 14, 512, 3, 1), 278, 894}};
+    for (const auto& [v, v100, t4] : rows) {
+        Layer layer = layer_of(v, Pass::wgrad);
+        layer.hints.algorithm = "WINOGRAD_NONFUSED";
+        layer.hints.algorithm_found = true;
+        for (const auto& [gpu, measured] : {std::pair{"v100-sxm2-16gb", v100}, {"t4", t4}}) {
+            const ModelInputs inputs = *model_inputs(machine(gpu));
+            EXPECT_NEAR(predict(layer, machine(gpu), inputs).time.value() * 1e6 / measured, 1, 0.12)
+                << gpu << ' ' << v.h;
+        }
+    }
+}
+
 // conv_traffic_a100: 2 x 128 x 4 x 4 by 128 filters moves 6.54 MB at L1 and 3.61 MB at DRAM. Its 36 products are of 16
 // rows, of which a CTA has 128: with whole tiles there would be 10.7 and 5.6 MB.
 TEST(SeparateWinograd, loads_and_stores_only_what_there_is_of_a_tile) {

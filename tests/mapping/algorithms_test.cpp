@@ -36,9 +36,13 @@ TEST(Algorithms, a_gradient_of_the_input_has_no_forward_engines) {
               (Names{"", "WINOGRAD", "WINOGRAD_NONFUSED"}));
 }
 
-TEST(Algorithms, there_is_no_choice_on_tensor_cores_for_filter_gradients_and_for_groups) {
+TEST(Algorithms, a_gradient_of_filters_has_no_fused_kernel) {
+    EXPECT_EQ(algorithms(layer_of(square(8, 64, 56, 64, 3, 1), Pass::wgrad)), (Names{"", "WINOGRAD_NONFUSED"}));
+    EXPECT_EQ(algorithms(layer_of(square(8, 64, 56, 64, 1), Pass::wgrad)), Names{""});
+}
+
+TEST(Algorithms, there_is_no_choice_on_tensor_cores_and_for_groups) {
     EXPECT_EQ(algorithms(layer_of(square(8, 64, 56, 64, 3, 1), Pass::fwd, Precision::fp16)), Names{""});
-    EXPECT_EQ(algorithms(layer_of(square(8, 64, 56, 64, 3, 1), Pass::wgrad)), Names{""});
     Convolution grouped = square(8, 64, 56, 64, 3, 1);
     grouped.groups = 2;
     EXPECT_EQ(algorithms(layer_of(grouped)), Names{""});

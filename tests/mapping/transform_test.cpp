@@ -21,8 +21,34 @@ TEST(Mapping, winograd_multiplies_16_or_36_numbers_of_a_tile_and_whole_blocks_of
     layer.hints.algorithm = "WINOGRAD_NONFUSED";
     EXPECT_EQ(kernel_view(layer)->batch, 36);
     EXPECT_NEAR(kernel_flop(layer).value() / direct, 36.0 / 144, 1e-9);
-    layer.pass = Pass::wgrad;
+}
+
+// A tile of 4 x 4 gradients gives as many numbers as one of 4 x 4 outputs, and the sum goes over all tiles. There is no
+// fused kernel for it.
+TEST(Mapping, winograd_sums_filter_gradients_over_tiles_of_outputs) {
+    Layer layer = layer_of(square(8, 128, 28, 256, 3, 1), Pass::wgrad);
+    const double direct = kernel_flop(layer).value();
+    layer.hints.algorithm = "WINOGRAD";
     EXPECT_EQ(transform_of(layer), Transform::none);
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    ASSERT_EQ(transform_of(layer), Transform::winograd_separate);
+    const GemmView view = *kernel_view(layer);
+    EXPECT_EQ(view.m, 256);
+    EXPECT_EQ(view.n, 128);
+    EXPECT_EQ(view.k, 8 * 7 * 7);  // images are not filled up to 16
+    EXPECT_EQ(view.batch, 36);
+    EXPECT_NEAR(kernel_flop(layer).value() / direct, 36.0 / 144, 1e-9);
+    EXPECT_EQ(mapping_for(layer, machine("v100-sxm2-16gb")).split_k, 1);
+}
+
+TEST(Mapping, winograd_halves_tiles_of_filter_gradients_that_leave_most_sms_idle) {
+    Layer layer = layer_of(square(8, 128, 28, 128, 3, 1), Pass::wgrad);
+    layer.hints.algorithm = "WINOGRAD_NONFUSED";
+    for (const auto& [gpu, width] : {std::pair{"v100-sxm2-16gb", 64}, {"t4", 128}, {"p100-pcie-16gb", 128}}) {
+        const Mapping m = mapping_for(layer, machine(gpu));  // 36 tiles of 128 x 128
+        EXPECT_EQ(m.cta.m, 128) << gpu;
+        EXPECT_EQ(m.cta.n, width) << gpu;
+    }
 }
 
 // Workspaces of cuDNN 7: 28,311,552 bytes of 256 channels and filters of 14 x 14 with 1, 2, 8 and 16 images. On A100
