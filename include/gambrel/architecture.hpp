@@ -132,8 +132,6 @@ struct MatrixUnits {
     std::vector<Tile> convolution_tiles;  // of forward convolutions; empty: `tiles`
     std::int32_t convolution_channels = 0;
     bool steps_end_with_tap = false;
-    // Tables of this generation's library calls in FP16 that log no clock were timed at the boards' base clock.
-    bool calls_at_base_clock = false;
 };
 
 // A kernel for products whose input has one scale, which splits no reduction, and when its library takes it. The CTAs

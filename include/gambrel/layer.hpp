@@ -176,7 +176,8 @@ struct AllReduce {
 
 // What a measured time of a row is of; it decides what is charged beside the kernels. kernel: no launch, no call.
 // graph: a replayed CUDA graph with warm caches. call: events around a library's call. framework: a framework's call.
-enum class Timing : std::uint8_t { kernel, graph, call, framework };
+// stream: many calls of a library in a row, so that the host is ahead of the GPU.
+enum class Timing : std::uint8_t { kernel, graph, call, framework, stream };
 std::string_view name(Timing timing);
 std::optional<Timing> timing_from(std::string_view text);
 

@@ -214,7 +214,7 @@ Flops fed(const TiledLaunch& c, const LaunchCounts& n) {
 }
 
 Seconds fixed_overhead(const TiledLaunch& c) {
-    if (!c.layer.timing || kernels_alone(c.layer)) return {};
+    if (!c.layer.timing || kernels_alone(c.layer) || *c.layer.timing == Timing::stream) return {};
     if (*c.layer.timing == Timing::call) return c.gpu.architecture->library_call;
     if (!c.layer.gemm) return c.gpu.architecture->convolution_call;
     const Calibration& fit = *c.gpu.calibration;
@@ -224,7 +224,7 @@ Seconds fixed_overhead(const TiledLaunch& c) {
 
 // Of a library's call: once for all groups.
 Cycles offsets_kernel(const TiledLaunch& c) {
-    const bool is_call = c.layer.timing == Timing::call;
+    const bool is_call = c.layer.timing == Timing::call || c.layer.timing == Timing::stream;
     return is_call && c.mapping.computes_offsets ? c.gpu.calibration->offsets_kernel : Cycles{};
 }
 

@@ -31,8 +31,6 @@ void limit_by_power(const Machine& machine, ModelInputs& in) {
     if (power_limited(machine)) in.burst = std::max(1.0, machine.clocks.boost->value / in.clock);
     if (const double energy = in.architecture->flop_energy; energy > 0 && machine.board_power)
         in.fed = FlopRate{machine.board_power->value / (energy * 1e-12)};
-    // By times of T4's convolutions: with its Tensor Cores busy a board that its slot feeds is back at its base clock.
-    if (!gemm && power_limited(machine)) in.matrix_clock = std::min(1.0, machine.clocks.base->value / in.clock);
     if (!gemm || !machine.clocks.boost) return;
     in.matrix_power = matrix_power(machine, *in.architecture);
     if (in.matrix_power.fed <= FlopRate{}) return;

@@ -138,19 +138,6 @@ Errors estimate_detail::not_launchable(const Layer& layer, const Mapping& m, con
                          m.cta.m, m.cta.n, m.cta.k, machine.id, m.threads, m.registers, binary_text(m.shared_memory))}};
 }
 
-namespace {
-
-bool is_fp16_call(const Layer& layer) {
-    return layer.precision == Precision::fp16 && std::holds_alternative<Convolution>(layer.op) &&
-           timing_of(layer.hints) == Timing::call;
-}
-bool calls_at_base_clock(const Machine& machine) {
-    const auto& matrix = architecture_of(machine).matrix;
-    return matrix && matrix->calls_at_base_clock;
-}
-
-}  // namespace
-
 EstimatedMachine::EstimatedMachine(std::size_t n, const Machine& m, const ModelInputs& in)
     : number(n), machine(m), inputs(in) {
     for (std::size_t i = 0; i < kPrecisions; ++i) plain[i] = computes_plainly(machine, static_cast<Precision>(i));
@@ -172,8 +159,7 @@ double Estimate::waves() const {
 
 Result<const Estimator::SharedMachine*> Estimator::machine_for(const Layer& layer) {
     const std::optional<Frequency> clock = layer.hints.sm_clock ? layer.hints.sm_clock : options_.clock;
-    const bool called = is_fp16_call(layer);
-    const double asked = layer.hints.base_clock ? -1 : called ? -2 : 0;
+    const double asked = layer.hints.base_clock ? -1 : 0;
     const double at = clock ? clock->value() : asked;
     for (const KnownMachine& known : known_)
         if (known.clock == at && known.gpu == layer.hints.gpu) return &known.on;
@@ -192,7 +178,7 @@ Result<const Estimator::SharedMachine*> Estimator::machine_for(const Layer& laye
         }
     }
     const auto& base = machine->clocks.base;
-    const bool at_base = !clock && base && (layer.hints.base_clock || (called && calls_at_base_clock(*machine)));
+    const bool at_base = !clock && base && layer.hints.base_clock;
     const auto inputs = model_inputs(*machine, at_base ? std::optional<Frequency>(base->value) : clock, options_.roofs);
     if (!inputs) return tl::unexpected(inputs.error());
     if (known_.size() < kMostKnown) known_.emplace_back();
@@ -211,8 +197,8 @@ Errors Estimator::note_of(const Layer& layer, const EstimatedMachine& on, std::s
         note = std::move(pipe->note);
     }
     const auto& base = on.machine.clocks.base;
-    if (is_fp16_call(layer) && calls_at_base_clock(on.machine) && base && !layer.hints.sm_clock && !options_.clock)
-        note += fmt::format("{}at the base clock of {}, as calls of cuDNN 7 in FP16 were timed: --clock gives another",
+    if (layer.hints.base_clock && !layer.hints.profiled && base && !layer.hints.sm_clock && !options_.clock)
+        note += fmt::format("{}at the base clock of {}, at which such rows were timed: --clock gives another",
                             note.empty() ? "" : "; ", to_text(base->value));
     return {};
 }

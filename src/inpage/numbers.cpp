@@ -70,7 +70,7 @@ void fields(Stream& s, Precision& value) {
 }
 template <class Stream>
 void fields(Stream& s, Timing& value) {
-    word(s, value, 4);
+    word(s, value, 5);
 }
 template <class Stream>
 void fields(Stream& s, BiasKernel& value) {

@@ -118,7 +118,6 @@ MatrixUnits matrix_units(Section s) {
     m.convolution_tiles = s.tiles("convolution_tiles", false);
     m.convolution_channels = s.count("convolution_channels", 1, 64, false);
     m.steps_end_with_tap = s.flag("steps_end_with_tap", false);
-    m.calls_at_base_clock = s.flag("calls_at_base_clock", false);
     s.finish();
     return m;
 }

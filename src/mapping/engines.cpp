@@ -72,6 +72,24 @@ Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& 
     return wide ? choice.wide : choice.narrow;
 }
 
+// Seen up to Turing; what cuDNN 8 takes on Ampere and later is not known.
+bool gradient_by_engine(const Layer& layer, Pipe pipe, const Architecture& architecture) {
+    const auto* v = std::get_if<Convolution>(&layer.op);
+    if (!v || is_tensor(pipe) || architecture.matrix_gemm) return false;
+    if (!layer.hints.kernel.empty() || layer.hints.tile_m > 0) return false;
+    // Of an image's own few channels, which no training asks for, the kernel is not known.
+    constexpr std::int64_t kFewChannels = 16;
+    const bool strided = (v->stride_h > 1 || v->stride_w > 1) && v->c / v->groups >= kFewChannels;
+    return layer.pass == Pass::wgrad || (layer.pass == Pass::dgrad && strided);
+}
+
+// By the names wgrad_alg0_engine and dgrad_engine<float, 128, 6, 7, ...> in DeepCAM.
+Tile gradient_engine_tile(const Convolution& v, Pass pass) {
+    if (pass == Pass::dgrad) return {64, 128, 8};
+    const std::int64_t filters = v.k / v.groups;
+    return {64, filters <= 64 ? 32 : filters <= 128 ? 128 : 256, 8};
+}
+
 // More multiply-adds than whole tiles explain are those of borders that were computed apart. A side counts where some
 // output has a tap beyond it.
 std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma) {

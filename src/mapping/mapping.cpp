@@ -189,12 +189,9 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         if (name.precomputed) m.border_sides = borders_apart(*convolution, *engine, view, layer.hints.fma);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
-    // Seen up to Turing; what cuDNN 8 takes on Ampere and later is not known.
-    if (convolution && layer.pass == Pass::wgrad && !is_tensor(m.pipe) && m.transform == Transform::none &&
-        layer.hints.kernel.empty() && layer.hints.tile_m <= 0 && !gpu.architecture.matrix_gemm) {
+    if (m.transform == Transform::none && gradient_by_engine(layer, m.pipe, gpu.architecture)) {
         name.family = KernelName::Family::engine;
-        const std::int64_t filters = convolution->k / convolution->groups;
-        name.tile = {64, filters <= 64 ? 32 : filters <= 128 ? 128 : 256, 8};
+        name.tile = gradient_engine_tile(*convolution, layer.pass);
         m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     m.loads_offsets = name.precomputed;

@@ -74,6 +74,10 @@ struct AskedEngine {
 const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
                                const Mapping& mapping);
 Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu);
+// Whether an engine computes a gradient of which no kernel is named: of the filters, or of the input of a strided
+// layer.
+bool gradient_by_engine(const Layer& layer, Pipe pipe, const Architecture& architecture);
+Tile gradient_engine_tile(const Convolution& v, Pass pass);
 // Sides of the images whose outputs such an engine computes apart (Mapping::border_sides).
 std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma);
 // Whether cuDNN runs the groups of a convolution one after the other by the row's algorithm, and how many kernels one

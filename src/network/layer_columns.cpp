@@ -27,6 +27,7 @@ constexpr std::array<Spellings, kColumns> kSpellings = {{
     {Column::layout, {"layout", "layout_label"}},
     {Column::algorithm, {"algorithm"}},
     {Column::algorithm_fwd, {"algorithm_fwd"}},
+    {Column::algorithm_trust, {"alg_label_trust"}},
     {Column::kernel, {"kernel", "main_kernel", "kernel_name"}},
     {Column::tile_m, {"tile_m", "tile_a"}},
     {Column::tile_n, {"tile_n", "tile_b"}},

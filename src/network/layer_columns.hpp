@@ -25,6 +25,7 @@ enum class Column : std::uint8_t {
     layout,
     algorithm,
     algorithm_fwd,
+    algorithm_trust,
     kernel,
     tile_m,
     tile_n,
@@ -101,7 +102,7 @@ enum class Column : std::uint8_t {
     mode,
     notes,
 };
-inline constexpr std::size_t kColumns = 85;
+inline constexpr std::size_t kColumns = 86;
 
 // What a row describes, by its `op` or, without one, by the table's columns.
 enum class OperatorKind : std::uint8_t { convolution, gemm, attention, experts, vector, network };

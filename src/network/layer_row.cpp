@@ -15,8 +15,7 @@
 namespace gambrel::network_detail {
 namespace {
 
-// A clock in GHz, kHz or Hz is not one in MHz.
-constexpr int kLeastClock = 10, kMostClock = 10'000;
+constexpr int kLeastClock = 10, kMostClock = 10'000;  // one in GHz, kHz or Hz is not in MHz
 constexpr std::int64_t kLargestTile = 1024, kMostParts = 1 << 20;
 
 struct Passes {
@@ -106,7 +105,18 @@ private:
     void give_pass(Layer& layer, Pass pass) {
         layer.pass = pass;
         layer.bias = layer.bias && pass == Pass::fwd;
-        if (pass == Pass::fwd && layer.hints.algorithm.empty()) copy(Column::algorithm_fwd, layer.hints.algorithm);
+        if (columns_.has(Column::algorithm_fwd) && std::holds_alternative<Convolution>(layer.op)) give_deepbench(layer);
+    }
+
+    // DeepBench lets the library choose, notes its choice for forward passes, in part of another GPU, and times a
+    // stream.
+    void give_deepbench(Layer& layer) {
+        auto& hints = layer.hints;
+        if (!hints.algorithm.empty() || !hints.kernel.empty() || hints.tile_m > 0) return;
+        const bool own = cell(Column::algorithm_trust).empty() || cell(Column::algorithm_trust) == "original";
+        if (layer.pass == Pass::fwd && own) copy(Column::algorithm_fwd, hints.algorithm);
+        if (hints.algorithm.empty()) hints.algorithm = kFastestAlgorithm;
+        if (!hints.timing) hints.timing = Timing::stream;
     }
 
     Passes passes_of() {
@@ -145,6 +155,7 @@ private:
                 hints.math = storage->math;
                 hints.tensor_core = storage->tensor_core;
                 layer.weights = storage->weights;
+                hints.base_clock = storage->base_clock;
             } else {
                 const std::vector<std::string> known = {"fp64", "fp32", "tf32", "fp16", "bf16",
                                                         "fp8",  "int8", "fp4",  "int4"};
@@ -171,7 +182,7 @@ private:
         if (const auto text = cell(Column::timing); !text.empty()) {
             hints.timing = timing_from(text);
             if (!hints.timing)
-                cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call or framework", text));
+                cells_.fault(fmt::format("timing \"{}\": expected kernel, graph, call, framework or stream", text));
         } else if (hints.cold) {
             hints.timing = Timing::kernel;  // a profiler's counters: the kernel ran alone, and its time is its own
         } else if (const auto software = cell(Column::software); !software.empty()) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kPasses = {"fwd", "dgrad", "wgrad"};
 constexpr std::array<std::string_view, kPrecisions> kPrecisionNames = {"fp64", "fp32", "tf32", "fp16", "bf16",
                                                                        "fp8",  "int8", "fp4",  "int4"};
-constexpr std::array<std::string_view, 4> kTimings = {"kernel", "graph", "call", "framework"};
+constexpr std::array<std::string_view, 5> kTimings = {"kernel", "graph", "call", "framework", "stream"};
 constexpr std::array<std::string_view, 3> kPhases = {"prefill", "decode", "train"};
 constexpr std::array<std::string_view, 2> kLayouts = {"nchw", "nhwc"};
 constexpr std::array<std::string_view, kStreamingKinds> kKinds = {
@@ -81,7 +81,7 @@ std::optional<Precision> precision_from(std::string_view text) {
 }
 std::string_view name(Timing timing) { return kTimings[static_cast<std::size_t>(timing)]; }
 std::string_view name(Phase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
-std::optional<Timing> timing_from(std::string_view text) { return lookup<Timing, 4, 0>(text, kTimings, {}); }
+std::optional<Timing> timing_from(std::string_view text) { return lookup<Timing, 5, 0>(text, kTimings, {}); }
 std::optional<Phase> phase_from(std::string_view text) { return lookup<Phase, 3, 0>(text, kPhases, {}); }
 std::optional<Layout> layout_from(std::string_view text) { return lookup<Layout, 2, 0>(text, kLayouts, {}); }
 

@@ -54,6 +54,7 @@ struct Storage {
     std::optional<Precision> math;
     std::optional<bool> tensor_core;
     std::optional<Precision> weights = {};
+    bool base_clock = false;  // of the benchmark that writes it so
 };
 struct Operation {
     std::optional<OperatorKind> kind;  // none: it is not known

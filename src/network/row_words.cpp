@@ -8,7 +8,8 @@ namespace gambrel::network_detail {
 // Spellings that say more than how elements are stored: those of DeepBench, cudnn-benchmark and mixed-precision runs.
 std::optional<Storage> storage_from(std::string_view text) {
     const std::string key = lower(text);
-    if (key == "tensorcorehalf") return Storage{Precision::fp16, {}, true};
+    // Where cudnn-benchmark logs the clock, for FP32, it is the base clock of V100, TITAN V and T4.
+    if (key == "tensorcorehalf") return Storage{Precision::fp16, {}, true, {}, true};
     if (key == "fp16in_fp16mul_fp32acc") return Storage{Precision::fp16, Precision::fp16, {}};
     if (key == "fp16in_fp32math") return Storage{Precision::fp16, Precision::fp32, false};
     if (key == "fp32in_fp16mul_fp32acc") return Storage{Precision::fp32, Precision::fp16, {}};

@@ -148,14 +148,14 @@ TEST(TensorCores, of_cudnn_7_fill_the_step_of_a_tap_up_with_zeros) {
     EXPECT_NEAR(few.time.value(), 172e-6, 0.2 * 172e-6);
 }
 
-// T4: 8.34 ms at 18.5 TFLOP/s; at its sustained clock 22 would be reached.
-TEST(TensorCores, of_a_board_fed_by_its_slot_run_at_the_base_clock) {
+// T4: cudnn-benchmark, which runs at the base clock, took 8.34 ms, 18.5 TFLOP/s. DeepBench took 464 us for 16 x 512 x
+// 14 x 14 by 512 filters, 34 TFLOP/s.
+TEST(TensorCores, of_a_board_fed_by_its_slot_run_at_the_clock_of_everything_else) {
     const Layer layer = by_algorithm(square(512, 512, 8, 512, 3, 1), "IMPLICIT_PRECOMP_GEMM", Precision::fp16);
-    const ModelInputs in = *model_inputs(machine("t4"));
-    EXPECT_NEAR((in.clock * in.matrix_clock).value(), 585e6, 1e6);
-    EXPECT_NEAR(on("t4", layer).time.value(), 8.34e-3, 0.05 * 8.34e-3);
-    // A clock that was given is held.
-    EXPECT_EQ(model_inputs(machine("t4"), Frequency{1e9})->matrix_clock, 1);
+    const ModelInputs base = *model_inputs(machine("t4"), Frequency{585e6});
+    EXPECT_NEAR(predict(layer, machine("t4"), base).time.value(), 8.34e-3, 0.05 * 8.34e-3);
+    EXPECT_GT(model_inputs(machine("t4"))->clock, Frequency{1e9});
+    EXPECT_EQ(model_inputs(machine("t4"))->matrix_clock, 1);
 }
 
 // Of the three launches in DeepCAM's profile in mixed precision, the two that conv_traffic_v100_deepcam leaves out;

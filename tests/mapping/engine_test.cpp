@@ -37,6 +37,20 @@ TEST(Engines, of_an_explicit_matrix_are_64_wide_on_k80) {
     EXPECT_EQ(tile("grid-k520", 16), (Tile{32, 32, 8}));
 }
 
+// DeepCAM names dgrad_engine<float, 128, 6, 7, ...>. In DeepBench 32 channels take as long as 128 would.
+TEST(Engines, compute_gradients_of_strided_layers_by_tiles_of_128_channels) {
+    const auto mapping = [](const char* gpu, const Convolution& v, Pass pass) {
+        return mapping_for(layer_of(v, pass), machine(gpu));
+    };
+    const Mapping strided = mapping(kVolta, square(16, 32, 56, 64, 1, 0, 2), Pass::dgrad);
+    EXPECT_TRUE(strided.engine);
+    EXPECT_EQ(strided.cta, (Tile{64, 128, 8}));
+    EXPECT_FALSE(mapping(kVolta, square(16, 32, 56, 64, 1), Pass::dgrad).engine);
+    EXPECT_FALSE(mapping(kVolta, square(16, 32, 56, 64, 1, 0, 2), Pass::fwd).engine);
+    EXPECT_FALSE(mapping(kVolta, square(16, 3, 56, 64, 1, 0, 2), Pass::dgrad).engine);
+    EXPECT_FALSE(mapping("a100-sxm4-80gb", square(16, 32, 56, 64, 1, 0, 2), Pass::dgrad).engine);
+}
+
 // conv_time_cudnn_fp16tc, T4: 64 filters take 16.0 ms where a quarter of the pixels by 256 filters takes 6.0.
 TEST(Engines, have_wide_tiles_for_fp16_tensors) {
     const auto tile = [](const char* gpu, std::int64_t channels, std::int64_t filters, Precision precision) {

@@ -59,6 +59,22 @@ TEST(LayerTable, takes_pass_and_timing_from_words_of_published_tables) {
                                             std::pair(Pass::wgrad, Timing::graph), std::pair(Pass::fwd, std::nullopt)));
 }
 
+// DeepBench lets the library choose and writes its choice down for forward passes; some sheets copy those of another
+// GPU.
+TEST(LayerTable, leaves_to_the_model_what_deepbench_left_to_the_library) {
+    const LayerTable table = read(
+        "pass,algorithm_fwd,alg_label_trust,N,C,H,W,K,R,S\nfwd,WINOGRAD,original,1,8,8,8,8,3,3\n"
+        "fwd,WINOGRAD,copied,1,8,8,8,8,3,3\nfwd,,,1,8,8,8,8,3,3\nbwd_data,WINOGRAD,original,1,8,8,8,8,3,3\n");
+    std::vector<std::string> found;
+    for (const LayerRow& row : table.rows) {
+        ASSERT_THAT(row.layers, SizeIs(1)) << row.reason;
+        found.push_back(row.layers[0].hints.algorithm);
+        EXPECT_EQ(row.layers[0].hints.timing, Timing::stream);
+    }
+    EXPECT_THAT(found, testing::ElementsAre("WINOGRAD", "FASTEST", "FASTEST", "FASTEST"));
+    EXPECT_TRUE(read("algorithm,N,C,H,W,K,R,S\n,1,8,8,8,8,3,3\n").rows.at(0).layers.at(0).hints.algorithm.empty());
+}
+
 // Found by layer_csv_fuzz: such a row had neither a layer nor a reason.
 TEST(LayerTable, gives_a_reason_for_a_row_of_vector_operators_without_its_operator) {
     const LayerTable table = read("op,rows,cols\nsoftmax,4,8\n,4,8\n");
