@@ -252,6 +252,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.gemm = c.layer.gemm;
     if (n.gemm && n.pipe == Pipe::fp32) n.fed = fed(c, n);
     n.asynchronous = queues_copies(c);
+    n.hides_in_part = hides_in_part(c);
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
@@ -278,6 +279,11 @@ Waves waves_of(const TiledLaunch& c) {
 bool queues_copies(const TiledLaunch& c) {
     const bool product = c.layer.gemm && !is_tensor(c.mapping.pipe);
     return c.mapping.a.asynchronous || (product && copied_past_registers(c));
+}
+
+bool hides_in_part(const TiledLaunch& c) {
+    constexpr std::int32_t kTwoWarps = 64;
+    return c.layer.gemm && !is_tensor(c.mapping.pipe) && !queues_copies(c) && c.mapping.threads <= kTwoWarps;
 }
 
 bool kernels_alone(const PreparedLayer& layer) {

@@ -105,6 +105,8 @@ Waves waves_of(const TiledLaunch& c);
 bool queues_copies(const TiledLaunch& c);
 // Beside the kernels, where a table times whole calls.
 Seconds call_overhead(const TiledLaunch& c);
+// Products by CTAs of two warps: neither multiplications nor memory hides all of the other.
+bool hides_in_part(const TiledLaunch& c);
 // The measured time has no gap between kernels in it.
 bool kernels_alone(const PreparedLayer& layer);
 
