@@ -52,6 +52,23 @@ TEST(SingleSectors, of_one_operand_take_most_of_a_product_of_few_columns) {
     EXPECT_NEAR(v100.time.value(), 2.35e-3, 0.15 * 2.35e-3);
 }
 
+// Of 860 products of 53 rows the operand along k is a fifth of what is read. While DRAM opens rows for it, other banks
+// send the rest: 7.25 ms on P4, where one after the other would take 9.
+TEST(SingleSectors, leave_dram_time_for_what_comes_beside_them) {
+    const Gemm gemm{.m = 53, .n = 212, .k = 886, .batch = 860};
+    const Prediction p = predicted_on("p4", product(gemm, "maxwell_sgemm_128x64_nn"));
+    EXPECT_EQ(p.bound, Term::dram);
+    EXPECT_NEAR(p.time.value(), 7.25e-3, 0.08 * 7.25e-3);
+    const ModelInputs p4 = *model_inputs(machine("p4"));
+    const double bandwidth = 0.8125 * p4.dram_bandwidth.value();  // check bits in the same memory
+    const double moved = p.traffic.dram.total().value() / bandwidth;
+    const double alone = p.traffic.dram.a.value() * (1 + p4.architecture->dram_row_change.value() / 32) / bandwidth;
+    const double together = p.terms[Term::dram].value();
+    EXPECT_GT(together, std::max(moved, alone));
+    const double of_a = p.traffic.dram.a.value() / bandwidth;
+    EXPECT_NEAR(together * together, moved * moved + alone * alone - of_a * of_a, 1e-9 * together * together);
+}
+
 // A row of DRAM holds the pieces of several short rows of the operand, and a kernel whose warps share out the step
 // takes whole lines.
 TEST(SingleSectors, come_the_slower_the_further_the_rows_are_apart_and_the_shorter_the_piece) {
