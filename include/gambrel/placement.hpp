@@ -42,6 +42,7 @@ struct LaunchCounts {
     double parts = 0, together = 0, sum_rounds = 1, sum_share = 1;  // of a split that adds up in order
     // Of the call.
     bool gemm = false, asynchronous = false, alone = false;
+    bool hides_in_part = false;  // multiplications hide memory, and memory them, in part
     double launches = 1, groups = 1;
     bool queued = false;  // so many kernels of one call that the host launches the next ones while they run
     Seconds cold_start, call, products_in_turn;     // the last: the least that so many launches take

@@ -143,9 +143,15 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
                                        {{"memory", memory}, {"latency", latency}});
         kernel = out.maximum("kernel", "the longer", {{"busy and around", busy}, {"memory and latency", queued}});
     } else {
-        const Seconds longer =
-            out.maximum("longer", "of busy and memory", {{"busy", t[Term::latency]}, {"memory", memory}});
-        kernel = out.sum("kernel", "longer + around", {{"longer", longer}, {"around", around}});
+        Seconds longer = out.maximum("longer", "of busy and memory", {{"busy", t[Term::latency]}, {"memory", memory}});
+        if (hides_in_part(c) && longer > Seconds{}) {
+            const double share = std::min(t[Term::latency], memory) / longer;
+            const double overlap = std::cbrt(1 + share * share * share);
+            out.product("longer in part", "longer x overlap, the cube root of 1 + (shorter / longer)^3",
+                        {{"longer", longer}, {"overlap", overlap}}, longer * overlap);
+            longer = overlap * longer;
+        }
+        kernel = out.sum("kernel", "what overlaps + around", {{"overlapping", longer}, {"around", around}});
     }
     if (const Seconds beside = c.layer.groups * transform_time(c); beside > Seconds{})
         kernel =

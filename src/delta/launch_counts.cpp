@@ -182,12 +182,6 @@ Bytes spilled(const TiledLaunch& c) {
     return kMoved * (static_cast<double>(m.spilled) * m.threads * m.cta.k * steps);
 }
 
-// Bytes that DRAM could have moved in the time that it takes for an operand.
-Bytes in_pieces(const TiledLaunch& c, const WarpLoad& load, Bytes read, Bytes unique) {
-    const Bytes slow = c.gpu.architecture->single_sector_drift > 0 ? read : std::min(read, unique);
-    return slow / sector_reach(c, load) + (read - slow);
-}
-
 void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     const Bytes local = spilled(c);
     n.l1 = t.l1.total() + local;
@@ -200,8 +194,11 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     n.stored = t.dram.c - t.filled;
     // What is read before it is written comes sector by sector, and with the check bits that the write needs.
     const Bytes filled = (t.filled + t.completed) * data_share(c.gpu) / reach_of_pieces(c.gpu, Bytes{kSector}, 1);
-    n.dram = in_pieces(c, c.mapping.a, a, c.geometry.a.unique) + in_pieces(c, c.mapping.b, b, c.geometry.b.unique) +
-             n.stored + filled;
+    // Rows are opened in some banks while others send what was asked for before.
+    const Bytes moved = n.read + n.stored + filled;
+    const Bytes opened = bytes_of_openings(c, c.mapping.a, a, c.geometry.a.unique) +
+                         bytes_of_openings(c, c.mapping.b, b, c.geometry.b.unique);
+    n.dram = opened > Bytes{} ? Bytes{std::hypot(moved.value(), opened.value())} : moved;
 }
 
 // In FP32 FLOP of the same energy: what is multiplied, what L2 sends, and what DRAM moves. A row of DRAM that is opened
@@ -252,6 +249,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     n.gemm = c.layer.gemm;
     if (n.gemm && n.pipe == Pipe::fp32) n.fed = fed(c, n);
     n.asynchronous = queues_copies(c);
+    n.hides_in_part = hides_in_part(c);
     n.alone = kernels_alone(c.layer);
     n.launches = c.mapping.launches;
     n.groups = c.layer.groups;
@@ -278,6 +276,11 @@ Waves waves_of(const TiledLaunch& c) {
 bool queues_copies(const TiledLaunch& c) {
     const bool product = c.layer.gemm && !is_tensor(c.mapping.pipe);
     return c.mapping.a.asynchronous || (product && copied_past_registers(c));
+}
+
+bool hides_in_part(const TiledLaunch& c) {
+    constexpr std::int32_t kTwoWarps = 64;
+    return c.layer.gemm && !is_tensor(c.mapping.pipe) && !queues_copies(c) && c.mapping.threads <= kTwoWarps;
 }
 
 bool kernels_alone(const PreparedLayer& layer) {

@@ -105,6 +105,8 @@ Waves waves_of(const TiledLaunch& c);
 bool queues_copies(const TiledLaunch& c);
 // Beside the kernels, where a table times whole calls.
 Seconds call_overhead(const TiledLaunch& c);
+// Products by CTAs of two warps: neither multiplications nor memory hides all of the other.
+bool hides_in_part(const TiledLaunch& c);
 // The measured time has no gap between kernels in it.
 bool kernels_alone(const PreparedLayer& layer);
 
@@ -112,9 +114,10 @@ OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
-// Share of the DRAM bandwidth at which the operand of a product on CUDA cores comes that is asked for sector by sector.
-double sector_reach(const TiledLaunch& c, const WarpLoad& load);
-// The same of any pieces, for which DRAM opens another of its rows in so many cases of one.
+// Bytes that DRAM could have moved in the time in which it opens rows for the operand of a product on CUDA cores that
+// is asked for sector by sector.
+Bytes bytes_of_openings(const TiledLaunch& c, const WarpLoad& load, Bytes read, Bytes unique);
+// Share of the DRAM bandwidth at which pieces arrive for which DRAM opens another of its rows in so many cases of one.
 double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened);
 // What of the output is still in L2 when a kernel ends that a profiler ran with empty caches: DRAM needs no time for
 // it. Other kernels do not gain this time: each writes back what the one before it left.

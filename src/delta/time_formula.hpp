@@ -159,6 +159,15 @@ GAMBREL_INLINED SecondsOf<Inputs> stores_beside(const LaunchCounts& n, const Inp
     return larger(Seconds{}, stored - larger(Seconds{}, memory - busy));
 }
 
+// Multiplications and memory beside each other. CTAs of two warps overlap them as kernels on Tensor Cores do.
+template <class Inputs>
+GAMBREL_INLINED SecondsOf<Inputs> overlapped(const LaunchCounts& n, SecondsOf<Inputs> busy, SecondsOf<Inputs> memory) {
+    const auto longer = larger(busy, memory);
+    if (!n.hides_in_part) return longer;
+    const auto share = smaller(busy, memory) / longer;
+    return longer * power(1 + share * share * share, 1.0 / 3);
+}
+
 // The main kernel by itself.
 template <class Inputs>
 GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Inputs& h, TermsOf<Inputs>& t) {
@@ -170,7 +179,7 @@ GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Input
     // Copies that need no registers are queued while the tile before them is multiplied, so the first tile and the
     // outputs of one CTA pass under the memory's time for the others; else the memory rests meanwhile.
     return n.asynchronous ? larger(busy + around, memory + (h.dram_latency + h.l2_latency) / h.clock)
-                          : larger(busy, memory) + around;
+                          : overlapped<Inputs>(n, busy, memory) + around;
 }
 
 // Transforms fill the multipliers, or where an SM has more of these than its schedulers can issue to, the schedulers.
