@@ -173,10 +173,9 @@ double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened) {
 
 // A k-step takes a short piece of each row of an operand that lies along k, and for each DRAM opens another row of its
 // own; those of several rows of the operand lie in one where these are shorter than it.
-double sector_reach(const TiledLaunch& c, const WarpLoad& load) {
-    if (!along_k(c, load)) return 1;
-    const Bytes pitch = c.geometry.k * c.geometry.element;
-    return reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, pitch / c.gpu.architecture->dram_row));
+double sector_reach(const TiledLaunch& c, const OperandAccess& o) {
+    if (o.pitch <= Bytes{}) return 1;
+    return reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, o.pitch / c.gpu.architecture->dram_row));
 }
 
 void dram_traffic(const TiledLaunch& c, Traffic& traffic) {

@@ -73,6 +73,7 @@ struct AskedEngine {
 };
 const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
                                const Mapping& mapping);
+Layout layout_of_engine(const Layer& layer, const Architecture& architecture);
 Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu);
 // Sides of the images whose outputs such an engine computes apart (Mapping::border_sides).
 std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, const GemmView& view, double fma);

@@ -190,7 +190,9 @@ private:
             if (words.tensor_core) hints.tensor_core = true;
             if (words.nhwc) layer.layout = Layout::nhwc;
         }
-        if (const auto text = cell(Column::layout); !text.empty()) {
+        const auto text = cell(Column::layout);
+        hints.any_layout = text.empty() && layer.layout == Layout::nchw;
+        if (!text.empty()) {
             if (const auto& layout = memo_.layouts.of(text, layout_from))
                 layer.layout = *layout;
             else
