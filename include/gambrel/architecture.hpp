@@ -174,7 +174,10 @@ struct EngineChoice {
 };
 struct EngineKernels {
     EngineChoice implicit{{32, 32, 8}, {64, 128, 8}, 65, 0, 0}, precomputed;
-    EngineChoice implicit_half;  // of FP16 tensors; narrow.m is 0: as `implicit`
+    // Of FP16 tensors by `implicit`. NHWC: from so many filters on, by this tile; else as FP32. NCHW: by a kernel that
+    // multiplies and adds in FP16. m is 0: as FP32.
+    Tile half_wide, half_sums;
+    std::int64_t half_wide_from_filters = 0;
     // GEMM, whose input another kernel has written out as a matrix.
     EngineChoice written_out{{32, 32, 8}, {64, 128, 8}, 65, 0, 0};
     std::int32_t filter_run = 4, store_run = 32;  // elements that one request takes together along k, that a store does

@@ -176,6 +176,8 @@ struct OperandAccess {
     double overfetch_request = 1;  // each request by itself
     double overfetch_step = 1;     // with what one CTA asks for in one k-step merged
     double overfetch_cta = 1;      // with what one CTA asks for in all its steps merged
+    Bytes pitch;       // of a product's operand, or of NHWC pixels on Tensor Cores, along k: from one row to the next
+    double lines = 0;  // that a warp's threads meet where each loads one element from another place; 0: they load runs
     // Where a strided layer skips rows of an image: the bytes of a run of rows that it reads, and from one to the next.
     Bytes run, run_pitch;
 };

@@ -213,6 +213,7 @@ struct Hints {
     bool profiled = false;      // it ran alone after a profiler had emptied all caches, those of instructions too
     bool base_clock = false;    // such a profiler also holds the base clock, unless the row has another
     bool other_layout = false;  // tensors are not stored as matrix kernels read them: the library turns them over
+    bool any_layout = false;    // the row does not say how tensors are stored; Layer::layout is a guess
     BiasKernel bias_kernel = BiasKernel::none;  // of a call whose kernels are looked at together
     bool adds_up_parts = false;                 // a kernel of that call adds up the parts of a split reduction
     // The time includes the kernels that make FP8 or FP4 of a wider input.

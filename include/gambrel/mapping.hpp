@@ -183,6 +183,8 @@ struct Mapping {
     enum class Source : std::uint8_t { row, kernel_name, algorithm, given, rule, search };
     Source source = Source::rule;
     [[nodiscard]] Cluster ctas_together() const { return cluster.value_or(Cluster{}); }
+    // Of an engine that reads NHWC: threads side by side stand at pixels whose channels lie in different lines.
+    [[nodiscard]] bool pixels_apart() const { return engine && layout == Layout::nhwc && a.k_major && a.run() == 1; }
     bool operator==(const Mapping&) const = default;
 };
 

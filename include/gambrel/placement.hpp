@@ -31,7 +31,9 @@ struct LaunchCounts {
     double engine_slots = 0, engine_steps = 0;
     bool waits_for_l2 = false, wait_is_filled = false;  // at every step of an engine
     bool wait_is_shared = false;                        // DRAM answers one CTA while those beside it are busy
+    bool wait_is_beside = false;                        // so it does whatever answers
     bool stores_apart = false;                          // nothing is multiplied while outputs are stored
+    Bytes scattered;  // of shared memory's path, whole lines of loads and stores whose threads meet different ones
     Cycles barriers;
     Bytes shared;
     Bytes staged;  // that pass through shared memory while nothing is multiplied

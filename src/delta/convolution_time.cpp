@@ -84,12 +84,33 @@ Bytes filters_otherwise(const TiledLaunch& c) {
     return (read - counted) * c.geometry.transforms.handed_on[1];
 }
 
+// Where threads load one element each from lines that lie apart, one line after the other passes the path that L1 and
+// shared memory share; so it does where they store outputs of pixels, two filters each.
+void count_scattered(const TiledLaunch& c, double steps, LaunchCounts& n) {
+    if (!c.gpu.architecture->l1_holds_shared_memory) return;
+    constexpr double kThreads = 32, kFilters = 2;
+    constexpr Bytes kLine{128};
+    const Geometry& g = c.geometry;
+    const Mapping& m = c.mapping;
+    const auto lines = [&](const OperandAccess& o, double side, double tile, std::int64_t times) {
+        const double asked = o.elements / (side * g.k * g.batch * static_cast<double>(times));  // in the image
+        return steps * m.cta.k * tile * asked * o.lines / kThreads;
+    };
+    n.scattered = kLine * (lines(g.a, g.m, m.cta.m, c.grid.columns) + lines(g.b, g.n, m.cta.n, c.grid.rows));
+    if (m.pixels_apart()) {
+        const Bytes next_output = g.n * g.batch * g.stored;
+        const double stores = g.output / kFilters / static_cast<double>(c.grid.ctas());
+        n.scattered += kLine * (stores * lines_of_threads(next_output) / kThreads);
+    }
+    n.shared += n.scattered;
+}
+
 // With a single stage every step waits for memory.
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     // Parts of a split add in L2, and stores that scatter are counted as cycles of their CTA.
     const bool scatters = m.explicit_matrix && c.gpu.architecture->scattered_store > Cycles{};
-    n.stores_apart = !m.loads_offsets && m.split_k == 1 && !scatters;
+    n.stores_apart = !m.loads_offsets && m.split_k == 1 && !scatters && !m.pixels_apart();
     if (const Cycles wait = c.gpu.architecture->engine_wait; wait > Cycles{}) {
         const Cycles given = c.gpu.architecture->engine_wait_later, later = given > Cycles{} ? given : wait;
         // Of a matrix that was written out no pixel has to be found, so that all of them come together; by K80's times
@@ -107,9 +128,16 @@ void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n) {
     const double loaded = static_cast<double>(m.cta.m + m.cta.n) * m.cta.k;
     const double own = c.gpu.architecture->engines.load_slots;
     const double slots = steps * loaded * (own > 0 ? own : c.gpu.calibration->engine_load_slots);
-    n.engine_loads = Flops{2 * slots};
-    n.engine_slots = slots / 32;
+    const bool half_sums = m.pipe == Pipe::fp16;
     n.engine_steps = steps;
+    // Two multiplications in FP16 take one slot, but each element is loaded alone.
+    n.engine_loads = Flops{(half_sums ? 4 : 2) * slots};
+    n.engine_slots = slots / 32;
+    if (half_sums) {
+        // A thread waits for its loads in turn, two elements each, while the others of its SM multiply.
+        n.engine_steps *= loaded / m.threads / 2;
+        n.wait_is_beside = true;
+    }
     // Further taps find in L2 what the first one fetched, and further CTAs of an SM what one before them did: cuDNN 7
     // in FP32.
     const bool fetches_once = own <= 0 && c.geometry.element >= Bytes{4};

@@ -175,11 +175,10 @@ double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened) {
 // own; those of several rows of the operand lie in one where these are shorter than it. Rows are opened in some banks
 // while others send what was asked for before: the two times add up as squares do. Alone, the operand arrives at the
 // reach of its pieces.
-Bytes bytes_of_openings(const TiledLaunch& c, const WarpLoad& load, Bytes read, Bytes unique) {
-    if (!along_k(c, load)) return {};
-    const Bytes pitch = c.geometry.k * c.geometry.element;
-    const double reach = reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, pitch / c.gpu.architecture->dram_row));
-    const Bytes slow = c.gpu.architecture->single_sector_drift > 0 ? read : std::min(read, unique);
+Bytes bytes_of_openings(const TiledLaunch& c, const OperandAccess& o, Bytes read) {
+    if (o.pitch <= Bytes{}) return {};
+    const double reach = reach_of_pieces(c.gpu, piece_of(c), std::min(1.0, o.pitch / c.gpu.architecture->dram_row));
+    const Bytes slow = c.gpu.architecture->single_sector_drift > 0 ? read : std::min(read, o.unique);
     return slow * std::sqrt(1 / (reach * reach) - 1);
 }
 

@@ -139,8 +139,8 @@ void time_lines(const TiledLaunch& c, const Prediction& p, Lines& out) {
         const Seconds latency = c.layer.groups * (h.dram_latency + h.l2_latency) / h.clock;
         const Seconds busy =
             out.sum("busy and around", "one after the other", {{"busy", t[Term::latency]}, {"around", around}});
-        const Seconds queued = out.sum("memory and latency", "asynchronous copies hide the rest",
-                                       {{"memory", memory}, {"latency", latency}});
+        const Seconds queued =
+            out.sum("memory and latency", "other copies hide the rest", {{"memory", memory}, {"latency", latency}});
         kernel = out.maximum("kernel", "the longer", {{"busy and around", busy}, {"memory and latency", queued}});
     } else {
         Seconds longer = out.maximum("longer", "of busy and memory", {{"busy", t[Term::latency]}, {"memory", memory}});

@@ -89,6 +89,9 @@ OperandAccess wgrad_input(const SlidingWindow& w, const Mapping& m, double rows,
     // The other threads of a request stand at further columns: taps of one row lie side by side, and a request that
     // begins anywhere among them meets (lanes + taps - 1) / taps rows.
     const double lanes = m.b.lanes, beside = lanes / ((lanes + taps - 1) / taps);
+    // Images that are short enough lie in one line together.
+    const Bytes image{static_cast<double>(w.in_h * w.in_w) * element / static_cast<double>(w.taps_h)};
+    if (run <= 1) o.lines = std::min((lanes + taps - 1) / taps, lines_of_threads(image));
     const double apart = run <= 1 ? kSector / element : bytes(run, 1) / (run * element);
     o.overfetch_request = std::min(apart, bytes(run, beside) / (run * beside * element));
     const double alone = bytes(step, 1) / (step * element), together = bytes(step, taps) / (step * taps * element);
@@ -122,6 +125,7 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
         } else {
             const std::int64_t image = v.p() * v.q();
             g.a = matrix_operand(matrix(gradient, image, image, true, s.tile_m, s.k_step), m.a, e);
+            if (m.a.run() == 1) g.a.lines = lines_of_threads(static_cast<double>(image) * g.element);
             g.b = wgrad_input(w, m, s.rows, e);
             g.taps_h = static_cast<double>(v.r);
             if (v.r > 1)
@@ -133,6 +137,9 @@ void convolution_operands(const Convolution& v, Pass pass, const Mapping& m, con
         const double asked = g.m * g.k * s.columns * valid();
         g.a = matrix_operand(matrix(asked, channels, channels / v.groups, true, s.tile_m, s.k_step), m.a, e);
         if (pass == Pass::fwd) g.a.overfetch_cta *= distinct_pixels(w, s.tile_m);
+        const Bytes pixel = static_cast<double>(channels * (pass == Pass::fwd ? v.stride_w : 1)) * g.element;
+        if (is_tensor(m.pipe) && m.a.k_major) g.a.pitch = pixel;
+        if (m.pixels_apart()) g.a.lines = lines_of_threads(pixel);
     } else if (m.explicit_matrix) {
         const auto rows = static_cast<std::int64_t>(g.m);
         g.a = matrix_operand(matrix(g.m * g.k * s.columns, rows, rows, false, s.tile_m, s.k_step), m.a, e);
@@ -199,6 +206,9 @@ void gemm_operands(const Mapping& m, const Sizes& s, Geometry& g) {
     const double e = g.element.value();
     g.a = matrix_operand(parted(matrix(a, a_pitch, a_pitch, m.a.k_major, s.tile_m, s.k_step), m.a.k_major), m.a, e);
     g.b = matrix_operand(parted(matrix(b, b_pitch, b_pitch, m.b.k_major, s.tile_n, s.k_step), m.b.k_major), m.b, e);
+    if (is_tensor(m.pipe)) return;
+    if (m.a.k_major) g.a.pitch = g.k * g.element;
+    if (m.b.k_major) g.b.pitch = g.k * g.element;
 }
 
 }  // namespace

@@ -18,6 +18,12 @@ inline double sectors(double length, double grain, double offset = 0) {
 // gcd(32, bytes): the largest power of two up to 32 that divides both.
 inline std::int64_t grain_of(std::int64_t bytes) { return (bytes | 32) & -(bytes | 32); }
 
+// Lines in which elements of 32 threads lie that are so far apart.
+inline double lines_of_threads(Bytes apart) {
+    constexpr double kThreads = 32, kLine = 128;
+    return std::min(kThreads, std::ceil(kThreads * apart.value() / kLine));
+}
+
 // cuDNN's direct kernels: no tile is shared, each thread loops over the channels and taps of its output.
 inline bool is_direct(const Mapping& m) { return m.cta.n == 1 && m.cta.k == 1; }
 

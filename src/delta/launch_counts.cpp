@@ -51,12 +51,12 @@ double instructions_of_step(const TiledLaunch& c) {
 double fragments(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
     const Calibration& fit = *c.gpu.calibration;
-    constexpr double kWavefront = 128, kVector = 4;  // bytes; elements of a load
+    constexpr double kWavefront = 128;
+    const double vector = m.engine && m.pipe == Pipe::fp16 ? 8 : 4;  // elements of a load
     const double slices = slices_of(m), warps = m.threads / 32.0;
-    double loads =
-        warps * 2 * std::sqrt(static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads) / kVector / slices;
+    double loads = warps * 2 * std::sqrt(static_cast<double>(m.cta.m) * m.cta.n * slices / m.threads) / vector / slices;
     // Fused: a warp has two of 16 products of 32 tiles and 32 filters, 8 x 4 outputs a thread.
-    if (m.transform == Transform::winograd_fused) loads = warps * 2 * (8 + 4) / kVector;
+    if (m.transform == Transform::winograd_fused) loads = warps * 2 * (8 + 4) / vector;
     const double wavefronts = m.engine ? fit.engine_fragment_wavefronts : fit.fragment_wavefronts;
     return loads * wavefronts * kWavefront / c.geometry.element.value();
 }
@@ -114,6 +114,7 @@ void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) 
     n.tap_offsets = 1 + offsets_of_step(c) / of_step;
     if (slices_of(m) > 1) n.sliced = fit.sliced_step;
     count_instructions(c, steps, n);
+    count_scattered(c, steps, n);
     if (m.engine) count_engine(c, steps, n);
     if (m.transform != Transform::none) count_transform(c, steps, n);
 }
@@ -138,7 +139,7 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
     constexpr double kPatch = 10 * 18 + 32 * 16, kTransformed = 16 * (32 + 32);
     const bool fused = m.transform == Transform::winograd_fused;
     const double of_cta = fused ? kPatch + kTransformed : m.cta.m + m.cta.n;
-    n.shared = steps * of_step * (of_cta + of_warps);
+    n.shared += steps * of_step * (of_cta + of_warps);
 }
 
 // cuDNN's tiled kernels put their outputs in order in shared memory: each is stored and loaded. Counted on A100 as
@@ -196,8 +197,7 @@ void count_bytes(const TiledLaunch& c, const Traffic& t, LaunchCounts& n) {
     const Bytes filled = (t.filled + t.completed) * data_share(c.gpu) / reach_of_pieces(c.gpu, Bytes{kSector}, 1);
     // Rows are opened in some banks while others send what was asked for before.
     const Bytes moved = n.read + n.stored + filled;
-    const Bytes opened = bytes_of_openings(c, c.mapping.a, a, c.geometry.a.unique) +
-                         bytes_of_openings(c, c.mapping.b, b, c.geometry.b.unique);
+    const Bytes opened = bytes_of_openings(c, c.geometry.a, a) + bytes_of_openings(c, c.geometry.b, b);
     n.dram = opened > Bytes{} ? Bytes{std::hypot(moved.value(), opened.value())} : moved;
 }
 
@@ -242,7 +242,8 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     // Where one array is both, what L1 gives and takes passes the same lines. Of cuDNN 7's wide engine the fragments
     // alone are already more than the cycles of its CTAs on T4; those of cuDNN 8 have it in the slots of their loads.
     const bool narrow = c.mapping.cta.n <= 32 && !c.mapping.explicit_matrix;
-    const bool counted = c.mapping.engine && (!narrow || c.gpu.architecture->engines.load_slots > 0);
+    const bool counted =
+        c.mapping.engine && (!narrow || n.scattered > Bytes{} || c.gpu.architecture->engines.load_slots > 0);
     const bool passes = !c.mapping.a.asynchronous && !counted;
     if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
@@ -275,7 +276,10 @@ Waves waves_of(const TiledLaunch& c) {
 
 bool queues_copies(const TiledLaunch& c) {
     const bool product = c.layer.gemm && !is_tensor(c.mapping.pipe);
-    return c.mapping.a.asynchronous || (product && copied_past_registers(c));
+    // Of a convolution on Tensor Cores each SM has a CTA or two, which are at different places: while one stores, the
+    // memory serves those of other SMs.
+    const bool tensor = !c.layer.gemm && is_tensor(c.mapping.pipe) && c.mapping.transform == Transform::none;
+    return c.mapping.a.asynchronous || tensor || (product && copied_past_registers(c));
 }
 
 bool hides_in_part(const TiledLaunch& c) {

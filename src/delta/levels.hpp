@@ -43,6 +43,7 @@ struct BasicCtaWork {
     Work compute, issue, latency, shared;
     Cycles unfilled;    // between instructions, whatever else runs
     Work apart;         // before and after the loop over k, in which a CTA multiplies nothing
+    Work scattered;     // in loads and stores whose threads meet different lines: the multipliers wait
     Cycles fetching;    // what a CTA alone waits for beyond `unfilled`; further ones are busy meanwhile
     Number places = 1;  // a CTA with fewer warps than the SM has schedulers keeps only one in so many of them busy
     // CTAs together on one SM.
@@ -53,7 +54,8 @@ struct BasicCtaWork {
         return together + unfilled + larger(Cycles{}, fetching - larger(Cycles{}, together - busy(1)));
     }
     [[nodiscard]] Work busy(double ctas) const {
-        return larger(larger(larger(compute * crowded(ctas), shared * ctas) + apart, issue * ctas), latency);
+        const Work multiplied = compute * crowded(ctas) + scattered * ctas;
+        return larger(larger(larger(multiplied, shared * ctas) + apart, issue * ctas), latency);
     }
     // As many CTAs, spread over all schedulers, would take as long as the busiest scheduler does. Two that come to an
     // SM one after the other stand on the same schedulers before the next place is taken.
@@ -77,6 +79,7 @@ bool queues_tiles(const TiledLaunch& c);
 LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 // What the kernels of convolutions do that a GEMM does not: engines load element by element and wait at every step,
 // Winograd's algorithm transforms its tiles, and there may be kernels beside the main one, before or after it.
+void count_scattered(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
@@ -114,9 +117,9 @@ OperandTraffic shared_traffic(const PreparedLayer& layer);
 OperandTraffic l1_traffic(const PreparedLayer& layer);
 OperandTraffic l2_traffic(const TiledLaunch& c);
 void dram_traffic(const TiledLaunch& c, Traffic& traffic);
-// Bytes that DRAM could have moved in the time in which it opens rows for the operand of a product on CUDA cores that
-// is asked for sector by sector.
-Bytes bytes_of_openings(const TiledLaunch& c, const WarpLoad& load, Bytes read, Bytes unique);
+// Bytes that DRAM could have moved in the time in which it opens rows for an operand of whose rows a step asks for
+// short pieces.
+Bytes bytes_of_openings(const TiledLaunch& c, const OperandAccess& o, Bytes read);
 // Share of the DRAM bandwidth at which pieces arrive for which DRAM opens another of its rows in so many cases of one.
 double reach_of_pieces(const ModelInputs& gpu, Bytes piece, double opened);
 // What of the output is still in L2 when a kernel ends that a profiler ran with empty caches: DRAM needs no time for

@@ -51,12 +51,16 @@ GAMBREL_INLINED auto cta_work(const LaunchCounts& n, const Inputs& h) {
         w.latency = w.issue;
         w.unfilled = *n.unfilled;
     }
-    w.compute += taken(n.engine_loads, rate);
+    const auto loads = taken(n.engine_loads, rate);
+    w.compute += loads;
+    // While one line after the other passes, the instructions of further loads are issued.
+    w.scattered = larger(Cycles{}, taken(n.scattered, h.shared_width) - loads);
     w.issue += taken(Cycles{n.engine_slots}, h.schedulers);
     w.compute += taken(n.transformed, rate);
     if (n.engine_steps > 0) {
         const Cycles far = n.engine_steps * (n.waits_for_l2 ? h.l2_latency : h.dram_latency);
-        const Cycles wait = n.wait_is_shared ? n.engine_steps * h.l2_latency : far;
+        const Cycles answered = n.wait_is_shared ? n.engine_steps * h.l2_latency : far;
+        const Cycles wait = n.wait_is_beside ? Cycles{} : answered;
         if (n.wait_is_filled)
             w.latency += wait;
         else
@@ -127,7 +131,7 @@ template <class Inputs>
 GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const Inputs& h, TermsOf<Inputs>& t) {
     const auto work = cta_work(n, h);
     const auto run = [&](auto&& of) { return (n.full_waves * of(n.per_sm) + of(n.gathered)) / h.clock; };
-    t[Term::compute] = run([&](double ctas) { return work.compute * ctas; });
+    t[Term::compute] = run([&](double ctas) { return (work.compute + work.scattered) * ctas; });
     t[Term::issue] = run([&](double ctas) { return work.issue * ctas; });
     t[Term::shared] = run([&](double ctas) { return work.shared * ctas; });
     t[Term::latency] =
@@ -140,9 +144,11 @@ GAMBREL_INLINED void fill_terms(const LaunchCounts& n, const Inputs& h, TermsOf<
     t[Term::launch] = n.alone ? n.cold_start + taken(n.borders, h.clock) : h.launch * n.launches;
     // The first tile must come before anything is multiplied, and the outputs leave after all is: with one CTA on an SM
     // nothing overlaps with that, with several the others work meanwhile.
-    const auto first = n.read / h.dram_bandwidth / n.k_steps;
+    // CTAs of a convolution's wave are here together, those of a product one by one: DRAM then has time for check bits.
+    const auto around = (n.gemm ? 1 : data_share(h)) * h.dram_bandwidth;
+    const auto first = n.read / around / n.k_steps;
     t.prologue = (first + n.rounds * (h.dram_latency + h.l2_latency) / h.clock) / n.per_sm;
-    const auto stored = n.stores_apart ? SecondsOf<Inputs>{} : n.stored / h.dram_bandwidth;
+    const auto stored = n.stores_apart ? SecondsOf<Inputs>{} : n.stored / around;
     t.epilogue = (stored + n.rounds * h.dram_latency / h.clock) / n.per_sm;
     t.waves = n.ctas / (n.per_sm * h.sms);
     hold_clock(n, h, t);

@@ -174,10 +174,11 @@ void fields(Stream& s, Hints& h) {
     // By position: a hint that is added later does not compile until it is passed on to the page, too.
     [[maybe_unused]] auto& [algorithm, kernel, gpu, algorithm_found, tile_m, tile_n, tile_k, split_k, kernels, sm_clock,
                             math, tensor_core, timing, fma, workspace, overwrites, cold, profiled, base_clock,
-                            other_layout, bias_kernel, adds_up_parts, quantizes_input, host, host_ahead] = h;
+                            other_layout, any_layout, bias_kernel, adds_up_parts, quantizes_input, host, host_ahead] =
+        h;
     all(s, algorithm, kernel, algorithm_found, tile_m, tile_n, tile_k, split_k, kernels, sm_clock, math, tensor_core,
         timing, fma);
-    all(s, workspace, overwrites, cold, profiled, base_clock, other_layout, bias_kernel, adds_up_parts);
+    all(s, workspace, overwrites, cold, profiled, base_clock, other_layout, any_layout, bias_kernel, adds_up_parts);
     all(s, quantizes_input, host, host_ahead);
 }
 template <class Stream>

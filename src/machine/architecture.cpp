@@ -75,8 +75,11 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.scattered_store = s.quantity_or_none<Cycles>("scattered_store");
     a.product_launch = s.quantity_or_none<Seconds>("product_launch");
     a.engines.written_out.narrow = s.tile_or("explicit_engine", a.engines.written_out.narrow);
-    if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0)
-        a.engines.implicit_half = {s.tile("half_engine"), s.tile("half_engine_wide"), from};
+    if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0) {
+        a.engines.half_wide_from_filters = from;
+        a.engines.half_wide = s.tile("half_engine_wide");
+        a.engines.half_sums = s.tile("half_engine_nchw");
+    }
     s.finish();
 }
 

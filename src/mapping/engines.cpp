@@ -12,11 +12,7 @@ const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, c
     const EngineKernels& engines = architecture.engines;
     const auto* v = std::get_if<Convolution>(&layer.op);
     if (!v || !layer.hints.kernel.empty() || layer.hints.tile_m > 0) return nullptr;
-    // FP16 tensors of few channels take the tiles of FP32: names of DeepCAM's layers, times of 3 and 8 channels.
-    constexpr std::int64_t kFewChannels = 32;
-    const bool half = layer.precision == Precision::fp16 && v->c / v->groups >= kFewChannels;
-    const EngineChoice& implicit =
-        half && engines.implicit_half.narrow.m > 0 ? engines.implicit_half : engines.implicit;
+    const EngineChoice& implicit = engines.implicit;
     if (algorithm.implicit_gemm) return &implicit;
     // Where a Fourier transform is refused, the algorithm runs that needs no workspace.
     if (algorithm.fft && layer.pass == Pass::fwd && layer.precision == Precision::fp32 &&
@@ -58,8 +54,20 @@ bool explains(const Tile& tile, const GemmView& view, double fma) {
 
 }  // namespace
 
+// FP16 tensors of which a row says nothing are as kernels on Tensor Cores read them.
+Layout layout_of_engine(const Layer& layer, const Architecture& architecture) {
+    const bool half = layer.precision == Precision::fp16 && architecture.engines.half_wide.m > 0;
+    return half && layer.hints.any_layout ? Layout::nhwc : layer.layout;
+}
+
 // By the row's count of multiply-adds where it tells the two apart, else by size.
 Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu) {
+    const EngineKernels& engines = gpu.architecture.engines;
+    if (&choice == &engines.implicit && layer.precision == Precision::fp16 && engines.half_wide.m > 0) {
+        const bool asked = parse_algorithm(layer.hints.algorithm).implicit_gemm;
+        if (asked && layout_of_engine(layer, gpu.architecture) == Layout::nchw) return engines.half_sums;
+        if (view.n >= engines.half_wide_from_filters) return engines.half_wide;
+    }
     const double fma = layer.hints.fma;
     if (fma > 0) {
         const bool narrow = explains(choice.narrow, view, fma), wide = explains(choice.wide, view, fma);

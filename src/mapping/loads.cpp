@@ -17,11 +17,17 @@ WarpLoad vector_side(std::int32_t side, std::int32_t vector) {
     return {.lanes = std::clamp(side / vector, 1, 32), .vector = vector, .k_major = false};
 }
 
-// cuDNN's kernels on CUDA cores, NCHW; the runs are those that the L1 counters of V100 show (docs/model/mapping.md).
+// cuDNN's kernels on CUDA cores. NCHW: the runs are those that the L1 counters of V100 show (docs/model/mapping.md).
 void simt_convolution(Mapping& m, Pass pass, KernelName::Family family, bool interior, const Architecture& a) {
     const bool engine = family == KernelName::Family::engine;
     switch (pass) {
         case Pass::fwd:
+            if (engine && m.layout == Layout::nhwc) {
+                m.a = k_run(1);
+                m.b = k_run(8);
+                m.a.through_l1 = m.b.through_l1 = false;
+                return;
+            }
             m.a = kSide32;
             if (family == KernelName::Family::direct) {
                 m.b = k_run(1);

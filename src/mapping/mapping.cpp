@@ -80,6 +80,8 @@ void finish(Mapping& m, const Layer& layer, const GemmView& view, const Target& 
     m.splits_first = atomics && !engine;
     if (atomics) m.store_run = engine ? 2 : 1;
     if (engine && m.split_k <= 1) m.store_run = gpu.architecture.engines.store_run;
+    // Outputs of two filters lie side by side.
+    if (m.pixels_apart()) m.store_run = 2;
 }
 
 // A workspace as large as input and output is where a library keeps them in the layout of its kernels.
@@ -180,6 +182,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         if (!products) m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     const GemmView view = *kernel_view(layer, m.transform);
+    std::optional<Layout> engine_layout;
     if (const EngineChoice* engine = engine_for({layer, asked, one_of_groups}, view, gpu.architecture, m)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
@@ -187,7 +190,10 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         name.precomputed = engine == &gpu.architecture.engines.precomputed;
         name.explicit_matrix = engine == &gpu.architecture.engines.written_out;
         if (name.precomputed) m.border_sides = borders_apart(*convolution, *engine, view, layer.hints.fma);
-        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+        const Arithmetic& half = machine.pipes[Pipe::fp16];
+        const bool half_sums = name.tile == gpu.architecture.engines.half_sums && (half.dense || half.measured);
+        m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : half_sums ? Pipe::fp16 : Pipe::fp32;
+        engine_layout = layout_of_engine(layer, gpu.architecture);
     }
     if (m.transform == Transform::none && gradient_by_engine(layer, m.pipe, gpu.architecture)) {
         name.family = KernelName::Family::engine;
@@ -200,7 +206,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     m.explicit_matrix = name.explicit_matrix;
     m.leaves_zeros = name.leaves_zeros;
     m.writes_matrix = m.explicit_matrix && layer.hints.kernel.empty();
-    m.layout = layout_of(layer, name, m.pipe);
+    m.layout = engine_layout.value_or(layout_of(layer, name, m.pipe));
     m.stages = name.stages > 0 ? name.stages : default_stages(gpu.architecture, m.pipe);
     m.launches = layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (m.computes_offsets ? 2 : 1);
     const bool by_engine = wants_offsets && !m.computes_offsets;

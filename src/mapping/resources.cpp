@@ -38,7 +38,9 @@ void give_resources(Mapping& m, const Layer& layer, const Target& gpu, KernelNam
     const bool halves = !one_size && !matrix && area * slices > most * m.threads;
     if (halves) m.threads = std::min(2 * m.threads, 1024);
     const double outputs = static_cast<double>(area) * slices / m.threads;
-    const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs;
+    // Sums in FP16 lie two in a register.
+    const double sums = m.engine && m.pipe == Pipe::fp16 ? 0.5 : 1;
+    const double needed = calibration().registers_fixed + calibration().registers_per_output * outputs * sums;
     if (fused) m.spilled = std::max(0, static_cast<std::int32_t>(needed - most));
     // Addresses may spill, accumulators cannot: such a tile asks for more than a thread can have.
     m.registers = matrix && matrix->registers > 0

@@ -73,6 +73,7 @@ struct AskedEngine {
 };
 const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
                                const Mapping& mapping);
+Layout layout_of_engine(const Layer& layer, const Architecture& architecture);
 Tile engine_tile(const EngineChoice& choice, const GemmView& view, const Layer& layer, const Target& gpu);
 // Whether an engine computes a gradient of which no kernel is named: of the filters, or of the input of a strided
 // layer.

@@ -105,18 +105,8 @@ private:
     void give_pass(Layer& layer, Pass pass) {
         layer.pass = pass;
         layer.bias = layer.bias && pass == Pass::fwd;
-        if (columns_.has(Column::algorithm_fwd) && std::holds_alternative<Convolution>(layer.op)) give_deepbench(layer);
-    }
-
-    // DeepBench lets the library choose, notes its choice for forward passes, in part of another GPU, and times a
-    // stream.
-    void give_deepbench(Layer& layer) {
-        auto& hints = layer.hints;
-        if (!hints.algorithm.empty() || !hints.kernel.empty() || hints.tile_m > 0) return;
-        const bool own = cell(Column::algorithm_trust).empty() || cell(Column::algorithm_trust) == "original";
-        if (layer.pass == Pass::fwd && own) copy(Column::algorithm_fwd, hints.algorithm);
-        if (hints.algorithm.empty()) hints.algorithm = kFastestAlgorithm;
-        if (!hints.timing) hints.timing = Timing::stream;
+        if (columns_.has(Column::algorithm_fwd) && std::holds_alternative<Convolution>(layer.op))
+            by_deepbench(layer, cell(Column::algorithm_fwd), cell(Column::algorithm_trust));
     }
 
     Passes passes_of() {
@@ -201,7 +191,9 @@ private:
             if (words.tensor_core) hints.tensor_core = true;
             if (words.nhwc) layer.layout = Layout::nhwc;
         }
-        if (const auto text = cell(Column::layout); !text.empty()) {
+        const auto text = cell(Column::layout);
+        hints.any_layout = text.empty() && layer.layout == Layout::nchw;
+        if (!text.empty()) {
             if (const auto& layout = memo_.layouts.of(text, layout_from))
                 layer.layout = *layout;
             else

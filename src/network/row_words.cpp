@@ -77,4 +77,12 @@ BiasKernel bias_kernel_of(std::string_view others, const std::string& kernel) {
     return others.find("copy of the bias") != std::string_view::npos ? BiasKernel::copies : BiasKernel::none;
 }
 
+void by_deepbench(Layer& layer, std::string_view label, std::string_view trust) {
+    Hints& hints = layer.hints;
+    if (!hints.algorithm.empty() || !hints.kernel.empty() || hints.tile_m > 0) return;
+    if (layer.pass == Pass::fwd && (trust.empty() || trust == "original")) hints.algorithm = label;
+    if (hints.algorithm.empty()) hints.algorithm = kFastestAlgorithm;
+    if (!hints.timing) hints.timing = Timing::stream;
+}
+
 }  // namespace gambrel::network_detail

@@ -19,5 +19,8 @@ KernelWords words_from(std::string_view text);
 std::optional<InputScales> scales_from(std::string_view text);
 // `others` are the kernels that ran beside the row's own.
 BiasKernel bias_kernel_of(std::string_view others, const std::string& kernel);
+// DeepBench lets the library choose the algorithm and times many calls in a row. It notes the choice for forward
+// passes; `trust` says whether the row's label is its own, or that of another GPU's sheet.
+void by_deepbench(Layer& layer, std::string_view label, std::string_view trust);
 
 }  // namespace gambrel::network_detail

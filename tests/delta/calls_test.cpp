@@ -126,8 +126,12 @@ TEST(DirectKernels, of_one_channel_wait_for_memory_twice_a_step) {
 // conv_time_cudnn_fp16tc, V100: 29.22 ms by either algorithm.
 TEST(TensorCores, of_cudnn_7_leave_three_channels_to_the_engines) {
     const Convolution v = square(1024, 3, 224, 64, 7, 3, 2);
-    const Prediction a = on("v100-sxm2-16gb", by_algorithm(v, "IMPLICIT_PRECOMP_GEMM", Precision::fp16));
-    const Prediction b = on("v100-sxm2-16gb", by_algorithm(v, "IMPLICIT_GEMM", Precision::fp16));
+    const auto nhwc = [&](const char* algorithm) {
+        Layer layer = by_algorithm(v, algorithm, Precision::fp16);
+        layer.layout = Layout::nhwc;
+        return on("v100-sxm2-16gb", layer);
+    };
+    const Prediction a = nhwc("IMPLICIT_PRECOMP_GEMM"), b = nhwc("IMPLICIT_GEMM");
     EXPECT_FALSE(is_tensor(a.mapping.pipe));
     EXPECT_TRUE(a.mapping.engine);
     EXPECT_NEAR(a.time / b.time, 1, 0.01);

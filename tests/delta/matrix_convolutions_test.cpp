@@ -31,6 +31,22 @@ TEST(ConvolutionsOnTensorCores, load_through_the_path_that_shared_memory_takes) 
     EXPECT_NEAR(on_turing(square(1024, 64, 56, 64, 3, 1)), 20368, 0.15 * 20368);
 }
 
+// V100. 1,115 us where bytes take 0.99 at DRAM's rate: as a sum of memory, first tiles and outputs 1,415 were
+// predicted.
+TEST(ConvolutionsOnTensorCores, store_while_the_memory_serves_other_sms) {
+    EXPECT_NEAR(on("v100-sxm2-16gb", 1312, square(1024, 64, 56, 64, 1)).time.value() * 1e6, 1115, 0.08 * 1115);
+}
+
+// V100. 621 GB/s, where 64 channels of a pixel, which follow one another, are read at 737: 3,309 us.
+TEST(ConvolutionsOnTensorCores, read_short_pieces_of_pixels_with_many_channels) {
+    EXPECT_NEAR(on("v100-sxm2-16gb", 1312, square(1024, 256, 56, 64, 1)).time.value() * 1e6, 3309, 0.08 * 3309);
+}
+
+// T4. Beside its data DRAM reads check bits, while outputs are stored, too: 6,697 us, 5,758 predicted without these.
+TEST(ConvolutionsOnTensorCores, wait_for_check_bits_while_outputs_are_stored) {
+    EXPECT_NEAR(on_turing(square(1024, 64, 56, 64, 1)), 6697, 0.08 * 6697);
+}
+
 // Found by make sweep: clusters take less of A from L2 than there is of it. All of it passes L2 on its way from DRAM,
 // which was counted after the time was known: 2 % more bytes than L2 could have moved.
 TEST(ConvolutionsOnTensorCores, take_the_time_that_l2_needs_for_all_operands) {

@@ -51,18 +51,36 @@ TEST(Engines, compute_gradients_of_strided_layers_by_tiles_of_128_channels) {
     EXPECT_FALSE(mapping("a100-sxm4-80gb", square(16, 32, 56, 64, 1, 0, 2), Pass::dgrad).engine);
 }
 
-// conv_time_cudnn_fp16tc, T4: 64 filters take 16.0 ms where a quarter of the pixels by 256 filters takes 6.0.
+// conv_time_cudnn_fp16tc: CTAs of 256 filters, as many as 40 on T4, take the time of one (Engines of delta have more).
 TEST(Engines, have_wide_tiles_for_fp16_tensors) {
-    const auto tile = [](const char* gpu, std::int64_t channels, std::int64_t filters, Precision precision) {
-        Layer layer = layer_of(square(256, channels, 56, filters, 1), Pass::fwd, precision);
+    const auto mapped = [](const char* gpu, std::int64_t filters, Precision precision, Layout layout) {
+        Layer layer = layer_of(square(256, 64, 56, filters, 1), Pass::fwd, precision);
         layer.hints.algorithm = "IMPLICIT_GEMM";
-        return mapping_for(layer, machine(gpu)).cta;
+        layer.layout = layout;
+        return mapping_for(layer, machine(gpu));
     };
-    EXPECT_EQ(tile("t4", 64, 64, Precision::fp16), (Tile{64, 256, 8}));
-    EXPECT_EQ(tile(kVolta, 64, 64, Precision::fp16), (Tile{64, 128, 8}));
-    EXPECT_EQ(tile(kVolta, 64, 256, Precision::fp16), (Tile{64, 256, 8}));
-    EXPECT_EQ(tile(kVolta, 8, 64, Precision::fp16), (Tile{32, 32, 8}));
-    EXPECT_EQ(tile("t4", 64, 64, Precision::fp32), (Tile{32, 32, 8}));
+    for (const char* gpu : {"t4", kVolta}) {
+        const auto tile = [&](std::int64_t filters) { return mapped(gpu, filters, Precision::fp16, Layout::nhwc).cta; };
+        EXPECT_EQ(tile(64), (Tile{32, 32, 8}));
+        EXPECT_EQ(tile(128), (Tile{64, 128, 8}));
+        EXPECT_EQ(tile(256), (Tile{64, 256, 8}));
+        const Mapping half = mapped(gpu, 64, Precision::fp16, Layout::nchw);
+        EXPECT_EQ(half.cta, (Tile{64, 128, 32}));
+        EXPECT_EQ(half.pipe, Pipe::fp16);
+        EXPECT_EQ(mapped(gpu, 256, Precision::fp32, Layout::nchw).cta, (Tile{64, 128, 8}));
+    }
+}
+
+// Most rows of conv_time_cudnn_fp16tc, which has no column for it, are of NHWC tensors.
+TEST(Engines, take_fp16_tensors_of_any_layout_for_nhwc) {
+    Layer layer = layer_of(square(256, 64, 56, 256, 1), Pass::fwd, Precision::fp16);
+    layer.hints.algorithm = "IMPLICIT_GEMM";
+    layer.hints.any_layout = true;
+    EXPECT_EQ(mapping_for(layer, machine("t4")).layout, Layout::nhwc);
+    EXPECT_TRUE(mapping_for(layer, machine("t4")).pixels_apart());
+    EXPECT_EQ(mapping_for(layer, machine("p100-pcie-16gb")).layout, Layout::nchw);
+    layer.precision = Precision::fp32;
+    EXPECT_EQ(mapping_for(layer, machine("t4")).layout, Layout::nchw);
 }
 
 // conv_time_cudnn_fp32, cuDNN 7.6.3: of 787 shapes on GRID K520 and 674 on K80 all but two take as long by one

@@ -124,12 +124,13 @@ TEST_F(Accuracy, of_the_time_of_calls_by_fft_of_cudnn_7) {  // floor 20
     expect_error(rows, ValidatedQuantity::time, 10.6, 250, on_gpu("grid-k520"));
 }
 
-// With the tiles that the engines have in FP32: 25.5, 23.2 and 21.5 %.
+// With the tiles that the engines have in FP32: 25.5, 23.2 and 21.5 %; without the lines of scattered loads 14.3, 17.5
+// and 16.5.
 TEST_F(Accuracy, of_the_time_of_all_fp16_calls_of_cudnn_7) {  // floor 20
     const Rows rows{"conv_time_cudnn_fp16tc.csv.gz", 20e-6, "", Precision::fp16};
-    expect_error(rows, ValidatedQuantity::time, 18.4, 1760, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 7.4, 1760, on("t4"));
     expect_error(rows, ValidatedQuantity::time, 18.4, 1342, on("titan-v"));
-    expect_error(rows, ValidatedQuantity::time, 18.4, 2242, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 15.8, 2242, on("v100-sxm2-16gb"));
 }
 
 TEST_F(Accuracy, of_the_time_of_convolutions_with_known_tiles) {  // floor 15
@@ -219,9 +220,9 @@ TEST_F(Accuracy, of_short_reductions_is_not_biased) {
 // sustained clock 32 %, the others at boost 20.8 and 18.1 %.
 TEST_F(Accuracy, of_the_time_of_tensor_core_convolutions_by_cudnn_7) {  // floor 20
     const Rows rows{"conv_time_cudnn_fp16tc.csv.gz", 100e-6, "IMPLICIT_PRECOMP_GEMM", Precision::fp16};
-    expect_error(rows, ValidatedQuantity::time, 15.8, 677, on("v100-sxm2-16gb"));
-    expect_error(rows, ValidatedQuantity::time, 9.4, 786, on("t4"));
-    expect_error(rows, ValidatedQuantity::time, 14.5, 308, on("titan-v"));
+    expect_error(rows, ValidatedQuantity::time, 13.0, 677, on("v100-sxm2-16gb"));
+    expect_error(rows, ValidatedQuantity::time, 8.2, 786, on("t4"));
+    expect_error(rows, ValidatedQuantity::time, 13.9, 308, on("titan-v"));
 }
 
 // TensorRT's engines of ResNet-18. As convolutions of Volta, which run in waves of copies through registers and at a
@@ -242,11 +243,12 @@ TEST_F(Accuracy, of_the_time_of_calls_by_gemm_of_cudnn_7) {
     expect_error({"conv_time_cudnn_fp32.csv.gz", 100e-6}, ValidatedQuantity::time, 16.9, 3500, by_gemm);
 }
 
-// Without the engines' loads the times of DeepCAM's filter gradients are 27 % off in FP32, those of all rows 13.3 %.
+// Without the engines' loads the times of DeepCAM's filter gradients are 27 % off in FP32, those of all rows 13.3 %;
+// without the lines of scattered loads 18.7 and 9.1.
 TEST_F(Accuracy, of_the_time_of_deepcams_convolutions_on_v100) {
     const Rows rows{"conv_traffic_v100_deepcam.csv"};
     expect_error(rows, ValidatedQuantity::time, 9.1, 136);
-    expect_error(rows, ValidatedQuantity::time, 18.8, 16, rows_of("fp32", "wgrad", ""));
+    expect_error(rows, ValidatedQuantity::time, 9.9, 16, rows_of("fp32", "wgrad", ""));
     expect_error(rows, ValidatedQuantity::time, 9.8, 24, rows_of("fp16", "wgrad", "tensor core"));
 }
 
