@@ -45,12 +45,15 @@ GemmView transformed_view(const Convolution& v, Pass pass, Transform transform) 
     return view;
 }
 
-Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture) {
+Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture,
+                      const FourierKernels& fourier) {
     if (transform == Transform::fft || transform == Transform::fft_tiled)
-        return fft_tile(layer, transform, view, architecture.fourier);
+        return fft_tile(layer, transform, view, fourier);
     if (transform == Transform::winograd_fused) return {32 * 16, 32, 8};
     // A group of one filter, or a few, fills a small tile.
-    return view.n < 8 ? Tile{32, 32, 8} : Tile{128, 128, 8};
+    if (view.n < 8) return {32, 32, 8};
+    if (architecture.product_launch > Seconds{}) return {64, 64, 8};
+    return architecture.matrix_gemm ? Tile{128, 128, 8} : Tile{128, 64, 8};
 }
 
 }  // namespace mapping_detail
