@@ -195,13 +195,16 @@ struct FourierKernels {
     bool transposes = false;  // every spectrum of FFT, between its transform and the products
     // Where eight images or more share the filters of FFT, each of them reads the filters' spectra again.
     bool rereads_filters = false;
-    // A single image by FFT is multiplied as a vector; false: as a tile of images that is filled up.
+    // A single image, and by FFT_TILING a single filter, is multiplied as a vector; false: as a tile that is filled up.
     bool single_image_is_vector = false;
     // Of FFT with fewer than 32 images: the tile of a kernel that takes four real multiplications for a complex one.
     // m = 0: that of more images, which takes three.
     Tile few_images;
     std::int32_t wide_from_images = 33;  // from which the tile of FFT's products has 64
     Tile tiled;                          // of the products of FFT_TILING. m = 0: by the rule
+    // Issue slots of a multiplication in the products of FFT_TILING, which take four real ones for a complex one there:
+    // their registers lie in the same bank, and so do those of its transforms. 0: three, of one slot.
+    std::int32_t slots_of_four = 0;
 };
 
 // What all GPUs of one compute capability share and no datasheet of a board says: carve-outs, granularities, the tiles
@@ -242,9 +245,7 @@ struct Architecture {
     // Cycles between two instructions that no warp fills; fitted. 0: warps fill what Calibration::issue_interval
     // leaves.
     Cycles issue_interval;
-    // Of a CTA of 64 x 64 products of tiles of FFT_TILING, beside its multiplications and with nothing else on its SM;
-    // and of each output of a tile of explicit engines, whose stores scatter. Both fitted. 0: not seen.
-    Cycles fourier_cta, scattered_store;
+    Cycles scattered_store;  // of each output of a tile of explicit engines, whose stores scatter; fitted. 0: not seen
     FourierKernels fourier;
     // Of each product between Winograd's separate transforms, where the library has no batched kernel and launches them
     // one after another; fitted. 0: they are one launch.

@@ -81,6 +81,9 @@ struct Machine {
     // From the end of one kernel of a stream to the start of the next, with the host and driver that the board was seen
     // with. Absent: the model's constant.
     Fact<Seconds> launch;
+    // Images or filters up to which the library that the board was seen with multiplies spectra as vectors. Absent: as
+    // the architecture says.
+    Fact<double> fourier_vectors;
     Organisation sm;
     PerPipe<Arithmetic> pipes;
     std::vector<MemoryLevel> levels;

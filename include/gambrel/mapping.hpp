@@ -28,8 +28,9 @@ struct Calibration {
            instructions_along_k = 0;
     double direct_start = 0, direct_channel = 0, direct_tap = 0;
     Cycles matrix_barrier, ordered_sum, offsets_kernel;
-    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, fft_slots = 0, transpose_reach = 0, scalar_load_slots = 0,
-           engine_load_slots = 0, fragment_wavefronts = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
+    double tap_offsets = 0, sliced_step = 0, fft_reach = 0, fft_slots = 0, fft_instructions = 0;
+    double winograd_instructions = 0, transpose_reach = 0, scalar_load_slots = 0, engine_load_slots = 0,
+           fragment_wavefronts = 0, engine_fragment_wavefronts = 0, last_wave_gathering = 0;
     double drift = 0, split_least_miss = 0, split_full_excess = 0, panel_share = 0, tap_row_share = 0;
     double depthwise_l2 = 0;
     double wave_rounding = 0, tile_overhead = 0, power_surge = 0, half_width_energy = 0, ecc_refetch = 0;
@@ -144,7 +145,8 @@ struct Mapping {
     std::int32_t stages = 2;       // tiles of k in shared memory at a time; 2: double buffered
     std::int32_t split_k = 1;      // CTAs that share one output tile
     std::int64_t split_chunk = 0;  // the most k of one CTA where chunks end at images (wgrad_alg0); 0: split evenly
-    std::int64_t padded_k = 0;     // k with the zeros that fill its steps up where these end with a tap; 0: k itself
+    std::int64_t padded_k =
+        0;  // k with the zeros that fill its steps up, or that a CTA goes through at the least; 0: k itself
     std::int32_t split_grain = 0;  // parts of a split are multiples of this many k; 0: of whole k-steps
     std::int32_t store_run = 32;   // contiguous elements that one store or atomic of a warp covers
     SplitSums sums = SplitSums::atomics;

@@ -51,7 +51,8 @@ struct LaunchCounts {
     Cycles borders, offsets;                        // offsets: of the kernel that computes them
     Cycles beside_cycles;                           // of the busiest SM, that nothing overlaps with
     Bytes beside_dram, beside_l2;                   // moved by the kernels beside the main one
-    double beside_reach = 1, beside_slots = 0;      // slots: of multipliers
+    double beside_reach = 1, beside_numbers = 0;    // numbers: real ones of spectra that are transformed
+    double beside_instructions = 0;                 // of transforms whose threads first load, then add
     double beside_rows = 0, beside_rows_in_l2 = 0;  // that a thread waits for, one after the other
 };
 

@@ -55,23 +55,9 @@ double transformed_numbers(const TiledLaunch& c) {
 
 // What CTAs of the busiest SM take one after the other, beside their multiplications.
 Cycles cycles_alone(const TiledLaunch& c) {
-    const Architecture& gpu = *c.gpu.architecture;
-    const auto of_busiest = [&](double ctas) { return std::ceil(ctas / c.gpu.sms); };
-    // FFT has the same products from 32 images on.
-    constexpr double kImages = 32;
-    const bool whole = c.mapping.transform == Transform::fft;
-    if (c.mapping.transform == Transform::fft_tiled || (whole && c.geometry.m >= kImages)) {
-        constexpr double kSide = 64, kReal = 3;  // products of one complex number
-        const double turns = std::max(1.0, c.geometry.transforms.turns);
-        const double tiles = std::ceil(c.geometry.m / kSide) * std::ceil(c.geometry.n / kSide);
-        // A CTA goes through so many channels at the least.
-        constexpr double kChannels = 32;
-        const double missing = 1 - std::min(1.0, c.geometry.k / kChannels);
-        return turns * of_busiest(tiles * c.geometry.batch / turns / kReal) * missing * gpu.fourier_cta;
-    }
     if (!c.mapping.explicit_matrix) return {};
     const double outputs = static_cast<double>(c.mapping.cta.m) * c.mapping.cta.n;
-    return of_busiest(static_cast<double>(c.grid.ctas())) * outputs * gpu.scattered_store;
+    return std::ceil(static_cast<double>(c.grid.ctas()) / c.gpu.sms) * outputs * c.gpu.architecture->scattered_store;
 }
 
 }  // namespace
@@ -164,6 +150,51 @@ void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.filled_later = steps * kWaits * (wait - later);
 }
 
+// A thread has 4 x 4 complex outputs, 8 x 4 in tiles of 64 x 64, and loads as many rows and columns for them.
+double complex_fragments(const Mapping& m) {
+    constexpr double kComplex = 8, kArea = 64 * 64;
+    const double area = static_cast<double>(m.cta.m) * m.cta.n;
+    const double loaded = area * (area >= kArea ? 1 / 8. + 1 / 4. : 2 / 4.);
+    return kComplex * (m.cta.m + m.cta.n + loaded) / (m.four_products ? 4 : 3);
+}
+
+double outputs_that_exist(const TiledLaunch& c) {
+    // By M60's times the kernel of few images by FFT puts whole tiles in order.
+    if (c.mapping.transform == Transform::fft && c.mapping.four_products) return 1;
+    return std::min(1.0, c.geometry.m / c.mapping.cta.m) * std::min(1.0, c.geometry.n / c.mapping.cta.n);
+}
+
+// Where registers of the same bank make the multiplications slow, the other instructions are issued beside them.
+void count_complex(const TiledLaunch& c, double steps, LaunchCounts& n) {
+    const double slots = c.gpu.architecture->fourier.slots_of_four;
+    if (slots <= 0) return;
+    constexpr double kLanes = 32;
+    n.issued = steps * c.mapping.cta.k * c.mapping.cta.m * c.mapping.cta.n / kLanes;
+    n.issue_slots = slots;
+}
+
+namespace {
+
+// A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory twice in each, as engines do or
+// for L2, or once for DRAM where a profiler emptied that; with several taps once for L2, where L1 does not keep the
+// line that the tap before it was in.
+void count_matrix_rows(const TiledLaunch& c, LaunchCounts& n) {
+    if (!c.mapping.writes_matrix) return;
+    constexpr double kRows = 256;
+    const double rows = std::min(c.geometry.k, kRows);
+    const Architecture& gpu = *c.gpu.architecture;
+    if (c.geometry.taps > 1) {
+        n.beside_rows_in_l2 = gpu.l1_keeps_global_loads ? 0 : rows;
+    } else if (gpu.engine_wait > Cycles{}) {
+        n.beside_cycles += 2 * rows * gpu.engine_wait;
+    } else {
+        n.beside_rows = c.layer.cold ? rows : 0;
+        n.beside_rows_in_l2 = c.layer.cold ? 0 : 2 * rows;
+    }
+}
+
+}  // namespace
+
 void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     const TransformTraffic& more = c.geometry.transforms;
     const bool whole = c.mapping.transform == Transform::fft, tiled = c.mapping.transform == Transform::fft_tiled;
@@ -175,14 +206,16 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     n.beside_l2 = more.l2.total();
     n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);
-    if (tiled) n.beside_slots = fit.fft_slots * transformed_numbers(c);
-    // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each; with several taps
-    // for L2, where L1 does not keep the line that the tap before it was in.
-    constexpr double kRows = 256;
-    const double rows = c.mapping.writes_matrix ? std::min(c.geometry.k, kRows) : 0;
-    const bool taps = c.geometry.taps > 1;
-    n.beside_rows = taps ? 0 : rows;
-    n.beside_rows_in_l2 = taps && !c.gpu.architecture->l1_keeps_global_loads ? rows : 0;
+    if (tiled) {
+        n.beside_numbers = transformed_numbers(c);
+        // Butterflies take 2.5 log2 of the points for each number; registers of one bank make them slow, too.
+        const double points = 2 * numbers_of_spectrum(c) / std::max(1.0, more.turns);
+        const double slower = std::max(0, c.gpu.architecture->fourier.slots_of_four - 1);
+        n.beside_instructions = slower * 2.5 * std::log2(points) * n.beside_numbers;
+    }
+    if (c.mapping.transform == Transform::winograd_separate && !c.gpu.architecture->matrix_gemm)
+        n.beside_instructions = fit.winograd_instructions * transformed_numbers(c);
+    count_matrix_rows(c, n);
 }
 
 }  // namespace gambrel::delta_detail

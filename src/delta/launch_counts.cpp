@@ -61,7 +61,6 @@ double fragments(const TiledLaunch& c) {
     return loads * wavefronts * kWavefront / c.geometry.element.value();
 }
 
-bool is_fourier(const Mapping& m) { return m.transform == Transform::fft || m.transform == Transform::fft_tiled; }
 double instructions_of_direct(const TiledLaunch& c, double steps) {
     const Calibration& fit = *c.gpu.calibration;
     const double channels = steps / std::max<double>(1, static_cast<double>(c.geometry.taps));
@@ -69,12 +68,14 @@ double instructions_of_direct(const TiledLaunch& c, double steps) {
 }
 
 // Instructions of a warp before and after its loop. cuDNN's kernels put their outputs in order in shared memory: each
-// has an address there, is stored, waited for and loaded. cuBLAS's store them as they are.
+// has an address there, is stored, waited for and loaded. cuBLAS's, and those of spectra, store them as they are.
 double instructions_around_loop(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
     constexpr double kInOrder = 8;
-    const double of_output = c.gpu.calibration->instructions_per_output - (c.layer.gemm ? kInOrder : 0);
-    return c.gpu.calibration->instructions_outside_loop + of_output * m.cta.m * m.cta.n / m.threads;
+    const double of_output =
+        c.gpu.calibration->instructions_per_output - (c.layer.gemm || is_fourier(m) ? kInOrder : 0);
+    const double outputs = static_cast<double>(m.cta.m) * m.cta.n * (is_fourier(m) ? outputs_that_exist(c) : 1);
+    return c.gpu.calibration->instructions_outside_loop + of_output * outputs / m.threads;
 }
 
 // On CUDA cores: what the schedulers issue, and how long a single CTA takes however free its SM is.
@@ -92,8 +93,8 @@ void count_instructions(const TiledLaunch& c, double steps, LaunchCounts& n) {
     n.in_turn = (instructions - steps * offsets_of_step(c)) * fit.issue_interval;
     if (!c.layer.gemm && !is_direct(m)) n.around_loop = around * fit.issue_interval;
     const Cycles unfilled = c.gpu.architecture->issue_interval;
-    const bool named = m.transform == Transform::fft_tiled && c.gpu.architecture->fourier.tiled.m > 0;
-    if (unfilled > Cycles{} && m.transform != Transform::fft && !named) n.unfilled = instructions * unfilled;
+    if (unfilled > Cycles{} && !is_fourier(m)) n.unfilled = instructions * unfilled;
+    if (m.transform == Transform::fft_tiled) count_complex(c, steps, n);
 }
 
 void count_multiplications(const TiledLaunch& c, double steps, LaunchCounts& n) {
@@ -139,7 +140,7 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
     constexpr double kPatch = 10 * 18 + 32 * 16, kTransformed = 16 * (32 + 32);
     const bool fused = m.transform == Transform::winograd_fused;
     const double of_cta = fused ? kPatch + kTransformed : m.cta.m + m.cta.n;
-    n.shared += steps * of_step * (of_cta + of_warps);
+    n.shared += is_fourier(m) ? Bytes{steps * m.cta.k * complex_fragments(m)} : steps * of_step * (of_cta + of_warps);
 }
 
 // cuDNN's tiled kernels put their outputs in order in shared memory: each is stored and loaded. Counted on A100 as
@@ -244,7 +245,7 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic) {
     const bool narrow = c.mapping.cta.n <= 32 && !c.mapping.explicit_matrix;
     const bool counted =
         c.mapping.engine && (!narrow || n.scattered > Bytes{} || c.gpu.architecture->engines.load_slots > 0);
-    const bool passes = !c.mapping.a.asynchronous && !counted;
+    const bool passes = !c.mapping.a.asynchronous && !counted && !is_fourier(c.mapping);
     if (c.gpu.architecture->l1_holds_shared_memory && passes) n.shared += n.l1 / n.ctas;
     count_ordered_sums(c, n);
     n.gemm = c.layer.gemm;

@@ -83,6 +83,14 @@ void count_scattered(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
+// Products of spectra: what passes through shared memory for an element of k and one of the real products that a
+// complex one takes, the share of a tile that there is, and what differs for tiles of images.
+inline bool is_fourier(const Mapping& m) {
+    return m.transform == Transform::fft || m.transform == Transform::fft_tiled;
+}
+double complex_fragments(const Mapping& m);
+double outputs_that_exist(const TiledLaunch& c);
+void count_complex(const TiledLaunch& c, double steps, LaunchCounts& n);
 // What kernels beside the main one move of the filters, beyond what the number of their passes says; may be negative.
 Bytes filters_otherwise(const TiledLaunch& c);
 Seconds transform_time(const TiledLaunch& c);        // of the kernels beside the main one

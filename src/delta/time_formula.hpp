@@ -188,12 +188,15 @@ GAMBREL_INLINED SecondsOf<Inputs> kernel_time(const LaunchCounts& n, const Input
                           : overlapped<Inputs>(n, busy, memory) + around;
 }
 
-// Transforms fill the multipliers, or where an SM has more of these than its schedulers can issue to, the schedulers.
+// Transforms fill the multipliers, or where the schedulers can issue no more than these take, the schedulers: from
+// Volta on half of the instructions, those on addresses, have lanes of their own.
 template <class Inputs>
-GAMBREL_INLINED SecondsOf<Inputs> slots_time(const LaunchCounts& n, const Inputs& h) {
-    if (n.beside_slots <= 0) return {};
-    const auto lanes = h.flop_per_cycle[Pipe::fp32].value() / 2, issued = 32 * h.schedulers;
-    return CyclesOf<Inputs>{n.beside_slots / (h.sms * larger(1.0, smaller(lanes, issued)))} / h.clock;
+GAMBREL_INLINED SecondsOf<Inputs> transforms_time(const LaunchCounts& n, const Inputs& h) {
+    if (n.beside_numbers <= 0) return {};
+    const Calibration& fit = *h.calibration;
+    const auto multiplied = fit.fft_slots / larger(1.0, h.flop_per_cycle[Pipe::fp32].value() / 2);
+    const auto issued = fit.fft_instructions / (32 * h.schedulers);
+    return CyclesOf<Inputs>{n.beside_numbers / h.sms * larger(multiplied, issued)} / h.clock;
 }
 
 template <class Inputs>
@@ -201,7 +204,10 @@ GAMBREL_INLINED SecondsOf<Inputs> beside_time(const LaunchCounts& n, const Input
     const auto moved =
         larger(taken(n.beside_dram, n.beside_reach * data_bandwidth(h)), taken(n.beside_l2, h.l2_bandwidth));
     const Cycles alone = n.beside_rows * h.dram_latency + n.beside_rows_in_l2 * h.l2_latency + n.beside_cycles;
-    return larger(moved, slots_time(n, h)) + taken(alone, h.clock);
+    auto beside = larger(moved, transforms_time(n, h)) + taken(alone, h.clock);
+    if (n.beside_instructions > 0)
+        beside += CyclesOf<Inputs>{n.beside_instructions / (32 * h.sms * h.schedulers)} / h.clock;
+    return beside;
 }
 
 // All kernels, with what lies between them.

@@ -64,7 +64,6 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.engines_only = s.flag("engines_only", false);
     a.engine_wait = s.quantity_or_none<Cycles>("engine_wait");
     a.engine_wait_later = s.quantity_or_none<Cycles>("engine_wait_later");
-    a.fourier_cta = s.quantity_or_none<Cycles>("fourier_cta");
     a.fourier.transposes = s.flag("fourier_transposes", false);
     a.fourier.rereads_filters = s.flag("fourier_rereads_filters", false);
     a.fourier.single_image_is_vector = s.flag("fourier_single_image_is_vector", false);
@@ -72,6 +71,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     if (const std::int32_t from = s.count("fourier_wide_from_images", 0, 1 << 20, false); from > 0)
         a.fourier.wide_from_images = from;
     a.fourier.tiled = s.tile_or("fourier_tile", {});
+    a.fourier.slots_of_four = s.count("fourier_slots_of_four", 0, 32, false);
     a.scattered_store = s.quantity_or_none<Cycles>("scattered_store");
     a.product_launch = s.quantity_or_none<Seconds>("product_launch");
     a.engines.written_out.narrow = s.tile_or("explicit_engine", a.engines.written_out.narrow);

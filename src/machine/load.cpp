@@ -153,6 +153,7 @@ Result<Machine> parse_machine(std::string_view text, std::string_view source_nam
     }
     m.board_power = root.number("board_power_w");
     m.launch = root.quantity<Seconds>("launch");
+    m.fourier_vectors = root.number("fourier_vectors");
     read_sm(root.object("sm"), source, m, errors);
     read_tensor(root.object("tensor"), source, m, errors);
     read_memory(root.object("memory", true), source, m, errors);

@@ -91,6 +91,7 @@ std::string to_json(const Machine& m) {
     if (!clocks.empty()) out["clocks"] = std::move(clocks);
     put(out, "board_power_w", m.board_power);
     put(out, "launch", m.launch);
+    put(out, "fourier_vectors", m.fourier_vectors);
     if (OrderedJson sm = sm_of(m); !sm.empty()) {
         if (!m.sm.sms) sm["count"] = "unknown";
         out["sm"] = std::move(sm);

@@ -47,6 +47,8 @@ constexpr Field kFields[] = {
     {"sliced_step", &C::sliced_step},
     {"fft_reach", &C::fft_reach},
     {"fft_slots", &C::fft_slots},
+    {"fft_instructions", &C::fft_instructions},
+    {"winograd_instructions", &C::winograd_instructions},
     {"transpose_reach", &C::transpose_reach},
     {"scalar_load_slots", &C::scalar_load_slots},
     {"engine_load_slots", &C::engine_load_slots},

@@ -108,23 +108,63 @@ Tile rule_tile(const GemmView& view) {
     return {side(view.m), side(view.n), 8};
 }
 
+constexpr std::int32_t kLong = 64, kShort = 32, kLeast = 4, kStep = 8;
+
+bool is_vector(const GemmView& view, const FourierKernels& kernels) {
+    return kernels.single_image_is_vector && std::min(view.m, view.n) == 1;
+}
+// Products that fill less than a tile of 32 x 32.
+bool is_small(const GemmView& view) {
+    return std::max(view.m, view.n) <= kShort && view.m * view.n < std::int64_t{kShort} * kShort;
+}
+
+// Products of FFT_TILING by cuDNN 7 from Maxwell on: 64 x 32, the longer side along the filters where up to 32 images
+// would leave half of it empty. Rows or columns by themselves have one tile whatever their number. From 128 tiles of
+// 64 x 64 on Turing, and more rows by themselves than two of them elsewhere, these run.
+Tile tile_of_tiles(const Layer& layer, const GemmView& view, const FourierKernels& kernels) {
+    constexpr std::int64_t kSquareFromRows = 129, kSquareFromTiles = 128;
+    const bool single = spectra_of(std::get<Convolution>(layer.op), Transform::fft_tiled).numbers < kTile;
+    const Tile& few = kernels.few_images;
+    if (is_vector(view, kernels)) return view.m == 1 ? Tile{kLeast, kLong, kStep} : Tile{kLong, kLeast, kStep};
+    if (is_small(view)) return few;
+    const bool turing = few.m <= kShort;
+    const bool square =
+        turing ? ceil_div(view.m, std::int64_t{kLong}) * ceil_div(view.n, std::int64_t{kLong}) >= kSquareFromTiles
+               : single && view.m >= kSquareFromRows;
+    if (square) return {kLong, kLong, kStep};
+    const std::int32_t rows = single ? few.m : view.m <= kShort ? kShort : kLong;
+    return {rows, rows == kLong || view.n <= kShort ? kShort : kLong, kStep};
+}
+
 }  // namespace
+
+std::int64_t least_channels(const Layer& layer, Transform transform, const GemmView& view,
+                            const FourierKernels& kernels) {
+    constexpr std::int64_t kChannels = 32;
+    if (transform != Transform::fft && transform != Transform::fft_tiled) return 0;
+    const bool whole = transform == Transform::fft, known = kernels.few_images.m > 0;
+    if (is_vector(view, kernels)) return 0;
+    const bool many = whole && std::get<Convolution>(layer.op).n >= kShort && kernels.few_images.m == kLong;
+    const bool few = !whole && known && is_small(view);
+    const bool always = !whole && kernels.tiled.m > 0 && view.batch > 3 * kTile;  // not rows by themselves
+    return many || few || always ? kChannels : 0;
+}
 
 Tile fft_tile(const Layer& layer, Transform transform, const GemmView& view, const FourierKernels& kernels) {
     constexpr std::int64_t kFewFilters = 32;
-    constexpr std::int32_t kLeast = 4, kWide = 64, kStep = 8;
+    constexpr std::int32_t kNarrow = 16;
     const std::int64_t images = std::get<Convolution>(layer.op).n;
     Tile tile = rule_tile(view);
-    if (transform == Transform::fft_tiled && kernels.tiled.m > 0) return kernels.tiled;
     if (transform == Transform::fft_tiled) {
-        // Where tiles of more images are wide, those of fewer have as many rows as these are.
-        constexpr std::int32_t kNarrow = 16;
-        const bool narrow = kernels.wide_from_images == kNarrow + 1 && view.m <= kNarrow;
-        return narrow ? Tile{std::min(tile.m, kNarrow), tile.n, kStep} : tile;
+        if (kernels.tiled.m > 0) return kernels.tiled;
+        if (kernels.few_images.m > 0) return tile_of_tiles(layer, view, kernels);
+        if (kernels.slots_of_four == 0) return tile;
+        return {view.m <= kNarrow ? kNarrow : view.m <= kShort ? kShort : kLong, kLong, kStep};
     }
-    if (kernels.single_image_is_vector && images == 1) return {kLeast, kWide, kStep};
+    if (kernels.single_image_is_vector && images == 1) return {kLeast, kLong, kStep};
     if (multiplies_few_images(layer, transform, kernels) && view.n >= kFewFilters) return kernels.few_images;
-    if (images >= kernels.wide_from_images) tile.m = kWide;
+    if (least_channels(layer, transform, view, kernels) > view.k) return {kLong, kLong, kStep};
+    if (images >= kernels.wide_from_images) tile.m = kLong;
     return tile;
 }
 

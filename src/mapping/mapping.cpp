@@ -174,12 +174,17 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     m.transform = transform_of(layer, asked);
     const Target gpu(machine, limits);
     if (m.transform != Transform::none) {
-        name.tile = transformed_tile(layer, m.transform, *kernel_view(layer, m.transform), gpu);
-        m.four_products = multiplies_few_images(layer, m.transform, gpu.architecture.fourier);
+        FourierKernels fourier = gpu.architecture.fourier;
+        if (machine.fourier_vectors && machine.fourier_vectors->value >= 1) fourier.single_image_is_vector = true;
+        const GemmView products = *kernel_view(layer, m.transform);
+        name.tile = transformed_tile(layer, m.transform, products, gpu.architecture, fourier);
+        m.padded_k = static_cast<std::int32_t>(least_channels(layer, m.transform, products, fourier));
+        const bool slow = m.transform == Transform::fft_tiled && fourier.slots_of_four > 0;
+        m.four_products = slow || multiplies_few_images(layer, m.transform, fourier);
         // Products between Winograd's transforms are GEMMs like any other.
-        const bool products = m.transform == Transform::winograd_separate && is_tensor(m.pipe);
-        if (products) name.tile.k = 0;
-        if (!products) m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
+        const bool by_matrix = m.transform == Transform::winograd_separate && is_tensor(m.pipe);
+        if (by_matrix) name.tile = {128, std::min(128, 2 * name.tile.n), 0};
+        if (!by_matrix) m.pipe = m.pipe == Pipe::fp64 ? Pipe::fp64 : Pipe::fp32;
     }
     const GemmView view = *kernel_view(layer, m.transform);
     std::optional<Layout> engine_layout;

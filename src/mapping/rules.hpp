@@ -57,11 +57,15 @@ bool fits(const SmLimits& limits, const Mapping& mapping);
 void give_loads(Mapping& m, const Layer& layer, const Target& gpu, const KernelName& name);
 // Of a convolution by transforms: the GEMM of the transformed tiles, and the tile of it that a CTA has.
 GemmView transformed_view(const Convolution& convolution, Pass pass, Transform transform);
-Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Target& gpu);
+Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture,
+                      const FourierKernels& fourier);
 // By Fourier transforms: whether the library does that, its products and their tile.
 Transform fft_of(const Layer& layer, const AlgorithmName& asked);
 GemmView fft_view(const Convolution& v, Pass pass, Transform transform);
 Tile fft_tile(const Layer& layer, Transform transform, const GemmView& view, const FourierKernels& kernels);
+// Channels that a CTA goes through at the least; 0: those that there are.
+std::int64_t least_channels(const Layer& layer, Transform transform, const GemmView& view,
+                            const FourierKernels& kernels);
 // Whether the kernel of few images does it, which takes four real multiplications for a complex one.
 bool multiplies_few_images(const Layer& layer, Transform transform, const FourierKernels& kernels);
 // The engines that run a convolution of which only the algorithm is known, and their tile; null where others do.

@@ -53,16 +53,15 @@ GemmView transformed_view(const Convolution& v, Pass pass, Transform transform) 
     return view;
 }
 
-Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Target& gpu) {
+Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& view, const Architecture& architecture,
+                      const FourierKernels& fourier) {
     if (transform == Transform::fft || transform == Transform::fft_tiled)
-        return fft_tile(layer, transform, view, gpu.architecture.fourier);
+        return fft_tile(layer, transform, view, fourier);
     if (transform == Transform::winograd_fused) return {32 * 16, 32, 8};
-    // Filter gradients have few outputs. Where whole tiles would leave more than half of the SMs idle, theirs are half
-    // as wide: times of DeepBench on V100, with 36 tiles for 80 SMs, but not on P100, GTX 1080 Ti and T4.
-    const std::int64_t tiles = ceil_div(view.m, std::int64_t{128}) * ceil_div(view.n, std::int64_t{128}) * view.batch;
-    if (layer.pass == Pass::wgrad && 2 * static_cast<double>(tiles) < gpu.sms) return {128, 64, 8};
     // A group of one filter, or a few, fills a small tile.
-    return view.n < 8 ? Tile{32, 32, 8} : Tile{128, 128, 8};
+    if (view.n < 8) return {32, 32, 8};
+    if (architecture.product_launch > Seconds{}) return {64, 64, 8};
+    return architecture.matrix_gemm ? Tile{128, 128, 8} : Tile{128, 64, 8};
 }
 
 }  // namespace mapping_detail
