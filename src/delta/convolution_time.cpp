@@ -74,6 +74,30 @@ Cycles cycles_alone(const TiledLaunch& c) {
     return of_busiest(static_cast<double>(c.grid.ctas())) * outputs * gpu.scattered_store;
 }
 
+// Of groups in turn, whose kernels beside the main one have hardly any work. A transform takes as long as two such
+// kernels: a thread loads a tile, transforms its rows, exchanges them, transforms the columns and stores them, and
+// nothing overlaps with that.
+Cycles short_kernels(const TiledLaunch& c) {
+    if (c.layer.groups <= 1) return {};
+    constexpr double kOfTransform = 2;
+    const auto kernels = [&]() -> double {
+        switch (c.mapping.transform) {
+            case Transform::winograd_fused:
+                return 1;
+            case Transform::winograd_separate:
+                return kOfTransform * 3;
+            case Transform::fft:
+                return kOfTransform * 4;
+            case Transform::fft_tiled:
+                return 0;  // as long as the launches for the filters, which are charged
+            case Transform::none:
+                return c.mapping.writes_matrix ? 2 : 0;
+        }
+        return 0;
+    };
+    return kernels() * c.gpu.architecture->short_kernel;
+}
+
 }  // namespace
 
 // The longer such filters, the more passes are counted for them; they are written and read once, or read by each image.
@@ -82,6 +106,13 @@ Bytes filters_otherwise(const TiledLaunch& c) {
     const double counted = numbers_of_spectrum(c) <= kMiddle ? 3 : 5;
     const double read = c.gpu.architecture->fourier.rereads_filters ? c.geometry.m : 1;
     return (read - counted) * c.geometry.transforms.handed_on[1];
+}
+
+double stored_columns(const TiledLaunch& c) {
+    constexpr double kFragment = 4;
+    const Transform t = c.mapping.transform;
+    const bool few = c.geometry.n < kFragment && (t == Transform::none || t == Transform::winograd_separate);
+    return few && !c.layer.gemm ? c.geometry.n / c.mapping.cta.n : 1;
 }
 
 // With a single stage every step waits for memory.
@@ -146,7 +177,7 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     if (cudnn7) n.beside_dram = sectors_of_rows(c) * (n.beside_dram + filters_otherwise(c) + moved_otherwise(c));
     n.beside_l2 = more.l2.total();
     n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
-    n.beside_cycles = cycles_alone(c);
+    n.beside_cycles = cycles_alone(c) + short_kernels(c);
     if (tiled) n.beside_slots = fit.fft_slots * transformed_numbers(c);
     // A CTA that writes the matrix goes along up to 256 of its rows, and waits for memory in each; with several taps
     // for L2, where L1 does not keep the line that the tap before it was in.

@@ -74,7 +74,7 @@ double instructions_around_loop(const TiledLaunch& c) {
     const Mapping& m = c.mapping;
     constexpr double kInOrder = 8;
     const double of_output = c.gpu.calibration->instructions_per_output - (c.layer.gemm ? kInOrder : 0);
-    return c.gpu.calibration->instructions_outside_loop + of_output * m.cta.m * m.cta.n / m.threads;
+    return c.gpu.calibration->instructions_outside_loop + of_output * stored_columns(c) * m.cta.m * m.cta.n / m.threads;
 }
 
 // On CUDA cores: what the schedulers issue, and how long a single CTA takes however free its SM is.
@@ -147,7 +147,7 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
 void count_staging(const TiledLaunch& c, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     if (c.layer.gemm || m.engine || is_direct(m) || m.transform != Transform::none) return;
-    const double outputs = static_cast<double>(m.cta.m) * m.cta.n;
+    const double outputs = stored_columns(c) * m.cta.m * m.cta.n;
     Bytes& moved = n.tensor && n.per_sm == 1 ? n.staged : n.shared;
     moved += 2 * outputs * c.gpu.calibration->fragment_wavefronts * c.geometry.output_element;
 }

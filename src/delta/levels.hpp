@@ -80,6 +80,9 @@ LaunchCounts launch_counts(const TiledLaunch& c, const Traffic& traffic);
 void count_engine(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_transform(const TiledLaunch& c, double steps, LaunchCounts& n);
 void count_beside(const TiledLaunch& c, LaunchCounts& n);
+// Of a tile's columns, the share that is put in order and stored where there are fewer filters than the four
+// columns of a fragment.
+double stored_columns(const TiledLaunch& c);
 // What kernels beside the main one move of the filters, beyond what the number of their passes says; may be negative.
 Bytes filters_otherwise(const TiledLaunch& c);
 Seconds transform_time(const TiledLaunch& c);        // of the kernels beside the main one

@@ -50,7 +50,8 @@ Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& v
         return fft_tile(layer, transform, view, architecture.fourier);
     if (transform == Transform::winograd_fused) return {32 * 16, 32, 8};
     // A group of one filter, or a few, fills a small tile.
-    return view.n < 8 ? Tile{32, 32, 8} : Tile{128, 128, 8};
+    if (view.n >= 8) return {128, 128, 8};
+    return architecture.matrix_gemm ? Tile{32, 32, 8} : Tile{128, 64, 8};
 }
 
 }  // namespace mapping_detail
