@@ -181,7 +181,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     }
     const Target gpu(machine, limits);
     const GemmView view = *kernel_view(layer, m.transform);
-    if (const EngineChoice* engine = engine_for({layer, asked, one_of_groups}, view, gpu.architecture, m)) {
+    if (const EngineChoice* engine = engine_for({layer, asked}, view, gpu.architecture, m)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*engine, view, layer, gpu);

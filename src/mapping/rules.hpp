@@ -69,7 +69,6 @@ bool multiplies_few_images(const Layer& layer, Transform transform, const Fourie
 struct AskedEngine {
     const Layer& layer;
     const AlgorithmName& algorithm;
-    bool one_of_groups;  // that a library runs in turn
 };
 const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
                                const Mapping& mapping);
