@@ -250,10 +250,14 @@ struct Architecture {
     // Of each product between Winograd's separate transforms, where the library has no batched kernel and launches them
     // one after another; fitted. 0: they are one launch.
     Seconds product_launch;
+    // Of a kernel that has hardly any work, from the end of the one before it in its stream to its own end; fitted on
+    // groups that run in turn. 0: not known, and the host's launches are all that is charged.
+    Cycles short_kernel;
     // cuDNN's engines take the narrow tile where the wide one would have fewer than two CTAs for an SM.
     bool engines_fill_sms = false;
-    // cuDNN's depthwise kernel has a CTA for each image and channel; false: for 1,024 outputs in their order.
-    bool depthwise_by_planes = false;
+    // cuDNN's depthwise kernel has a CTA for each image and channel, whose warps take so many issue slots for a tap;
+    // fitted. 0: it has one for 1,024 outputs in their order, of Calibration::direct_tap.
+    double depthwise_tap = 0;
     // cuDNN has no kernels with precomputed offsets, so that its engines run both implicit algorithms.
     bool engines_only = false;
     // A thread of cuDNN's engines waits so long for each of its pixels, and once for all its filters of a step,

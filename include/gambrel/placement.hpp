@@ -50,6 +50,7 @@ struct LaunchCounts {
     Seconds cold_start, call, products_in_turn;     // the last: the least that so many launches take
     Cycles borders, offsets;                        // offsets: of the kernel that computes them
     Cycles beside_cycles;                           // of the busiest SM, that nothing overlaps with
+    Cycles beside_least;                            // of the other kernels, one after the other, however little they do
     Bytes beside_dram, beside_l2;                   // moved by the kernels beside the main one
     double beside_reach = 1, beside_numbers = 0;    // numbers: real ones of spectra that are transformed
     double beside_instructions = 0;                 // of transforms whose threads first load, then add

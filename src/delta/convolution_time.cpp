@@ -60,6 +60,30 @@ Cycles cycles_alone(const TiledLaunch& c) {
     return std::ceil(static_cast<double>(c.grid.ctas()) / c.gpu.sms) * outputs * c.gpu.architecture->scattered_store;
 }
 
+// Of groups in turn, whose kernels beside the main one have hardly any work. A transform takes as long as two such
+// kernels: a thread loads a tile, transforms its rows, exchanges them, transforms the columns and stores them, and
+// nothing overlaps with that.
+Cycles short_kernels(const TiledLaunch& c) {
+    if (c.layer.groups <= 1) return {};
+    constexpr double kOfTransform = 2;
+    const auto kernels = [&]() -> double {
+        switch (c.mapping.transform) {
+            case Transform::winograd_fused:
+                return 1;
+            case Transform::winograd_separate:
+                return kOfTransform * 3;
+            case Transform::fft:
+                return kOfTransform * 4;
+            case Transform::fft_tiled:
+                return 0;  // as long as the launches for the filters, which are charged
+            case Transform::none:
+                return c.mapping.writes_matrix ? 2 : 0;
+        }
+        return 0;
+    };
+    return kernels() * c.gpu.architecture->short_kernel;
+}
+
 }  // namespace
 
 // The longer such filters, the more passes are counted for them; they are written and read once, or read by each image.
@@ -89,6 +113,13 @@ void count_scattered(const TiledLaunch& c, double steps, LaunchCounts& n) {
         n.scattered += kLine * (stores * lines_of_threads(next_output) / kThreads);
     }
     n.shared += n.scattered;
+}
+
+double stored_columns(const TiledLaunch& c) {
+    constexpr double kFragment = 4;
+    const Transform t = c.mapping.transform;
+    const bool few = c.geometry.n < kFragment && (t == Transform::none || t == Transform::winograd_separate);
+    return few && !c.layer.gemm ? c.geometry.n / c.mapping.cta.n : 1;
 }
 
 // With a single stage every step waits for memory.
@@ -206,6 +237,7 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     n.beside_l2 = more.l2.total();
     n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);
+    n.beside_least = short_kernels(c);
     if (tiled) {
         n.beside_numbers = transformed_numbers(c);
         // Butterflies take 2.5 log2 of the points for each number; registers of one bank make them slow, too.

@@ -74,7 +74,8 @@ double instructions_around_loop(const TiledLaunch& c) {
     constexpr double kInOrder = 8;
     const double of_output =
         c.gpu.calibration->instructions_per_output - (c.layer.gemm || is_fourier(m) ? kInOrder : 0);
-    const double outputs = static_cast<double>(m.cta.m) * m.cta.n * (is_fourier(m) ? outputs_that_exist(c) : 1);
+    const double outputs =
+        static_cast<double>(m.cta.m) * m.cta.n * (is_fourier(m) ? outputs_that_exist(c) : stored_columns(c));
     return c.gpu.calibration->instructions_outside_loop + of_output * outputs / m.threads;
 }
 
@@ -149,7 +150,7 @@ void count_cta(const TiledLaunch& c, LaunchCounts& n) {
 void count_staging(const TiledLaunch& c, LaunchCounts& n) {
     const Mapping& m = c.mapping;
     if (c.layer.gemm || m.engine || is_direct(m) || m.transform != Transform::none) return;
-    const double outputs = static_cast<double>(m.cta.m) * m.cta.n;
+    const double outputs = stored_columns(c) * m.cta.m * m.cta.n;
     Bytes& moved = n.tensor && n.per_sm == 1 ? n.staged : n.shared;
     moved += 2 * outputs * c.gpu.calibration->fragment_wavefronts * c.geometry.output_element;
 }

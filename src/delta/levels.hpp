@@ -91,6 +91,9 @@ inline bool is_fourier(const Mapping& m) {
 double complex_fragments(const Mapping& m);
 double outputs_that_exist(const TiledLaunch& c);
 void count_complex(const TiledLaunch& c, double steps, LaunchCounts& n);
+// Of a tile's columns, the share that is put in order and stored where there are fewer filters than the four
+// columns of a fragment.
+double stored_columns(const TiledLaunch& c);
 // What kernels beside the main one move of the filters, beyond what the number of their passes says; may be negative.
 Bytes filters_otherwise(const TiledLaunch& c);
 Seconds transform_time(const TiledLaunch& c);        // of the kernels beside the main one

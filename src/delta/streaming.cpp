@@ -122,8 +122,7 @@ double missed(Bytes footprint, const PreparedLayer& layer, const ModelInputs& h,
 // A warp of a depthwise kernel has an output for each lane and loops over its taps, as cuDNN's direct kernels do. Where
 // threads lie a stride apart, a load has as many times the sectors, and takes the slots of as many loads.
 struct DepthwiseWarps {
-    double count = 0, slots = 0;   // of each: for its outputs
-    double starts = 0, start = 0;  // how many have to find out where they are, and the slots of that
+    double count = 0, slots = 0;   // of each, for its outputs
     double ctas = 0, in_turn = 0;  // outputs of a thread of a CTA, one after the other
 };
 DepthwiseWarps depthwise_warps(const PreparedLayer& layer, const ModelInputs& h) {
@@ -131,24 +130,29 @@ DepthwiseWarps depthwise_warps(const PreparedLayer& layer, const ModelInputs& h)
     const Calibration& fit = *h.calibration;
     const double outputs = std::max(1.0, layer.dram.c / element_size(layer.precision));
     const double loads = layer.l1.a / element_size(layer.precision) / outputs;
-    DepthwiseWarps w{outputs / kWarp, fit.direct_channel + fit.direct_tap * loads, outputs / kWarp, fit.direct_start};
-    if (!h.architecture->depthwise_by_planes || layer.plane <= 0) return w;
-    // The threads of a CTA go through a plane side by side, and those beyond its end do nothing.
+    const bool by_planes = h.architecture->depthwise_tap > 0 && layer.plane > 0;
+    DepthwiseWarps w{outputs / kWarp, fit.direct_start + fit.direct_channel + fit.direct_tap * loads};
+    if (!by_planes) return w;
+    // A CTA knows its image and channel, so that no thread has to divide. The threads go through a plane side by side,
+    // and those beyond its end do nothing.
+    w.slots = fit.direct_channel + h.architecture->depthwise_tap * loads;
     w.ctas = outputs / layer.plane;
     w.in_turn = std::ceil(layer.plane / layer.mapping.threads);
     w.count = w.ctas * std::ceil(layer.plane / kWarp);
-    w.starts = std::min(w.count, w.ctas * layer.mapping.threads / kWarp);
     return w;
 }
-double depthwise_slots(const DepthwiseWarps& w) { return w.count * w.slots + w.starts * w.start; }
-// For each of its outputs a thread waits for L2: once, or where L1 keeps nothing once for every row of taps, for the
-// filter's rows too before the first output.
+// For each of its outputs a thread waits for L2, and from the second on for DRAM where L2 does not hold what a repeated
+// call needs. Where L1 keeps nothing it waits for every further row of taps too, which L2 has by then, and for the
+// filter's rows before the first output.
 Cycles depthwise_waits(const DepthwiseWarps& w, const PreparedLayer& layer, const ModelInputs& h) {
     if (w.ctas <= 0) return {};
-    const double waits = h.architecture->l1_keeps_global_loads ? w.in_turn : layer.tap_rows * (w.in_turn + 1);
-    const Cycles issued{(w.start + w.in_turn * w.slots) * h.calibration->issue_interval};
+    const Cycles next = layer.dram.total() > h.l2_capacity ? h.dram_latency : h.l2_latency;
+    const Cycles further = h.architecture->l1_keeps_global_loads
+                               ? Cycles{}
+                               : ((layer.tap_rows - 1) * w.in_turn + layer.tap_rows) * h.l2_latency;
+    const Cycles issued{(w.in_turn * w.slots) * h.calibration->issue_interval};
     const double at_once = std::max(1.0, std::floor(h.limits.max_warps * 32 / layer.mapping.threads));
-    return std::max(1.0, w.ctas / (h.sms * at_once)) * (issued + waits * h.l2_latency);
+    return std::max(1.0, w.ctas / (h.sms * at_once)) * (issued + h.l2_latency + (w.in_turn - 1) * next + further);
 }
 
 // What a GPU's caches leave of the traffic.
@@ -199,7 +203,7 @@ StreamingCounts streaming_counts(const PreparedLayer& layer, const ModelInputs& 
         if (n.waited > Cycles{}) n.blend = c.blend;
     } else if (layer.mapping.family == KernelFamily::depthwise) {
         const DepthwiseWarps warps = depthwise_warps(layer, h);
-        n.of_schedulers = depthwise_slots(warps);
+        n.of_schedulers = warps.count * warps.slots;
         n.waited = depthwise_waits(warps, layer, h);
     }
     return n;

@@ -207,7 +207,7 @@ GAMBREL_INLINED SecondsOf<Inputs> beside_time(const LaunchCounts& n, const Input
     auto beside = larger(moved, transforms_time(n, h)) + taken(alone, h.clock);
     if (n.beside_instructions > 0)
         beside += CyclesOf<Inputs>{n.beside_instructions / (32 * h.sms * h.schedulers)} / h.clock;
-    return beside;
+    return larger(beside, taken(n.beside_least, h.clock));
 }
 
 // All kernels, with what lies between them.

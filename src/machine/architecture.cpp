@@ -60,7 +60,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.filter_gradient_tile = s.tile("filter_gradient");
     a.ctas_keep_step = !s.flag("ctas_drift_apart", false);
     a.engines_fill_sms = s.flag("engines_fill_sms", false);
-    a.depthwise_by_planes = s.flag("depthwise_by_planes", false);
+    a.depthwise_tap = s.number("depthwise_tap", 0, 1000, false);
     a.engines_only = s.flag("engines_only", false);
     a.engine_wait = s.quantity_or_none<Cycles>("engine_wait");
     a.engine_wait_later = s.quantity_or_none<Cycles>("engine_wait_later");
@@ -74,6 +74,7 @@ void read_cuda_cores(Section s, Architecture& a) {
     a.fourier.slots_of_four = s.count("fourier_slots_of_four", 0, 32, false);
     a.scattered_store = s.quantity_or_none<Cycles>("scattered_store");
     a.product_launch = s.quantity_or_none<Seconds>("product_launch");
+    a.short_kernel = s.quantity_or_none<Cycles>("short_kernel");
     a.engines.written_out.narrow = s.tile_or("explicit_engine", a.engines.written_out.narrow);
     if (const std::int32_t from = s.count("half_engine_wide_from_filters", 0, 1 << 20, false); from > 0) {
         a.engines.half_wide_from_filters = from;

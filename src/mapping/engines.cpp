@@ -27,9 +27,9 @@ const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, c
     const EngineChoice& choice = engines.precomputed;
     if (!precomputed) return nullptr;
     // Of cuDNN 7 both algorithms take the same time for all layers of one group on Kepler, and for dilated filters
-    // everywhere. Groups in turn have the kernel that computes offsets there, too.
+    // everywhere; on Kepler for groups in turn, too.
     const bool dilated = v->dilation_h > 1 || v->dilation_w > 1;
-    const bool only = (architecture.engines_only || dilated) && !asked.one_of_groups;
+    const bool only = architecture.engines_only || dilated;
     if (choice.narrow.m == 0) return only ? &implicit : nullptr;
     const Tile& tile = architecture.convolution_tile;
     const std::int64_t ctas = ceil_div(view.m, tile.m) * ceil_div(view.n, tile.n) * view.batch;

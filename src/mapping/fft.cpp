@@ -185,23 +185,20 @@ bool takes_groups_in_turn(const Layer& layer, const AlgorithmName& asked) {
     return asked.precomputed || asked.fft || asked.winograd || (v && asked.written_out);
 }
 
-// By the times of groups of small images (conv_time_cudnn_fp32), which are those of launches.
-std::int32_t further_launches_of_group(const AlgorithmName& asked) {
-    return asked.implicit_gemm || asked.written_out ? 1 : 0;
-}
-
-std::int32_t launches_of(const Layer& layer, const AlgorithmName& asked, Transform transform) {
+std::int32_t launches_of(const Layer& layer, const AlgorithmName& asked, Transform transform, bool cudnn7) {
     // Two transforms of input and filters, the products, the transform back, and what reorders spectra in between. Of
-    // tiles that are taken in turn, each has four of these, and the filters once for all have four.
-    constexpr std::int64_t kOfFft = 7, kOfTurn = 4, kOfFilters = 4;
+    // tiles that are taken in turn, each has four of these, and the filters once for all have four. Those of cuDNN 7 by
+    // what groups of small images take beside V100.
+    constexpr std::int64_t kOfTurn = 4, kOfFilters = 4;
+    const std::int32_t of_fft = cudnn7 ? 5 : 7, of_nonfused = cudnn7 ? 3 : 4;
     if (asked.fft) {
         if (transform == Transform::none) return 1;
-        if (transform != Transform::fft_tiled) return kOfFft;
+        if (transform != Transform::fft_tiled) return of_fft;
         const std::int64_t turns =
             std::max<std::int64_t>(1, spectra_of(std::get<Convolution>(layer.op), transform).turns);
         return static_cast<std::int32_t>(std::min<std::int64_t>(kOfTurn * turns + kOfFilters, 1 << 20));
     }
-    return asked.nonfused ? 4 : 2;
+    return asked.nonfused ? of_nonfused : 2;
 }
 
 }  // namespace mapping_detail

@@ -149,7 +149,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     if (convolution && convolution->groups > 1 && in_turn) {
         m = kernel_mapping(one_group(layer), machine, limits, true);
         m.groups_in_turn = true;
-        m.launches += further_launches_of_group(asked);
+        if (m.engine) ++m.launches;
         return m;
     }
     if (convolution && convolution->depthwise()) {
@@ -188,7 +188,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     }
     const GemmView view = *kernel_view(layer, m.transform);
     std::optional<Layout> engine_layout;
-    if (const EngineChoice* engine = engine_for({layer, asked, one_of_groups}, view, gpu.architecture, m)) {
+    if (const EngineChoice* engine = engine_for({layer, asked}, view, gpu.architecture, m)) {
         // The older engines run without Tensor Cores.
         name.family = KernelName::Family::engine;
         name.tile = engine_tile(*engine, view, layer, gpu);
@@ -216,7 +216,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
     m.launches = layer.hints.kernels > 0 ? small(layer.hints.kernels, kMostParts) : (m.computes_offsets ? 2 : 1);
     const bool by_engine = wants_offsets && !m.computes_offsets;
     if ((m.transform != Transform::none || in_turn) && !by_engine && layer.hints.kernels <= 0)
-        m.launches = launches_of(layer, asked, m.transform);
+        m.launches = launches_of(layer, asked, m.transform, !gpu.architecture.matrix_gemm);
     if (m.transform == Transform::none && layer.hints.tile_m >= kSmallestTile && layer.hints.tile_n >= kSmallestTile) {
         m.source = Mapping::Source::row;
         m.cta = {small(layer.hints.tile_m, kLargestTile), small(layer.hints.tile_n, kLargestTile),
@@ -228,7 +228,7 @@ Mapping kernel_mapping(const Layer& layer, const Machine& machine, const SmLimit
         name = *counted;
         m.cta = name.tile;
     } else {
-        tile_by_rule(m, layer, view, gpu);
+        tile_by_rule(m, layer, view, gpu, one_of_groups);
         name.slices = slices_by_rule(m, layer, gpu);
     }
     const bool by_matrix = is_tensor(m.pipe);

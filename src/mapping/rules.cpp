@@ -10,13 +10,17 @@ namespace {
 
 // Convolutions on CUDA cores: the width that pads the fewest filters, the wider one where it ties. A width of 128 is
 // taken only where a name says so. Some libraries leave launches that do not fill the SMs to the wider one.
-Tile convolution_tile(const GemmView& view, const Target& gpu) {
+Tile convolution_tile(const GemmView& view, const Target& gpu, bool one_of_groups) {
     const Architecture& a = gpu.architecture;
     const Tile &wide = a.convolution_tile, &narrow = a.narrow_convolution_tile;
+    constexpr std::int64_t kFewFilters = 8;
     const auto padded = [&](const Tile& tile) { return ceil_div(view.n, tile.n) * tile.n; };
     const auto ctas = static_cast<double>(ceil_div(view.m, wide.m) * ceil_div(view.n, wide.n) * view.batch);
     const bool filled = ctas >= static_cast<double>(a.narrow_from_ctas_per_sm) * gpu.sms;
-    return filled && view.n <= a.narrow_up_to_filters && padded(narrow) < padded(wide) ? narrow : wide;
+    return filled && !(one_of_groups && view.n < kFewFilters) && view.n <= a.narrow_up_to_filters &&
+                   padded(narrow) < padded(wide)
+               ? narrow
+               : wide;
 }
 
 std::span<const Tile> tiles_on_cuda_cores(const Layer& layer, const Architecture& architecture) {
@@ -74,10 +78,11 @@ const ScaledKernel* scaled_kernel(const Layer& layer, const GemmView& view, cons
 
 }  // namespace
 
-void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu) {
+void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu, bool one_of_groups) {
     const bool by_matrix = is_tensor(m.pipe);
     if (std::holds_alternative<Convolution>(layer.op) && !by_matrix) {
-        m.cta = layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile : convolution_tile(view, gpu);
+        m.cta = layer.pass == Pass::wgrad ? gpu.architecture.filter_gradient_tile
+                                          : convolution_tile(view, gpu, one_of_groups);
     } else if (!by_matrix || !gpu.architecture.matrix_gemm) {
         m.cta = shortest_waves(layer, view, gpu, m.pipe);
     } else if (const ScaledKernel* kernel = scaled_kernel(layer, view, gpu.architecture)) {

@@ -41,7 +41,7 @@ bool has_in_any_case(std::string_view text, std::string_view word);  // the word
 Transform transform_of(const Layer& layer, const AlgorithmName& asked);
 
 // Tile, and cluster of CTAs, of a layer of which nothing is known.
-void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu);
+void tile_by_rule(Mapping& m, const Layer& layer, const GemmView& view, const Target& gpu, bool one_of_groups);
 // Bytes that L2 gives all SMs in a cycle; 0: not known.
 double l2_width(const Target& gpu);
 // Of the tiles of Architecture::matrix_gemm the one with the least time by docs/model/tensor-cores.md, without
@@ -73,7 +73,6 @@ bool multiplies_few_images(const Layer& layer, Transform transform, const Fourie
 struct AskedEngine {
     const Layer& layer;
     const AlgorithmName& algorithm;
-    bool one_of_groups;  // that a library runs in turn
 };
 const EngineChoice* engine_for(const AskedEngine& asked, const GemmView& view, const Architecture& architecture,
                                const Mapping& mapping);
@@ -88,8 +87,7 @@ std::int32_t borders_apart(const Convolution& v, const EngineChoice& choice, con
 // Whether cuDNN runs the groups of a convolution one after the other by the row's algorithm, and how many kernels one
 // call takes for each.
 bool takes_groups_in_turn(const Layer& layer, const AlgorithmName& asked);
-std::int32_t further_launches_of_group(const AlgorithmName& asked);
-std::int32_t launches_of(const Layer& layer, const AlgorithmName& asked, Transform transform);
+std::int32_t launches_of(const Layer& layer, const AlgorithmName& asked, Transform transform, bool cudnn7);
 // CTAs that share an output tile, so that a short grid with a long reduction fills the machine.
 std::int32_t split_by_rule(const Layer& layer, const GemmView& view, const Mapping& m, const Target& gpu,
                            KernelName::Family family);

@@ -58,10 +58,9 @@ Tile transformed_tile(const Layer& layer, Transform transform, const GemmView& v
     if (transform == Transform::fft || transform == Transform::fft_tiled)
         return fft_tile(layer, transform, view, fourier);
     if (transform == Transform::winograd_fused) return {32 * 16, 32, 8};
-    // A group of one filter, or a few, fills a small tile.
-    if (view.n < 8) return {32, 32, 8};
-    if (architecture.product_launch > Seconds{}) return {64, 64, 8};
-    return architecture.matrix_gemm ? Tile{128, 128, 8} : Tile{128, 64, 8};
+    // By counts of cuDNN 8, which has a small tile for one filter or a few, and by times of cuDNN 7.
+    if (architecture.matrix_gemm) return view.n < 8 ? Tile{32, 32, 8} : Tile{128, 128, 8};
+    return architecture.product_launch > Seconds{} ? Tile{64, 64, 8} : Tile{128, 64, 8};
 }
 
 }  // namespace mapping_detail

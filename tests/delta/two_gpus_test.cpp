@@ -183,6 +183,40 @@ TEST(TwoGpus, differ_by_what_a_cta_of_fourier_products_takes) {
     EXPECT_LT(of_group(kVolta, 112), 600);
 }
 
+// 32 groups of one filter, 32 images of 112 x 112: each is 3,136 tiles of 128 x 64, of whose columns one is stored.
+// They take 634 us on M60, 292 on T4, 59.4 on V100 and 64.3 on TITAN V.
+TEST(TwoGpus, store_only_the_columns_that_have_a_filter) {
+    Convolution v = square(32, 32, 112, 32, 3, 1);
+    v.groups = 32;
+    for (const auto& [gpu, measured] : {std::pair{kMaxwell, 634.}, {kTuring, 292.}, {kVolta, 59.4}, {kTitan, 64.3}})
+        EXPECT_NEAR(gpu.time(v, "IMPLICIT_PRECOMP_GEMM") / 32, measured, 0.16 * measured) << gpu.id;
+    // By separate Winograd kernels 965, 92.5 and 92.2 us: a pixel takes 20 to 24 cycles of an SM.
+    for (const auto& [gpu, measured] : {std::pair{kMaxwell, 965.}, {kVolta, 92.5}, {kTitan, 92.2}})
+        EXPECT_NEAR(gpu.time(v, "WINOGRAD_NONFUSED") / 32, measured, 0.25 * measured) << gpu.id;
+}
+
+// 960 groups of one channel and one filter of 7 x 7: their kernels have hardly any work, and take longer on K80 and M60
+// than the host's launches.
+TEST(TwoGpus, run_short_kernels_one_after_the_other) {
+    Convolution v = square(1, 960, 7, 960, 3, 1);
+    v.groups = 960;
+    struct Measured {
+        const ClockedGpu& gpu;
+        const char* algorithm;
+        double microseconds;
+    };
+    for (const auto& [gpu, algorithm, measured] : {Measured{kKepler, "FFT", 81.3},
+                                                   {kMaxwell, "FFT", 56.0},
+                                                   {kTuring, "FFT", 34.1},
+                                                   {kKepler, "GEMM", 27.5},
+                                                   {kMaxwell, "GEMM", 16.6},
+                                                   {kKepler, "WINOGRAD", 26.5},
+                                                   {kMaxwell, "WINOGRAD", 14.8},
+                                                   {kMaxwell, "WINOGRAD_NONFUSED", 34.2},
+                                                   {kTuring, "WINOGRAD_NONFUSED", 21.9}})
+        EXPECT_NEAR(gpu.time(v, algorithm) / 960, measured, 0.1 * measured) << gpu.id << ' ' << algorithm;
+}
+
 // 4,952 us on K80, 3,221 on GRID K520, which has two thirds of its multipliers. By IMPLICIT_GEMM it takes 300 us less.
 TEST(TwoGpus, differ_by_stores_that_scatter) {
     const Convolution v = square(16, 16, 112, 96, 1);

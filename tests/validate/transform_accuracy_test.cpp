@@ -40,7 +40,7 @@ TEST_F(TransformAccuracy, of_the_time_of_winograd_in_separate_kernels) {
 TEST_F(TransformAccuracy, of_the_time_of_fused_winograd) {
     expect_errors(
         "WINOGRAD", 20e-6,
-        {{"v100-sxm2-16gb", 4.3}, {"titan-v", 7.0}, {"t4", 11}, {"m60", 12.8}, {"k80", 9.4}, {"grid-k520", 15.2}});
+        {{"v100-sxm2-16gb", 4.3}, {"titan-v", 7.0}, {"t4", 11}, {"m60", 9.0}, {"k80", 9.4}, {"grid-k520", 13.8}});
 }
 
 // With as much work for a filter as for a tile: 18.9, 16.3, 15.6, 17.9, 20.9 and 27.0 %. With CTA tiles that tiles of
