@@ -238,6 +238,8 @@ void count_beside(const TiledLaunch& c, LaunchCounts& n) {
     n.beside_reach = rearranges ? fit.transpose_reach : whole && !cudnn7 ? fit.fft_reach : 1;
     n.beside_cycles = cycles_alone(c);
     n.beside_least = short_kernels(c);
+    // That which writes the matrix waits in each of its rows besides.
+    if (c.mapping.writes_matrix) n.beside_cycles += n.beside_least;
     if (tiled) {
         n.beside_numbers = transformed_numbers(c);
         // Butterflies take 2.5 log2 of the points for each number; registers of one bank make them slow, too.

@@ -115,6 +115,7 @@ struct Waves {
     double gathered;  // CTAs of the busiest SM in the last wave
 };
 Waves waves_of(const TiledLaunch& c);
+bool copied_past_registers(const TiledLaunch& c);
 // Tiles are copied to shared memory past the registers and queue while others are multiplied.
 bool queues_copies(const TiledLaunch& c);
 // Beside the kernels, where a table times whole calls.

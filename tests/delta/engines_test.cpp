@@ -176,8 +176,8 @@ TEST(Calls, of_a_library_take_little_beside_their_kernels_from_volta_on) {
 }
 
 // Each group is run as a layer of 128 channels and filters. The four launches for the filters of tiles by Fourier
-// transforms are hidden by nothing, and neither are the other algorithms' kernels beside the main one, however short: a
-// transform takes as long as two others.
+// transforms are hidden by nothing, and neither are the other algorithms' kernels beside the main one. However little
+// they do, they take the time of short kernels, a transform that of two.
 TEST(Calls, in_groups_transform_each_group_by_itself) {
     using Beside = std::pair<const char*, double>;
     for (const auto& [algorithm, shorts] :
@@ -191,8 +191,12 @@ TEST(Calls, in_groups_transform_each_group_by_itself) {
         EXPECT_NEAR(groups.traffic.dram.total() / (4 * group.traffic.dram.total()), 1, 1e-9) << algorithm;
         const bool tiles = groups.mapping.transform == Transform::fft_tiled;
         const Seconds launches{tiles ? 4 * 5.1e-6 : 0}, beside{shorts * 2600 / 1312e6};
-        const Seconds kernels = group.time - group.terms[Term::launch] + launches + beside;
-        EXPECT_NEAR((groups.time - Seconds{5e-6}) / (4 * kernels), 1, 1e-9) << algorithm;
+        const Seconds kernels = group.time - group.terms[Term::launch] + launches,
+                      of_one = (groups.time - Seconds{5e-6}) / 4;
+        // These have work of their own in that time.
+        EXPECT_GE(of_one, kernels * (1 - 1e-9)) << algorithm;
+        EXPECT_LE(of_one, (kernels + beside) * (1 + 1e-9)) << algorithm;
+        EXPECT_GE(of_one, beside) << algorithm;
     }
 }
 

@@ -214,7 +214,7 @@ TEST(TwoGpus, run_short_kernels_one_after_the_other) {
                                                    {kMaxwell, "WINOGRAD", 14.8},
                                                    {kMaxwell, "WINOGRAD_NONFUSED", 34.2},
                                                    {kTuring, "WINOGRAD_NONFUSED", 21.9}})
-        EXPECT_NEAR(gpu.time(v, algorithm) / 960, measured, 0.1 * measured) << gpu.id << ' ' << algorithm;
+        EXPECT_NEAR(gpu.time(v, algorithm) / 960, measured, 0.12 * measured) << gpu.id << ' ' << algorithm;
 }
 
 // 4,952 us on K80, 3,221 on GRID K520, which has two thirds of its multipliers. By IMPLICIT_GEMM it takes 300 us less.

@@ -41,16 +41,6 @@ TEST(Mapping, winograd_sums_filter_gradients_over_tiles_of_outputs) {
     EXPECT_EQ(mapping_for(layer, machine("v100-sxm2-16gb")).split_k, 1);
 }
 
-TEST(Mapping, winograd_halves_tiles_of_filter_gradients_that_leave_most_sms_idle) {
-    Layer layer = layer_of(square(8, 128, 28, 128, 3, 1), Pass::wgrad);
-    layer.hints.algorithm = "WINOGRAD_NONFUSED";
-    for (const auto& [gpu, width] : {std::pair{"v100-sxm2-16gb", 64}, {"t4", 128}, {"p100-pcie-16gb", 128}}) {
-        const Mapping m = mapping_for(layer, machine(gpu));  // 36 tiles of 128 x 128
-        EXPECT_EQ(m.cta.m, 128) << gpu;
-        EXPECT_EQ(m.cta.n, width) << gpu;
-    }
-}
-
 // Workspaces of cuDNN 7: 28,311,552 bytes of 256 channels and filters of 14 x 14 with 1, 2, 8 and 16 images. On A100
 // 8 images of 20 x 20 take 1.01 of the multiply-adds of 16.
 // Profiler traces have volta_scudnn_winograd_128x128 with 256 threads, 126 registers and 48 KiB. On K80 two CTAs of an
