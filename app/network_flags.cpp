@@ -66,6 +66,8 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
     take(named<Precision>(flags.kv_precision, "--kv-precision", precision_from, "bf16, fp16 or fp8"),
          request.kv_precision);
     for (const std::string& text : flags.shapes) take(shape_from(text), request.shapes.emplace_back());
+    if (!flags.layers.empty() && flags.algorithm == "implicit")
+        wrong.push_back({"--algorithm", "is for a network; rows of a table have a column algorithm"});
     if (!wrong.empty()) return tl::unexpected(std::move(wrong));
     request.network = flags.network;
     request.table = flags.layers;

@@ -173,9 +173,8 @@ std::string remarks_text(const Estimates& estimates, const TextStyle& style) {
             "roofs.");
     if (const std::string found = found_algorithms(estimates); !found.empty())
         line(fmt::format(
-            "Convolutions by the algorithm that is predicted fastest: {}. --algorithm implicit predicts all "
-            "of them as implicit GEMMs.",
-            found));
+            "Convolutions by the algorithm that is predicted fastest: {}.{}", found,
+            estimates.layers->network ? " --algorithm implicit predicts all of them as implicit GEMMs." : ""));
     if (refused > 0) line(fmt::format("{} could not be estimated; the CSV has the reasons.", plural(refused, "row")));
     if (!estimates.layers->network) return text;
     for (const Unmodelled& u : estimates.layers->network->unmodelled)

@@ -50,6 +50,7 @@ TEST_F(ModelCommands, what_would_change_nothing_or_cannot_be_meant_is_refused) {
                     "--batch: is for a network; rows of a table"},
           {"predict --layers t.csv --gpu v100 --training", "--training: is for a network; rows of a table"},
           {"explore --layers t.csv --gpu v100 --pass dgrad", "--pass: is for a network; rows of a table"},
+          {"predict --layers t.csv --gpu v100 --algorithm implicit", "--algorithm: is for a network; rows of a table"},
           {"predict alexnet --gpu v100 --sequence 4", "--sequence: is for bert-base"},
           {"predict alexnet --gpu v100 --clock 1.41", "\"1.41\" is not a valid clock"},
           {"predict alexnet --gpu v100,", "\"v100,\" has an empty name"},
