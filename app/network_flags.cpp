@@ -40,6 +40,7 @@ void NetworkFlags::add_options_to(Parser& command) {
 
 void NetworkFlags::add_algorithm_to(Parser& command) {
     algorithm = "fastest";
+    chooses_algorithm = true;
     command.add_option("--algorithm", algorithm).one_of({"fastest", "implicit"});
 }
 
@@ -66,7 +67,7 @@ Result<LayerRequest> request_of(const NetworkFlags& flags) {
     take(named<Precision>(flags.kv_precision, "--kv-precision", precision_from, "bf16, fp16 or fp8"),
          request.kv_precision);
     for (const std::string& text : flags.shapes) take(shape_from(text), request.shapes.emplace_back());
-    if (!flags.layers.empty() && flags.algorithm == "implicit")
+    if (!flags.layers.empty() && flags.chooses_algorithm && flags.algorithm == "implicit")
         wrong.push_back({"--algorithm", "is for a network; rows of a table have a column algorithm"});
     if (!wrong.empty()) return tl::unexpected(std::move(wrong));
     request.network = flags.network;

@@ -16,6 +16,7 @@ namespace gambrel::app {
 struct NetworkFlags {
     std::string network, layers, precision, layout, pass, phase, fused, kv_precision;
     std::string algorithm = "implicit";  // what every command can take; see add_algorithm_to
+    bool chooses_algorithm = false;      // the command has the option
     std::vector<std::string> shapes;
     std::int64_t batch = 0, sequence = 0, context = 0, tensor_parallel = 0;
     bool training = false;
